@@ -1,0 +1,64 @@
+"""What the language knows of a node type: told from outside, so that it need not import any."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from jobs.dag.problems import Problem
+
+Family = Literal["source", "flow", "sink"]
+PortKind = Literal["input", "reference", "output", "errors"]
+JobTypeName = Literal["STREAMING", "BATCH_ROLLER", "SQL_TASK"]
+
+
+@dataclass(frozen=True)
+class Port:
+    """A named input or output. `reference` is an input read whole beside the rows; `errors` an output of rejected rows.
+
+    `many`: takes more than one edge. Outputs always may feed several.
+    """
+
+    name: str
+    kind: PortKind
+    required: bool = True
+    many: bool = False
+
+    @property
+    def is_input(self) -> bool:
+        return self.kind in ("input", "reference")
+
+
+@dataclass(frozen=True)
+class NodeTypeSpec:
+    """The public face of a node type, as `/api/node-types` and validation see it.
+
+    `config_problems(config)` returns problems whose pointers are relative to the node's `config`;
+    `resolved_config(config)` returns the config with every default written in. Both never raise for a dict of JSON.
+    """
+
+    type: str
+    version: int
+    family: Family
+    title: str
+    help: str
+    icon: str
+    ports: tuple[Port, ...]
+    schema: Mapping[str, Any]
+    job_types: tuple[JobTypeName, ...]
+    config_problems: Callable[[Mapping[str, Any]], list[Problem]]
+    resolved_config: Callable[[Mapping[str, Any]], dict[str, Any]]
+    boundedness: str = ""
+    guarantee: str = ""
+    connection_kinds: tuple[str, ...] = ()
+    available: bool = True
+    unavailable_reason: str = ""
+    stateful: bool = False
+    rejects_rows: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def port(self, name: str) -> Port | None:
+        return next((port for port in self.ports if port.name == name), None)
+
+
+#: Type name → its face. Unknown names are missing types: kept, shown, never run.
+Catalogue = Mapping[str, NodeTypeSpec]

@@ -1,0 +1,103 @@
+"""What the engine reports: a closed set of frozen facts, passed to one plain callable. It has never heard of who listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True)
+class NodeCounts:
+    """Rows into, out of and rejected by one node in one batch; None where Spark cannot tell."""
+
+    rows_in: int | None = None
+    rows_out: int | None = None
+    rejected: int = 0
+
+
+@dataclass(frozen=True)
+class QueryStarted:
+    """`query` is its key: the sorted sink ids joined by "+". `resumed_batch` is the last committed batch, -1 when fresh."""
+
+    query: str
+    sinks: tuple[str, ...]
+    resumed_batch: int
+
+
+@dataclass(frozen=True)
+class BatchWritten:
+    """A batch's sinks are written; Spark has not committed it yet. Reported from inside foreachBatch: overwrites on a repeat."""
+
+    query: str
+    batch_id: int
+    rows_in: int
+    rows_out: int
+    rejected: int
+    nodes: Mapping[str, NodeCounts] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BatchCommitted:
+    """Spark committed the batch. `durations_ms` by Spark's phase names; `sources` node_id → {"start", "end", "latest", "rows"}.
+
+    `operators`: one per stateful operator {"operator", "node_id", "rows", "bytes"}; `watermark` ISO 8601 or "".
+    """
+
+    query: str
+    batch_id: int
+    at: datetime
+    rows_in: int
+    in_per_second: float
+    processed_per_second: float
+    durations_ms: Mapping[str, int]
+    sources: Mapping[str, Mapping[str, Any]]
+    nodes: Mapping[str, NodeCounts] = field(default_factory=dict)
+    backlog: int | None = None
+    operators: tuple[Mapping[str, Any], ...] = ()
+    watermark: str = ""
+
+
+@dataclass(frozen=True)
+class RowsRejected:
+    """Rejected rows kept for people: `rows` are {"reason": str, "row": JSON text}; `total` may exceed those kept."""
+
+    query: str
+    batch_id: int
+    node_id: str
+    total: int
+    rows: tuple[Mapping[str, str], ...]
+
+
+@dataclass(frozen=True)
+class RowsPrinted:
+    """The first rows of a batch as `sink.print` shows them; `rows` are JSON texts."""
+
+    node_id: str
+    batch_id: int
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """How far a bounded run is: `done` of `total` (None: unknown) in `unit` ("rows", "pages", "files")."""
+
+    node_id: str
+    done: int
+    total: int | None
+    unit: str
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """A sentence worth keeping in the timeline, such as "waiting for kafka main, 40 s"."""
+
+    message: str
+    node_id: str = ""
+    severity: str = "info"
+
+
+EngineEvent = QueryStarted | BatchWritten | BatchCommitted | RowsRejected | RowsPrinted | Progressed | Noticed
+
+Report = Callable[[EngineEvent], None]

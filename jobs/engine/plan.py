@@ -1,0 +1,65 @@
+"""The compiled document: everything resolved, plain frozen data. After this there is no JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jobs.dag.catalogue import JobTypeName
+from jobs.nodes.base import Config, ConnectionSettings, Limits
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How one execution runs, after config, document and installation default were laid over one another. Times in seconds."""
+
+    trigger_interval: float = 5.0
+    checkpoint_interval: float = 60.0
+    parallelism: int = 2
+    time_zone: str = "UTC"
+    rejected_rows: str = "dead_letter"  # fail | drop | dead_letter
+    state_store: str = "rocksdb"  # rocksdb | memory
+    max_retry_times: int = 3
+    retry_interval: float = 5.0
+    isolation: str = "shared"  # shared | dedicated
+    max_batches: int | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One node with its typed config. `inputs`: port → ((upstream node id, its output port), …) in edge order."""
+
+    node_id: str
+    name: str
+    type: str
+    config: Config
+    inputs: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    outputs_used: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Locations:
+    """Where an execution keeps things: `live` is `<root>/<job_uid>/<generation>`; a query's Spark folder is below it by its key."""
+
+    live: Path
+    work: Path
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in topological order and all they need."""
+
+    job_name: str
+    job_type: JobTypeName
+    job_uid: str
+    generation: str
+    attempt: int
+    fresh: bool
+    steps: tuple[Step, ...]
+    settings: Settings
+    locations: Locations
+    limits: Limits
+    connections: Mapping[str, ConnectionSettings] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)

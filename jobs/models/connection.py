@@ -1,0 +1,30 @@
+"""Where a system is and how to sign in."""
+
+from django.conf import settings
+from django.db import models
+
+from jobs.models.project import Project
+
+
+class Connection(models.Model):
+    """`config` is readable; `secrets` is one encrypted JSON object, never sent to a browser."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="connections")
+    name = models.CharField(max_length=100)
+    kind = models.CharField(max_length=50)
+    description = models.CharField(max_length=500, blank=True, default="")
+    config = models.JSONField(default=dict)
+    secrets = models.TextField(blank=True, default="")
+    test_time = models.DateTimeField(null=True)
+    test_ok = models.BooleanField(null=True)
+    test_message = models.TextField(blank=True, default="")
+    create_time = models.DateTimeField(auto_now_add=True)
+    update_time = models.DateTimeField(auto_now=True)
+    updated_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        db_table = "pipeline_connection"
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="connection_name_unique")]
+
+    def __str__(self) -> str:
+        return self.name

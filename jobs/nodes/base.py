@@ -1,0 +1,225 @@
+"""What every node type is made of: a Config, ports, a docstring and one verb.
+
+A node type is one file with one class below `Source`, `Flow` or `Sink`. The first line of its docstring is the palette's help;
+the second paragraph of a source or sink states boundedness and guarantee. Nothing here imports Django: it runs on Spark executors.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from jobs.dag.catalogue import Family, JobTypeName, Port
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+#: A rejecting node adds this column: the reason as text, null for a good row. The engine splits and drops it.
+REJECTED = "__rejected"
+
+
+class Config(BaseModel):
+    """Base of every node's settings: unknown fields are refused. Each field has description, examples and default (or is required)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+ConfigT = TypeVar("ConfigT", bound=Config)
+
+
+class NodeError(Exception):
+    """What happened at a node, why, and what to do, in one sentence. `permanent`: trying again cannot help.
+
+    `kind`: user (the job is wrong), external (another system), system (ours).
+    """
+
+    def __init__(
+        self, message: str, *, permanent: bool = False, kind: Literal["user", "external", "system"] = "external", field: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.permanent = permanent
+        self.kind = kind
+        self.field = field
+
+
+@dataclass(frozen=True)
+class ConnectionSettings:
+    """A connection with its secrets open. Its text never shows them."""
+
+    name: str
+    kind: str
+    config: Mapping[str, Any]
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an installation allows its nodes: folders for files, hosts for HTTP. An executor gets these by value."""
+
+    file_roots: tuple[Path, ...] = ()
+    http_allowed_hosts: tuple[str, ...] = ()
+    data_dir: Path = Path("data")
+
+
+@dataclass(frozen=True)
+class NodeContext(Generic[ConfigT]):
+    """All that a node needs to do its one verb.
+
+    `mode`: "stream" (a streaming frame that goes on or drains, see `bounded`) or "batch" (a plain frame, read once).
+    `schema_only`: validation; a source returns an empty frame of its schema without reading any rows where it can.
+    `work_dir` is a folder of this node and generation that survives restarts (spools, stages, page caches).
+    """
+
+    node_id: str
+    node_name: str
+    config: ConfigT
+    job_type: JobTypeName = "STREAMING"
+    job_uid: str = ""
+    generation: str = ""
+    attempt: int = 0
+    mode: Literal["stream", "batch"] = "batch"
+    bounded: bool = True
+    schema_only: bool = False
+    connections: Mapping[str, ConnectionSettings] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    work_dir: Path = Path("work")
+    time_zone: str = "UTC"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    log: Callable[[str], None] = field(default=print, repr=False)
+
+    def connection(self, name: str) -> ConnectionSettings:
+        """The connection called `name`; NodeError if the project has none."""
+        try:
+            return self.connections[name]
+        except KeyError:
+            raise NodeError(f'connection "{name}" does not exist in this project', permanent=True, kind="user", field="connection") from None
+
+
+class NodeType(ABC, Generic[ConfigT]):
+    """Common face of sources, flows and sinks; read by the registry, the palette and the form."""
+
+    type: ClassVar[str]
+    version: ClassVar[int] = 1
+    family: ClassVar[Family]
+    title: ClassVar[str]
+    icon: ClassVar[str]  # a Tabler icon name
+    ports: ClassVar[tuple[Port, ...]]
+    Config: ClassVar[type[Config]]
+    job_types: ClassVar[tuple[JobTypeName, ...]] = ("STREAMING", "BATCH_ROLLER", "SQL_TASK")
+    connection_kinds: ClassVar[tuple[str, ...]] = ()
+    rejects_rows: ClassVar[bool] = False
+    #: Row count out differs from row count in: the engine observes behind this node.
+    changes_row_count: ClassVar[bool] = False
+
+    @classmethod
+    def summary(cls, config: ConfigT) -> str:
+        """The one line under the name on the node's card; "" until configured."""
+        return ""
+
+
+class Source(NodeType[ConfigT]):
+    family = "source"
+    ports = (Port("out", "output"),)
+    boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "bounded"
+    guarantee: ClassVar[str] = ""
+    changes_row_count = True
+
+    @abstractmethod
+    def read(self, spark: SparkSession, context: NodeContext[ConfigT]) -> DataFrame:
+        """The frame of this source: streaming when `context.mode` is "stream" (named `context.node_id`), else plain."""
+
+    def complete(self, context: NodeContext[ConfigT]) -> None:
+        """Called once after a bounded run ended well."""
+
+
+class Flow(NodeType[ConfigT]):
+    family = "flow"
+    ports = (Port("in", "input"), Port("out", "output"))
+
+    def is_stateful(self, config: ConfigT) -> bool:
+        """Keeps state between micro-batches: such a node ends up in the streaming plan, never inside a batch."""
+        return False
+
+    def output_mode(self, config: ConfigT) -> Literal["append", "update"]:
+        """How a stateful node emits."""
+        return "append"
+
+    @abstractmethod
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ConfigT]) -> DataFrame | dict[str, DataFrame]:
+        """Input port → frames in edge order; returns the frame of port `out`, or one per output port."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One micro-batch as a sink sees it. `first_of_fresh_generation`: an overwriting sink empties its target now."""
+
+    batch_id: int
+    query: str
+    rows: int | None = None
+    first_of_fresh_generation: bool = False
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a sink did with a batch. `repeated`: the batch was already there, nothing was written."""
+
+    rows: int | None = None
+    repeated: bool = False
+    rejected: int = 0
+
+
+class Sink(NodeType[ConfigT]):
+    """`begin` once an attempt, `write` once a batch, `close` at the end. Idempotent per (job_uid, node, generation, batch_id)."""
+
+    family = "sink"
+    ports = (Port("in", "input"),)
+    guarantee: ClassVar[str] = ""
+
+    def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[ConfigT]) -> None:
+        """Raise this attempt's fence in the target and close superseded generations; make or check the target."""
+
+    @abstractmethod
+    def write(self, frame: DataFrame, batch: Batch, context: NodeContext[ConfigT]) -> Written:
+        """Make the rows of `frame` visible in the target, all or none."""
+
+    def close(self, context: NodeContext[ConfigT]) -> None:
+        """Let go of what `begin` took. Called also after a failure."""
+
+
+class SinkFenced(NodeError):
+    """A newer attempt or generation took over the target: this attempt must stop at once and write nothing more."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, permanent=False, kind="system")
+
+
+class ConnectionKind(ABC):
+    """A kind of system one can connect to: its form, its secrets, its test. One file below `connections/`."""
+
+    kind: ClassVar[str]
+    title: ClassVar[str]
+    icon: ClassVar[str]
+    Config: ClassVar[type[Config]]
+    #: Names of secret fields with their labels; kept encrypted, never echoed.
+    secrets: ClassVar[Mapping[str, str]] = {}
+
+    @abstractmethod
+    def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
+        """Try it step by step; stops at the first failing one. Never raises for an unreachable or refusing system."""
+
+
+@dataclass(frozen=True)
+class CheckStep:
+    """One step of a connection test: name (such as "port", "sign-in"), whether it held, and what was seen."""
+
+    name: str
+    ok: bool
+    message: str
+    milliseconds: int = 0

@@ -1,0 +1,213 @@
+"""Settings, all from variables: an embedded and a production installation differ by these only (docs: README)."""
+
+from pathlib import Path
+from typing import Any
+
+import environ
+from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from pipeline_web.keys import key_read_or_created
+from pipeline_web.variables import VARIABLES
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = environ.Env()
+env.ENVIRON = VARIABLES
+
+#: "embedded" (one machine, SQLite, generated keys) or "production" (every key and address given).
+MODE = env.str("PIPELINE_MODE", "embedded")
+EMBEDDED = MODE == "embedded"
+DEBUG = env.bool("DEBUG", False)
+
+DATA_DIR = Path(env.str("DATA_DIR", str(BASE_DIR / "data"))).resolve()
+
+if EMBEDDED:
+    SECRET_KEY = env.str("SECRET_KEY", "") or key_read_or_created(DATA_DIR / "keys" / "secret_key")
+    ENCRYPTION_KEYS = env.list("ENCRYPTION_KEYS", default=[]) or [key_read_or_created(DATA_DIR / "keys" / "encryption_key")]
+else:
+    SECRET_KEY = env.str("SECRET_KEY", "")
+    ENCRYPTION_KEYS = env.list("ENCRYPTION_KEYS", default=[])
+    if len(SECRET_KEY) < 40 or not ENCRYPTION_KEYS:
+        raise ImproperlyConfigured("production needs SECRET_KEY (40 characters or more) and ENCRYPTION_KEYS: set both in the environment")
+
+HOST = env.str("HOST", "127.0.0.1")
+PORT = env.int("PORT", 8000)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", HOST])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+PUBLIC_URL = env.str("PUBLIC_URL", f"http://{HOST}:{PORT}")
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "csp",
+    "jobs",
+    "checkpoints",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+]
+
+ROOT_URLCONF = "pipeline_web.urls"
+ASGI_APPLICATION = "pipeline_web.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+            ]
+        },
+    }
+]
+
+
+def database_settings(url: str) -> dict[str, Any]:
+    """Django's database entry for `url`. SQLite: WAL, immediate transactions, 20 s of patience for a lock."""
+    entry: dict[str, Any] = dict(environ.Env.db_url_config(url))
+    if entry["ENGINE"] == "django.db.backends.sqlite3":
+        entry["OPTIONS"] = {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+        }
+    else:
+        entry["CONN_MAX_AGE"] = env.int("DATABASE_CONN_MAX_AGE", 60)
+        entry["CONN_HEALTH_CHECKS"] = True
+    return entry
+
+
+DATABASES = {"default": database_settings(env.str("DATABASE_URL", f"sqlite:///{DATA_DIR / 'pipeline_web.sqlite3'}"))}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.str("REDIS_URL", "redis://127.0.0.1:6379/0")
+CHANNEL_LAYERS = {
+    "default": {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [REDIS_URL], "capacity": 1000, "expiry": 30}}
+}
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_ACKS_LATE = False
+CELERY_TASK_DEFAULT_QUEUE = "pipeline"
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = "UTC"
+
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "jobs.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "jobs.api.errors.exception_response",
+    "DEFAULT_PAGINATION_CLASS": "jobs.api.pagination.CreateTimeCursorPagination",
+    "PAGE_SIZE": 50,
+}
+SPECTACULAR_SETTINGS = {"TITLE": "Pipeline Web", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False, "COMPONENT_SPLIT_REQUEST": True}
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "/sign-in"
+LOGIN_REDIRECT_URL = "/"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_COOKIES = env.bool("SECURE_COOKIES", not EMBEDDED)
+SESSION_COOKIE_SECURE = SECURE_COOKIES
+CSRF_COOKIE_SECURE = SECURE_COOKIES
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF, NONCE],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "worker-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+LANGUAGE_CODE = "en"
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+FRONTEND_DIST = BASE_DIR / "frontend" / "dist"
+STATICFILES_DIRS = [FRONTEND_DIST] if FRONTEND_DIST.is_dir() else []
+WHITENOISE_USE_FINDERS = EMBEDDED
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+
+# ── the engine ──────────────────────────────────────────────────────────────
+SPARK_MASTER = env.str("SPARK_MASTER", "local[*]")
+SPARK_JARS_DIR = Path(env.str("SPARK_JARS_DIR", str(BASE_DIR / ".venv" / "spark-jars")))
+SPARK_DRIVER_MEMORY = env.str("SPARK_DRIVER_MEMORY", "2g")
+#: Live Spark folders; shared by all hosts when the master is not local.
+CHECKPOINT_ROOT = Path(env.str("CHECKPOINT_ROOT", str(DATA_DIR / "checkpoints")))
+LOG_DIR = Path(env.str("LOG_DIR", str(DATA_DIR / "logs")))
+#: Folders that file nodes and SQLite connections may read and write (after realpath).
+FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", default=[str(DATA_DIR / "files")])]
+#: `host:port` pairs that HTTP nodes may reach although the address is private.
+HTTP_ALLOWED_HOSTS = env.list("HTTP_ALLOWED_HOSTS", default=[f"127.0.0.1:{PORT}"] if EMBEDDED else [])
+#: Token of the demo API; empty where the demo does not exist.
+DEMO_API_TOKEN = (env.str("DEMO_API_TOKEN", "") or key_read_or_created(DATA_DIR / "keys" / "demo_token")) if EMBEDDED else ""
+
+DRIVER_SLOTS = env.int("DRIVER_SLOTS", 30)
+LEASE_SECONDS = env.int("LEASE_SECONDS", 15)
+LEASE_RENEW_SECONDS = env.int("LEASE_RENEW_SECONDS", 3)
+CLAIM_POLL_SECONDS = env.float("CLAIM_POLL_SECONDS", 1.0)
+START_TIMEOUT_SECONDS = env.int("START_TIMEOUT_SECONDS", 300)
+STOP_GRACE_SECONDS = env.int("STOP_GRACE_SECONDS", 30)
+RECONCILE_SECONDS = env.float("RECONCILE_SECONDS", 2.0)
+CHECKPOINTS_KEPT = env.int("CHECKPOINTS_KEPT", 10)
+
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
+}

@@ -1,0 +1,19 @@
+"""The variables that configure an installation: the environment, or what a parent handed over a pipe.
+
+A driver process must not carry the database address or the keys in its environment, because Spark's workers
+inherit that. It calls `receive` before Django is set up; everything else reads `VARIABLES`.
+"""
+
+import json
+import os
+from typing import IO
+
+VARIABLES: dict[str, str] = dict(os.environ)
+
+#: What a driver needs and must not inherit by environment.
+HANDED_OVER = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS")
+
+
+def receive(stream: IO[str]) -> None:
+    """Read one line of JSON `{name: value}` and let it stand over the environment."""
+    VARIABLES.update(json.loads(stream.readline()))
