@@ -1,0 +1,183 @@
+"""The DAG document: what a job is, as data that is read, checked, canonicalised and hashed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
+
+from jobs.dag.catalogue import JobTypeName
+from jobs.dag.durations import duration_ms
+from jobs.dag.problems import Problem
+from jobs.dag.reading import read_json
+from jobs.dag.shape import shape_problems, size_problems
+from jobs.dag.time_zones import time_zone_known
+
+#: Words that stand in routes beside a job's name.
+RESERVED_NAMES = frozenset({"validate", "preview", "import", "new"})
+SLUG = r"^[a-z0-9][a-z0-9-]{0,199}$"
+
+
+def _free_name(name: str) -> str:
+    if name in RESERVED_NAMES:
+        raise PydanticCustomError("reserved", '"{name}" is a reserved word: choose another name', {"name": name})
+    return name
+
+
+def _duration(text: str) -> str:
+    try:
+        duration_ms(text)
+    except ValueError as error:
+        raise PydanticCustomError("duration", "{reason}", {"reason": f'"{text}" {error}'}) from None
+    return text.strip()
+
+
+def _time_zone(name: str) -> str:
+    if not time_zone_known(name):
+        raise PydanticCustomError("time_zone", '"{name}" is no time zone: write one such as "UTC" or "Europe/Berlin"', {"name": name})
+    return name
+
+
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,64}$")]
+ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+JobName = Annotated[str, StringConstraints(pattern=SLUG), AfterValidator(_free_name)]
+PortName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+Duration = Annotated[str, StringConstraints(max_length=40), AfterValidator(_duration)]
+TimeZone = Annotated[str, StringConstraints(max_length=64), AfterValidator(_time_zone)]
+ParameterType = Literal["string", "integer", "number", "boolean"]
+ParameterValue = str | int | float | bool
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Node(_Part):
+    """One box on the canvas. `type` may be unknown here: it is kept and shown as missing. Without a name it is called by its id."""
+
+    type: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    type_version: int = Field(default=1, ge=1, le=10_000, strict=True)
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+    config: dict[str, Any] = Field(default_factory=dict)
+
+
+class Edge(_Part):
+    """From an output port to an input port, each as (node id, port name)."""
+
+    source: tuple[str, PortName] = Field(alias="from")
+    target: tuple[str, PortName] = Field(alias="to")
+
+
+class Parameter(_Part):
+    """A value given at start and used as `${name}`. Without a default it must be given."""
+
+    type: ParameterType = "string"
+    default: Any = None
+    description: Annotated[str, StringConstraints(max_length=500)] = ""
+
+
+class DocumentSettings(_Part):
+    """How the job runs. None: the installation's default. Durations are text such as "60s" (see `durations`)."""
+
+    checkpoint_interval: Duration | None = None
+    trigger_interval: Duration | None = None
+    max_retry_times: int | None = Field(default=None, ge=0, le=1000, strict=True)
+    retry_interval: Duration | None = None
+    parallelism: int | None = Field(default=None, ge=1, le=10_000, strict=True)
+    time_zone: TimeZone | None = None
+    rejected_rows: Literal["fail", "drop", "dead_letter"] | None = None
+    state_store: Literal["rocksdb", "memory"] | None = None
+    isolation: Literal["shared", "dedicated"] | None = None
+
+
+class Position(_Part):
+    x: float = Field(allow_inf_nan=False)
+    y: float = Field(allow_inf_nan=False)
+
+
+class Layout(_Part):
+    """Where things are drawn. Never part of a version or a hash."""
+
+    positions: dict[str, Position] = Field(default_factory=dict)
+    notes: list[dict[str, Any]] = Field(default_factory=list)
+    groups: list[dict[str, Any]] = Field(default_factory=list)
+
+
+class DagDocument(_Part):
+    """One job. Read it with `parse_document`; edges keep the order they were given in."""
+
+    schema_version: Literal[1] = 1
+    name: JobName
+    title: Annotated[str, StringConstraints(max_length=200)] = ""
+    description: Annotated[str, StringConstraints(max_length=20_000)] = ""
+    type: JobTypeName
+    parameters: dict[ParameterName, Parameter] = Field(default_factory=dict)
+    nodes: dict[Identifier, Node] = Field(default_factory=dict)
+    edges: dict[Identifier, Edge] = Field(default_factory=dict)
+    settings: DocumentSettings = Field(default_factory=DocumentSettings)
+    layout: Layout = Field(default_factory=Layout)
+
+    @field_validator("nodes", mode="before")
+    @classmethod
+    def _name_by_id(cls, nodes: Any) -> Any:
+        if not isinstance(nodes, dict):
+            return nodes
+        return {key: {"name": key, **node} if isinstance(node, dict) else node for key, node in nodes.items()}
+
+
+def parse_document(raw: bytes | str | Mapping[str, Any]) -> tuple[DagDocument | None, list[Problem]]:
+    """The document in `raw` (JSON text or its data), or None and why not. Never raises, whatever the bytes.
+
+    Only the shape of the document itself is checked here; the graph and the nodes' configs are checked by `graph`.
+    """
+    data, problems = read_json(raw)
+    if problems:
+        return None, problems
+    problems = size_problems(data)
+    if problems:
+        return None, problems
+    try:
+        return DagDocument.model_validate(data), []
+    except ValidationError as error:
+        return None, shape_problems(error)
+
+
+def document_data(document: DagDocument) -> dict[str, Any]:
+    """The document as plain JSON data without its layout; what was not said is left out."""
+    data = document.model_dump(mode="json", by_alias=True, exclude={"layout", "settings", "parameters"})
+    data["settings"] = document.settings.model_dump(mode="json", exclude_none=True)
+    data["parameters"] = {name: parameter.model_dump(mode="json", exclude_none=True) for name, parameter in document.parameters.items()}
+    return data
+
+
+def canonical_json(document: DagDocument) -> str:
+    """One text per meaning: sorted keys, no spaces, whole numbers without a fraction, no layout. Reads back to itself."""
+    return _canonical(document_data(document))
+
+
+def logic_hash(document: DagDocument) -> str:
+    """SHA-256 (hex) over what the job does: type, parameters, nodes, edges, settings. Not its name, title, description or layout."""
+    data = document_data(document)
+    logic = {key: data[key] for key in ("type", "parameters", "nodes", "edges", "settings")}
+    for key, value in logic["settings"].items():
+        if key.endswith("_interval"):
+            logic["settings"][key] = duration_ms(value)
+    return hashlib.sha256(_canonical(logic).encode()).hexdigest()
+
+
+def _canonical(data: Any) -> str:
+    return json.dumps(_plain_numbers(data), sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _plain_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain_numbers(item) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value

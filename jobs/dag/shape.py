@@ -1,0 +1,88 @@
+"""Faults in the shape of a document, told in plain words on their node, edge and field."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from jobs.dag.pointers import pointer_of
+from jobs.dag.problems import Problem
+from jobs.dag.reading import MAX_PROBLEMS
+
+MAX_NODES = 500
+MAX_EDGES = 1000
+
+_WORDS = {
+    "missing": 'the field "{field}" is missing',
+    "bool_type": '"{field}" must be true or false',
+    "extra_forbidden": 'there is no field called "{field}"',
+    "string_type": '"{field}" must be text',
+    "string_too_short": '"{field}" must not be empty',
+    "int_type": '"{field}" must be a whole number',
+    "float_type": '"{field}" must be a number',
+    "dict_type": '"{field}" must be an object',
+    "list_type": '"{field}" must be a list',
+    "model_type": '"{field}" must be an object',
+    "model_attributes_type": '"{field}" must be an object',
+    "tuple_type": '"{field}" must be a list of a node id and a port name',
+    "too_short": '"{field}" must be a list of a node id and a port name',
+    "too_long": '"{field}" must be a list of a node id and a port name',
+}
+_PATTERNS = {
+    "name": 'the name "{value}" must be lower-case letters, digits and hyphens, beginning with a letter or digit, at most 200',
+    "nodes": 'the node id "{value}" must be 1 to 64 letters, digits or underscores',
+    "edges": 'the edge id "{value}" must be 1 to 64 letters, digits or underscores',
+    "parameters": 'the parameter name "{value}" must be letters, digits or underscores, not beginning with a digit',
+}
+_CODES = {"nodes": "node.invalid", "edges": "edge.invalid", "settings": "settings.invalid", "parameters": "parameter.invalid"}
+
+
+def size_problems(data: Any) -> list[Problem]:
+    """More nodes or edges than a canvas, a reader or a plan can hold."""
+    if not isinstance(data, Mapping):
+        return [Problem(code="document.invalid", message="a document is a JSON object with name, type, nodes and edges")]
+    problems = []
+    for key, most in (("nodes", MAX_NODES), ("edges", MAX_EDGES)):
+        part = data.get(key)
+        if isinstance(part, Mapping) and len(part) > most:
+            message = f"the document has {len(part):,} {key}; at most {most:,} are allowed: split it into several jobs"
+            problems.append(Problem(code="document.too_large", pointer=f"/{key}", message=message))
+    return problems
+
+
+def shape_problems(error: ValidationError) -> list[Problem]:
+    """One Problem per fault pydantic found in a DagDocument, at most MAX_PROBLEMS."""
+    faults = error.errors(include_url=False, include_context=True)
+    return [_problem(fault) for fault in faults[:MAX_PROBLEMS]]
+
+
+def _problem(fault: ErrorDetails) -> Problem:
+    path = [part for part in fault["loc"] if part != "[key]"]
+    part = str(path[0]) if path else ""
+    owner = str(path[1]) if len(path) > 1 else None
+    return Problem(
+        code=_CODES.get(part, "document.invalid"),
+        node_id=owner if part == "nodes" else None,
+        edge_id=owner if part == "edges" else None,
+        pointer=pointer_of(path),
+        message=_words(fault, path),
+    )
+
+
+def _words(fault: ErrorDetails, path: list[str | int]) -> str:
+    field = str(path[-1]) if path else "document"
+    if fault["type"] == "string_pattern_mismatch":
+        known = _PATTERNS.get(str(path[0]), '"{value}" is not allowed here')
+        return known.format(value=_short(fault["input"]))
+    if fault["type"] == "string_too_long":
+        return f'"{field}" is too long: at most {fault["ctx"]["max_length"]} characters'
+    if fault["type"] == "literal_error":
+        return f'"{field}" is {_short(fault["input"])!r}; it must be {fault["ctx"]["expected"]}'
+    known = _WORDS.get(fault["type"], "")
+    return known.replace("{field}", _short(field)) if known else f'"{_short(field)}": {fault["msg"]}'
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "…"
