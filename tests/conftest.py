@@ -62,7 +62,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     from pyspark.sql import SparkSession
 
     folder = tmp_path_factory.mktemp("spark")
-    builder = SparkSession.builder.master("local[2]").appName("pipeline-web-tests")  # type: ignore[attr-defined]
+    builder = SparkSession.builder.master("local[2]").appName("pipeline-web-tests")
     for name, value in {
         "spark.driver.memory": "1g",
         "spark.ui.enabled": "false",
