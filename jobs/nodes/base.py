@@ -99,7 +99,9 @@ class NodeContext(Generic[ConfigT]):
         try:
             return self.connections[name]
         except KeyError:
-            raise NodeError(f'connection "{name}" does not exist in this project', permanent=True, kind="user", field="connection") from None
+            raise NodeError(
+                f'connection "{name}" does not exist in this project', permanent=True, kind="user", field="connection"
+            ) from None
 
 
 class NodeType(ABC, Generic[ConfigT]):
@@ -117,14 +119,13 @@ class NodeType(ABC, Generic[ConfigT]):
     rejects_rows: ClassVar[bool] = False
     #: Row count out differs from row count in: the engine observes behind this node.
     changes_row_count: ClassVar[bool] = False
-
-    @classmethod
-    def summary(cls, config: ConfigT) -> str:
-        """The one line under the name on the node's card; "" until configured."""
-        return ""
+    #: The one line under the name on the node's card, with `{field}` for config values; drawn in the browser as `x-summary`.
+    summary_template: ClassVar[str] = ""
 
 
 class Source(NodeType[ConfigT]):
+    """A streaming offset of a source written in Python may carry `"progress": {"done", "total", "unit"}`, total null when unknown."""
+
     family = "source"
     ports = (Port("out", "output"),)
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "bounded"
@@ -168,11 +169,15 @@ class Batch:
 
 @dataclass(frozen=True)
 class Written:
-    """What a sink did with a batch. `repeated`: the batch was already there, nothing was written."""
+    """What a sink did with a batch. `repeated`: the batch was already there, nothing was written.
+
+    `printed`: JSON texts of the first rows, from a sink that shows them; the engine reports them.
+    """
 
     rows: int | None = None
     repeated: bool = False
     rejected: int = 0
+    printed: tuple[str, ...] = ()
 
 
 class Sink(NodeType[ConfigT]):

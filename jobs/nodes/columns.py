@@ -1,0 +1,69 @@
+"""Columns as a form lists them, and the Spark schema they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, StringConstraints
+
+from jobs.nodes.base import REJECTED, Config, NodeError
+from jobs.nodes.form import ColumnName
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+    from pyspark.sql.types import StructType
+
+_SIMPLE = "string|boolean|byte|short|int|integer|long|bigint|float|double|date|timestamp|timestamp_ntz|binary"
+_TYPE_PATTERN = rf"^(?:({_SIMPLE})|decimal\(\d{{1,2}}, ?\d{{1,2}}\)|array<({_SIMPLE})>|map<string, ?({_SIMPLE})>)$"
+
+#: A Spark type by its SQL name.
+ColumnType = Annotated[
+    str, StringConstraints(pattern=_TYPE_PATTERN), Field(json_schema_extra={"x-suggestions": [*_SIMPLE.split("|"), "decimal(18, 2)"]})
+]
+
+
+class ColumnField(Config):
+    """One column of a source."""
+
+    name: ColumnName = Field(description="The column's name.", examples=["carrier"])
+    type: ColumnType = Field("string", description="The column's type.", examples=["string", "long", "double", "timestamp"])
+
+
+def quoted(name: str) -> str:
+    """`name` as a Spark SQL identifier."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def schema_of(fields: Sequence[ColumnField]) -> StructType:
+    """The nullable schema of `fields`; NodeError when two share a name. Needs a live session."""
+    names = [field.name.lower() for field in fields]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise NodeError(
+            f"the columns name {', '.join(twice)} more than once: keep one of each", permanent=True, kind="user", field="columns"
+        )
+    return schema_from_ddl(", ".join(f"{quoted(field.name)} {field.type}" for field in fields))
+
+
+def schema_from_ddl(ddl: str) -> StructType:
+    """The schema that `ddl` (such as "id bigint, name string") describes. Needs a live session."""
+    from pyspark.sql.types import StructType
+
+    schema = StructType.fromDDL(ddl)
+    assert isinstance(schema, StructType)
+    return schema
+
+
+def rejected_schema(schema: StructType) -> StructType:
+    """`schema` with the column that tells why a row was refused."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    return StructType([*schema.fields, StructField(REJECTED, StringType(), True)])
+
+
+def column(name: str) -> Column:
+    """A column by its plain name: dots and back-ticks in it stand for themselves."""
+    from pyspark.sql import functions as F
+
+    return F.col(quoted(name))

@@ -1,0 +1,60 @@
+"""From a node's raw config to Problems placed on its fields, and to a config with every default written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails, to_jsonable_python
+
+from jobs.dag.problems import Problem
+
+#: A parameter's place; what stands there is known only when the job starts.
+_PARAMETER = re.compile(r"(?<!\$)\$\{[A-Za-z0-9_]+\}")
+
+
+def config_problems(model: type[BaseModel], config: Mapping[str, Any]) -> list[Problem]:
+    """Problems of `config` with pointers relative to it. A field that waits for a parameter is not judged."""
+    try:
+        model.model_validate(config)
+    except ValidationError as error:
+        return [_problem(detail) for detail in error.errors(include_url=False) if not _waits_for_parameter(detail["input"])]
+    return []
+
+
+def config_resolved(model: type[BaseModel], config: Mapping[str, Any]) -> dict[str, Any]:
+    """`config` with its defaults, as JSON; one that is not valid keeps what it holds and gains defaults at the top only."""
+    try:
+        resolved: dict[str, Any] = model.model_validate(config).model_dump(mode="json")
+    except ValidationError:
+        defaults = {
+            name: to_jsonable_python(field.get_default(call_default_factory=True))
+            for name, field in model.model_fields.items()
+            if not field.is_required()
+        }
+        return {**defaults, **config}
+    return resolved
+
+
+def _waits_for_parameter(value: Any) -> bool:
+    return isinstance(value, str) and _PARAMETER.search(value) is not None
+
+
+def _problem(detail: ErrorDetails) -> Problem:
+    missing = detail["type"] == "missing"
+    pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in detail["loc"])
+    return Problem(code="config.missing" if missing else "config.invalid", pointer=pointer, message=_sentence(detail))
+
+
+def _sentence(detail: ErrorDetails) -> str:
+    name = str(detail["loc"][-1]).replace("_", " ") if detail["loc"] else "the settings"
+    if detail["type"] == "missing":
+        return f"{name} is required"
+    if detail["type"] == "extra_forbidden":
+        return f'there is no setting called "{detail["loc"][-1]}"'
+    if detail["type"] in ("string_too_short", "too_short") and not detail["input"]:
+        return f"{name} must not be empty"
+    text = detail["msg"].removeprefix("Value error, ")
+    return text if detail["type"] == "value_error" else f"{name}: {text[0].lower()}{text[1:]}"

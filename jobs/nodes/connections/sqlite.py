@@ -1,0 +1,89 @@
+"""SQLite database files below the allowed folders."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits, NodeError
+from jobs.nodes.file_roots import allowed_path
+from jobs.nodes.form import hints
+
+
+class SqliteSettings(base.Config):
+    path: str = Field(
+        min_length=1,
+        description="The database file, below the folders this installation allows; it is made when first written to.",
+        examples=["flights.sqlite3"],
+        json_schema_extra=hints("path"),
+    )
+    busy_timeout_seconds: int = Field(
+        20,
+        ge=1,
+        le=600,
+        description="How long to wait while another program writes.",
+        examples=[20],
+        json_schema_extra=hints(advanced=True),
+    )
+
+
+class SqliteConnection(ConnectionKind):
+    kind = "sqlite"
+    title = "SQLite"
+    icon = "database"
+    Config = SqliteSettings
+    secrets: ClassVar[Mapping[str, str]] = {}
+
+    def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
+        """Path, then content. A file that does not exist yet is fine if its folder does."""
+        steps: list[CheckStep] = []
+        started = time.monotonic()
+        try:
+            path = sqlite_path(settings, limits)
+            steps.append(CheckStep("path", True, f"{path} is allowed", _milliseconds(started)))
+            steps.append(_content_step(path))
+        except NodeError as error:
+            steps.append(CheckStep("path", False, error.message, _milliseconds(started)))
+        return steps
+
+
+def _content_step(path: Path) -> CheckStep:
+    started = time.monotonic()
+    if not path.parent.is_dir():
+        return CheckStep("content", False, f"the folder {path.parent} does not exist; create it", _milliseconds(started))
+    if not path.exists():
+        return CheckStep("content", True, "the file does not exist yet; it is made when first written to", _milliseconds(started))
+    try:
+        with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5) as connection:
+            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master WHERE type IN ('table', 'view')").fetchone()
+        connection.close()
+    except sqlite3.Error as error:
+        return CheckStep("content", False, f"the file cannot be read as a SQLite database: {error}", _milliseconds(started))
+    return CheckStep("content", True, f"{tables} tables and views", _milliseconds(started))
+
+
+def sqlite_path(settings: ConnectionSettings, limits: Limits) -> Path:
+    """The database file of `settings`; NodeError when it stands outside the allowed folders."""
+    return allowed_path(SqliteSettings.model_validate(settings.config).path, limits)
+
+
+def sqlite_open(settings: ConnectionSettings, limits: Limits, *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection in manual transaction mode. Writing uses WAL, so that readers never wait."""
+    path = sqlite_path(settings, limits)
+    seconds = SqliteSettings.model_validate(settings.config).busy_timeout_seconds
+    if read_only:
+        return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=seconds, isolation_level=None, check_same_thread=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=seconds, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    return connection
+
+
+def _milliseconds(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)

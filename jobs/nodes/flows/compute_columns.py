@@ -1,0 +1,51 @@
+"""Adds or replaces columns by expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.expressions import expression
+from jobs.nodes.form import ColumnName, hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class ComputedColumn(base.Config):
+    name: ColumnName = Field(description="The column to add, or to replace.", examples=["total"], json_schema_extra=hints("column"))
+    expression: str = Field(
+        min_length=1,
+        description="A Spark SQL expression of the columns that came in.",
+        examples=["price * quantity", "upper(carrier)"],
+        json_schema_extra=hints("expression"),
+    )
+
+
+class ComputeColumnsConfig(base.Config):
+    columns: tuple[ComputedColumn, ...] = Field(
+        min_length=1,
+        description="Columns to compute, from top to bottom: a later one may use an earlier one.",
+        examples=[[{"name": "total", "expression": "price * quantity"}]],
+        json_schema_extra=hints("mapping"),
+    )
+
+
+class ComputeColumns(Flow[ComputeColumnsConfig]):
+    """Adds columns, or replaces them, by Spark SQL expressions."""
+
+    type = "flow.compute_columns"
+    title = "Compute columns"
+    icon = "math-function"
+    Config = ComputeColumnsConfig
+    summary_template = "{columns}"
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ComputeColumnsConfig]) -> DataFrame:
+        (frame,) = frames["in"]
+        for computed in context.config.columns:
+            frame = frame.withColumn(computed.name, expression(computed.expression))
+        return frame

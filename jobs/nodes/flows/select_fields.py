@@ -1,0 +1,80 @@
+"""Chooses, renames, casts and orders columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field, model_validator
+
+from jobs.nodes import base
+from jobs.nodes.base import REJECTED, Flow, NodeContext
+from jobs.nodes.columns import ColumnType, column
+from jobs.nodes.form import ColumnName, hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+class SelectedField(base.Config):
+    column: ColumnName = Field(description="A column that comes in.", examples=["dep_delay"], json_schema_extra=hints("column"))
+    name: ColumnName | None = Field(None, description="Its new name; empty keeps the old one.", examples=["delay_minutes"])
+    type: ColumnType | None = Field(None, description="Its new type; empty keeps the old one.", examples=["double"])
+
+    @property
+    def output(self) -> str:
+        return self.name or self.column
+
+
+class SelectFieldsConfig(base.Config):
+    fields: tuple[SelectedField, ...] = Field(
+        min_length=1,
+        description="The columns to keep, in this order; all others are dropped.",
+        examples=[[{"column": "dep_delay", "name": "delay_minutes", "type": "double"}]],
+        json_schema_extra=hints("mapping"),
+    )
+
+    @model_validator(mode="after")
+    def _each_output_once(self) -> SelectFieldsConfig:
+        outputs = [field.output.lower() for field in self.fields]
+        twice = sorted({name for name in outputs if outputs.count(name) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(twice)} would come out more than once: rename all but one")
+        return self
+
+
+class SelectFields(Flow[SelectFieldsConfig]):
+    """Chooses, renames, casts and reorders columns; a value that cannot be cast rejects its row."""
+
+    type = "flow.select_fields"
+    title = "Select fields"
+    icon = "columns"
+    Config = SelectFieldsConfig
+    rejects_rows: ClassVar[bool] = True
+    summary_template = "{fields}"
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[SelectFieldsConfig]) -> DataFrame:
+        (frame,) = frames["in"]
+        fields = context.config.fields
+        types = {name.lower(): declared for name, declared in frame.dtypes}
+        casts = [field for field in fields if field.type and types.get(field.column.lower()) != field.type]
+        chosen = [_cast(field).alias(field.output) for field in fields]
+        return frame.select(*chosen, *([_reason(casts).alias(REJECTED)] if casts else []))
+
+
+def _cast(field: SelectedField) -> Column:
+    taken = column(field.column)
+    return taken.try_cast(field.type) if field.type else taken
+
+
+def _reason(casts: list[SelectedField]) -> Column:
+    """Null, or the first field that held a value and lost it by the cast."""
+    from pyspark.sql import functions as F
+
+    reason = F.lit(None).cast("string")
+    for field in reversed(casts):
+        value = column(field.column)
+        text = F.coalesce(F.substring(value.try_cast("string"), 1, 200), F.lit("?"))
+        sentence = F.concat(F.lit(f"{field.column}: cannot turn '"), text, F.lit(f"' into {field.type}"))
+        reason = F.when(value.isNotNull() & _cast(field).isNull(), sentence).otherwise(reason)
+    return reason

@@ -1,0 +1,174 @@
+"""Which batches of a file sink count: a hidden ledger in the target folder that makes each batch's files appear once.
+
+Layout, below `<target>/.pipeline/<job_uid>/<node_id>/`: `fence.json` (who may write), `lock`,
+`<generation>/<batch>.json` (the manifest: created only if absent), `<generation>/<batch>.done`,
+`<generation>/<batch>-<attempt>/` (files aside).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from jobs.nodes.base import NodeError, SinkFenced
+
+_LOCK_PATIENCE_SECONDS = 30.0
+_MANIFESTS_KEPT = 100
+
+
+@dataclass(frozen=True)
+class BatchFiles:
+    """`moves`: path in the folder aside → path in the target; `removes`: paths in the target that vanish first."""
+
+    aside: str
+    moves: dict[str, str]
+    removes: tuple[str, ...] = ()
+
+    @classmethod
+    def found(cls, aside: Path, *, prefix: str, removes: Sequence[str]) -> BatchFiles:
+        """Every data file that Spark wrote below `aside`, each under a new name that begins with `prefix`."""
+        written = sorted(file.relative_to(aside) for file in aside.rglob("*") if file.is_file() and not file.name.startswith((".", "_")))
+        moves = {str(file): str(file.parent / f"{prefix}-{number:05d}{_suffix(file.name)}") for number, file in enumerate(written)}
+        return cls(aside.name, moves, tuple(removes))
+
+
+@dataclass(frozen=True)
+class FolderLedger:
+    """The ledger of one sink in one generation. Safe against two attempts writing at once."""
+
+    target: Path
+    job_uid: str
+    node_id: str
+    generation: str
+
+    @property
+    def _node_folder(self) -> Path:
+        return self.target / ".pipeline" / (self.job_uid or "job") / self.node_id
+
+    @property
+    def _folder(self) -> Path:
+        return self._node_folder / (self.generation or "generation")
+
+    def begin(self, attempt: int) -> None:
+        """Raise the fence to this attempt and generation; SinkFenced if a newer attempt already did. Finishes half-moved batches."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            self._refuse_if_fenced(attempt, newer_only=True)
+            _write_durably(self._node_folder / "fence.json", {"generation": self.generation, "attempt": attempt})
+        for folder in self._folder.glob("*-*"):
+            manifest = self._folder / f"{folder.name.rsplit('-', 1)[0]}.json"
+            if not manifest.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+        for manifest in sorted(self._folder.glob("*.json")):
+            self._move_into_place(int(manifest.stem))
+
+    def folder_aside(self, batch_id: int, attempt: int) -> Path:
+        """Where this attempt writes the batch before it counts."""
+        return self._folder / f"{batch_id}-{attempt}"
+
+    def file_prefix(self, batch_id: int) -> str:
+        """Start of the names of this batch's files: tells generation and batch, and never meets another's."""
+        return f"part-{self.generation[:8] or 'g'}-{batch_id:08d}"
+
+    def visible_files(self) -> tuple[str, ...]:
+        """Every file that a reader of the target sees now."""
+        found = (file.relative_to(self.target) for file in self.target.rglob("*") if file.is_file())
+        return tuple(sorted(str(file) for file in found if not any(part.startswith((".", "_")) for part in file.parts)))
+
+    def complete_if_claimed(self, batch_id: int, attempt: int) -> bool:
+        """Whether the batch already counts; if so its files are in place afterwards."""
+        with self._locked():
+            self._refuse_if_fenced(attempt)
+        if not self._manifest(batch_id).exists():
+            return False
+        self._move_into_place(batch_id)
+        return True
+
+    def claim(self, batch_id: int, attempt: int, files: BatchFiles) -> bool:
+        """Make `files` the batch, all or none; False when another attempt's already are. The winner's are in place afterwards."""
+        draft = self._folder / f".{batch_id}-{uuid4().hex}"
+        _write_durably(draft, asdict(files))
+        try:
+            with self._locked():
+                self._refuse_if_fenced(attempt)
+                os.link(draft, self._manifest(batch_id))
+            won = True
+        except FileExistsError:
+            won = False
+        finally:
+            draft.unlink(missing_ok=True)
+        self._move_into_place(batch_id)
+        self._trim(batch_id)
+        return won
+
+    def _manifest(self, batch_id: int) -> Path:
+        return self._folder / f"{batch_id}.json"
+
+    def _move_into_place(self, batch_id: int) -> None:
+        """Repeatable at any point: what is gone was removed or moved by a try before this one."""
+        done = self._folder / f"{batch_id}.done"
+        if done.exists():
+            return
+        raw = json.loads(self._manifest(batch_id).read_text(encoding="utf-8"))
+        aside = self._folder / raw["aside"]
+        for name in raw["removes"]:
+            (self.target / name).unlink(missing_ok=True)
+        for source, name in raw["moves"].items():
+            (self.target / name).parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.replace(aside / source, self.target / name)
+            except FileNotFoundError:
+                if not (self.target / name).exists():
+                    raise NodeError(f'writing files: "{aside / source}" vanished before it was in place; restore a checkpoint') from None
+        done.touch()
+        shutil.rmtree(aside, ignore_errors=True)
+
+    def _trim(self, batch_id: int) -> None:
+        """Spark repeats only the newest batch, so old manifests serve nobody."""
+        for suffix in ("json", "done"):
+            (self._folder / f"{batch_id - _MANIFESTS_KEPT}.{suffix}").unlink(missing_ok=True)
+
+    def _refuse_if_fenced(self, attempt: int, *, newer_only: bool = False) -> None:
+        fence = self._node_folder / "fence.json"
+        if not fence.exists():
+            return
+        holder = json.loads(fence.read_text(encoding="utf-8"))
+        if holder["attempt"] > attempt or (not newer_only and holder["generation"] != self.generation):
+            raise SinkFenced(f'writing files: attempt {holder["attempt"]} took over "{self.target}"; this one, {attempt}, stops')
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Held for a check and one link only; a process frozen in it is given up on after a while."""
+        deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
+        with (self._node_folder / "lock").open("w") as handle:
+            while True:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > deadline:
+                        raise NodeError(f'writing files: another process holds the lock of "{self.target}"; stop it') from None
+                    time.sleep(0.02)
+            yield
+
+
+def _suffix(name: str) -> str:
+    """`.snappy.parquet` of Spark's `part-00000-<uuid>.c000.snappy.parquet`."""
+    return "." + name.split(".c000.", 1)[1] if ".c000." in name else "".join(Path(name).suffixes[-2:])
+
+
+def _write_durably(path: Path, content: dict[str, object]) -> None:
+    part = path.with_name(f".{path.name}.{uuid4().hex}")
+    with part.open("w", encoding="utf-8") as handle:
+        json.dump(content, handle)
+        handle.flush()
+        os.fsync(handle.fileno())
+    os.replace(part, path)

@@ -1,0 +1,187 @@
+"""Writes rows to a table of a database, exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from jobs.nodes import base
+from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
+from jobs.nodes.columns import column
+from jobs.nodes.form import ColumnName, connection_field, hints
+from jobs.nodes.sinks.jdbc_dialect import BATCH_COLUMN, GENERATION_COLUMN, ORDINAL_COLUMN, Dialect, TableName, TargetColumn, dialect_for
+from jobs.nodes.sinks.jdbc_marker import Marker
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+class JdbcSinkConfig(base.Config):
+    connection: str = connection_field("postgresql", "sqlite")
+    table: str = Field(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\x00\r\n.]+(\.[^\x00\r\n.]+)?$",
+        description="The table, if need be with its schema.",
+        examples=["orders_big", "reporting.delays"],
+    )
+    mode: Literal["append", "upsert", "overwrite"] = Field(
+        "append",
+        description="Append adds rows; upsert replaces rows with the same keys; overwrite empties the table at a start from the beginning.",
+        examples=["upsert"],
+    )
+    keys: tuple[ColumnName, ...] = Field(
+        (),
+        description="The columns that tell rows apart, for upsert.",
+        examples=[["id"]],
+        json_schema_extra=hints("columns", when="mode=upsert"),
+    )
+    create_table: bool = Field(
+        True, description="Make the table if it does not exist.", examples=[True], json_schema_extra=hints(advanced=True)
+    )
+    batch_size: int = Field(
+        10_000,
+        ge=1,
+        le=100_000,
+        description="Rows sent to the database at a time.",
+        examples=[10_000],
+        json_schema_extra=hints(advanced=True),
+    )
+
+    @model_validator(mode="after")
+    def _keys_belong_to_upsert(self) -> JdbcSinkConfig:
+        if self.mode == "upsert" and not self.keys:
+            raise ValueError("upsert needs keys: name the columns that tell rows apart")
+        if self.mode != "upsert" and self.keys:
+            raise ValueError(f"keys have no meaning for {self.mode}: choose upsert, or leave them empty")
+        return self
+
+
+class JdbcSink(Sink[JdbcSinkConfig]):
+    """Writes rows to a database table: append, upsert or overwrite.
+
+    Bounded and unbounded input. Exactly once: rows and the batch's marker move in one transaction of the target database.
+    """
+
+    type = "sink.jdbc"
+    title = "Database table"
+    icon = "database-import"
+    Config = JdbcSinkConfig
+    connection_kinds = ("postgresql", "sqlite")
+    summary_template = "{table} · {mode}"
+    guarantee: ClassVar[str] = "exactly once"
+
+    def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[JdbcSinkConfig]) -> None:
+        dialect = _dialect(context)
+        table = TableName.parsed(context.config.table)
+        with dialect.transaction() as cursor:
+            dialect.lock_definitions(cursor)
+            marker = _marker(dialect, context)
+            marker.create_table(cursor)
+            marker.raise_fence(cursor, context.attempt)
+            if not dialect.columns(cursor, table):
+                _create_table(dialect, cursor, table, schema, context.config)
+            _matched(dialect.columns(cursor, table), schema, table)
+            if context.config.keys and not dialect.has_unique_key(cursor, table, context.config.keys):
+                raise _user_error(
+                    f"table {table} has no unique key over {', '.join(context.config.keys)}; add one, or choose append", "keys"
+                )
+
+    def write(self, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
+        """1. Look at the marker. 2. Count, and stage the rows. 3. In one transaction move the marker and the rows."""
+        dialect = _dialect(context)
+        with dialect.transaction() as cursor:
+            if _marker(dialect, context).state(cursor, context.attempt, batch.batch_id) == "written":
+                return Written(rows=0, repeated=True)
+        if batch.rows is not None:
+            return _write_counted(dialect, frame, batch.rows, batch, context)
+        if frame.storageLevel.useMemory:
+            return _write_counted(dialect, frame, frame.count(), batch, context)
+        frame = frame.persist()  # counting and writing are two actions
+        try:
+            return _write_counted(dialect, frame, frame.count(), batch, context)
+        finally:
+            frame.unpersist()
+
+
+def _write_counted(dialect: Dialect, frame: DataFrame, rows: int, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
+    sent = _sendable(dialect, frame)
+    name = f"_pipeline_{context.generation[:8]}_{context.node_id}_{batch.batch_id}_{context.attempt}"[-60:]
+    if dialect.staging_above is not None and rows > dialect.staging_above:
+        staging = dialect.stage_frame(sent, name, batch_size=context.config.batch_size)
+        with dialect.transaction() as cursor:
+            dialect.check_stage(cursor, staging, rows)
+            written = _move(dialect, cursor, staging, frame.schema, batch, context)
+            dialect.drop_stage(cursor, staging)
+        return Written(rows=rows if written else 0, repeated=not written)
+    bound = dialect.bound_rows(sent, frame.schema)
+    with dialect.transaction() as cursor:
+        staging = dialect.stage_rows(cursor, name, frame.schema, bound)
+        written = _move(dialect, cursor, staging, frame.schema, batch, context)
+    return Written(rows=rows if written else 0, repeated=not written)
+
+
+def _move(dialect: Dialect, cursor: Any, staging: str, schema: StructType, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> bool:
+    """Move the marker, then the staged rows; False, and nothing moved, when the batch was in already."""
+    config = context.config
+    table = TableName.parsed(config.table)
+    if not _marker(dialect, context).advance(cursor, context.attempt, batch.batch_id):
+        return False
+    target = dialect.columns(cursor, table)
+    matched = _matched(target, schema, table)
+    names = {found.name for found in target}
+    provenance = {GENERATION_COLUMN: context.generation, BATCH_COLUMN: batch.batch_id}
+    extra = {name: value for name, value in provenance.items() if name in names and name not in schema.names}
+    if config.mode == "overwrite" and batch.first_of_fresh_generation:
+        cursor.execute(f"DELETE FROM {dialect.qualified(table)}")
+    cursor.execute(dialect.merge_statement(table, staging, matched, config.keys, extra), tuple(extra.values()))
+    return True
+
+
+def _dialect(context: NodeContext[JdbcSinkConfig]) -> Dialect:
+    return dialect_for(context.connection(context.config.connection), context.limits)
+
+
+def _marker(dialect: Dialect, context: NodeContext[JdbcSinkConfig]) -> Marker:
+    return Marker(dialect, job_uid=context.job_uid, node=context.node_id, generation=context.generation)
+
+
+def _sendable(dialect: Dialect, frame: DataFrame) -> DataFrame:
+    return frame.select(*(dialect.value_column(column(field.name), field.dataType).alias(field.name) for field in frame.schema.fields))
+
+
+def _create_table(dialect: Dialect, cursor: Any, table: TableName, schema: StructType, config: JdbcSinkConfig) -> None:
+    if not config.create_table:
+        raise _user_error(f"table {table} does not exist; create it, or let the node create it", "table")
+    keys = {key.lower() for key in config.keys}
+    lines = [
+        f"{dialect.quoted(field.name)} {dialect.column_type(field.dataType, key=field.name.lower() in keys)}" for field in schema.fields
+    ]
+    if config.mode == "append":
+        types = dialect.marker_types
+        lines += [f"{GENERATION_COLUMN} {types['text']}", f"{BATCH_COLUMN} {types['bigint']}"]
+    if config.keys:
+        missing = sorted(keys - {name.lower() for name in schema.names})
+        if missing:
+            raise _user_error(f"the key {missing[0]} is not among the columns {', '.join(schema.names)}", "keys")
+        lines.append(f"PRIMARY KEY ({', '.join(dialect.quoted(key) for key in config.keys)})")
+    cursor.execute(f"CREATE TABLE {dialect.qualified(table)} ({', '.join(lines)})")
+
+
+def _matched(target: Sequence[TargetColumn], schema: StructType, table: TableName) -> list[TargetColumn]:
+    """The target's column for each of ours, by name and else without regard to case; NodeError for one that is not there."""
+    by_name = {found.name.lower(): found for found in target} | {found.name: found for found in target}
+    unknown = [name for name in schema.names if name not in by_name and name.lower() not in by_name]
+    if unknown:
+        columns = ", ".join(found.name for found in target)
+        raise _user_error(f"table {table} has no column {unknown[0]}; its columns are {columns}: add it, or drop it before", "table")
+    if ORDINAL_COLUMN in schema.names:
+        raise _user_error(f"the column name {ORDINAL_COLUMN} is taken by the node itself; rename it before", "table")
+    return [by_name.get(name) or by_name[name.lower()] for name in schema.names]
+
+
+def _user_error(message: str, field: str) -> NodeError:
+    return NodeError(f"writing to a table: {message}", permanent=True, kind="user", field=field)

@@ -1,0 +1,150 @@
+"""`sink.jdbc` on SQLite: one file, one writer, one transaction a batch."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.connections.sqlite import sqlite_open
+from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, TableName, TargetColumn
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+    from pyspark.sql.types import DataType, StructType
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: Decimals are text: SQLite's NUMERIC would round them to binary fractions.
+_TYPES: Mapping[str, str] = {
+    "boolean": "BOOLEAN",
+    "tinyint": "INTEGER",
+    "smallint": "INTEGER",
+    "int": "INTEGER",
+    "bigint": "INTEGER",
+    "float": "REAL",
+    "double": "REAL",
+    "date": "TEXT",
+    "timestamp": "TEXT",
+    "timestamp_ntz": "TEXT",
+    "binary": "BLOB",
+}
+
+
+class SqliteDialect(Dialect):
+    kind: ClassVar[str] = "sqlite"
+    placeholder: ClassVar[str] = "?"
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Cursor]:
+        """The write lock is taken by the first write to the file itself, so filling a temporary table keeps nobody waiting."""
+        try:
+            connection = sqlite_open(self.settings, self.limits)
+        except (sqlite3.Error, OSError) as error:
+            raise NodeError(f'opening "{self.settings.name}": {error}; check the path and the rights of its folder') from error
+        try:
+            cursor = connection.cursor()
+            cursor.execute("BEGIN")
+            yield cursor
+            connection.commit()
+        except sqlite3.Error as error:
+            raise _sentence(self.settings.name, error) from error
+        finally:
+            connection.close()
+
+    def lock_definitions(self, cursor: Any) -> None:
+        cursor.execute("CREATE TABLE IF NOT EXISTS pipeline_sink_lock (id INTEGER PRIMARY KEY)")
+        cursor.execute("DELETE FROM pipeline_sink_lock")
+
+    def columns(self, cursor: Any, table: TableName) -> list[TargetColumn]:
+        schema = f"{self.quoted(table.schema)}." if table.schema else ""
+        found = cursor.execute(f"PRAGMA {schema}table_info({self.quoted(table.table)})").fetchall()
+        return [
+            TargetColumn(name, declared, not required or default is not None or key > 0)
+            for _, name, declared, required, default, key in found
+        ]
+
+    def has_unique_key(self, cursor: Any, table: TableName, keys: Sequence[str]) -> bool:
+        wanted = {key.lower() for key in keys}
+        info = cursor.execute(f"PRAGMA table_info({self.quoted(table.table)})").fetchall()
+        if {row[1].lower() for row in info if row[5]} == wanted:
+            return True
+        for index in cursor.execute(f"PRAGMA index_list({self.quoted(table.table)})").fetchall():
+            columns = cursor.execute(f"PRAGMA index_info({self.quoted(index[1])})").fetchall()
+            if index[2] and not index[4] and {row[2].lower() for row in columns if row[2]} == wanted:
+                return True
+        return False
+
+    def column_type(self, spark_type: DataType, *, key: bool) -> str:
+        return _TYPES.get(spark_type.simpleString(), "TEXT")
+
+    def value_column(self, column: Column, spark_type: DataType) -> Column:
+        """Times travel as microseconds since 1970: a Python datetime would pass through the machine's own zone."""
+        from pyspark.sql import functions as F
+
+        name = spark_type.simpleString()
+        if name == "timestamp":
+            return F.unix_micros(column)
+        if (name in _TYPES and name != "timestamp_ntz") or name == "string":
+            return column
+        if name.startswith(("array", "map", "struct")):
+            return F.to_json(column, {"ignoreNullFields": "false"})
+        return column.cast("string")
+
+    def python_row(self, row: Sequence[Any], schema: StructType) -> tuple[Any, ...]:
+        return tuple(_bound(value, field.dataType.typeName()) for value, field in zip(row, schema.fields, strict=False))
+
+    def stage_rows(self, cursor: Any, name: str, schema: StructType, rows: Iterable[tuple[Any, ...]]) -> str:
+        columns = [f"{self.quoted(field.name)} {self.column_type(field.dataType, key=False)}" for field in schema.fields]
+        staging = f"temp.{self.quoted(name)}"
+        cursor.execute(f"CREATE TEMP TABLE {self.quoted(name)} ({', '.join([*columns, f'{ORDINAL_COLUMN} INTEGER PRIMARY KEY'])})")
+        marks = ", ".join("?" * len(columns))
+        names = ", ".join(self.quoted(field.name) for field in schema.fields)
+        cursor.executemany(f"INSERT INTO {staging} ({names}) VALUES ({marks})", rows)
+        return staging
+
+    def merge_statement(
+        self, target: TableName, staging: str, columns: Sequence[TargetColumn], keys: Sequence[str], extra: Mapping[str, Any]
+    ) -> str:
+        """SQLite upserts row by row, so the order of the rows lets the last one win."""
+        names = [self.quoted(column.name) for column in columns]
+        into = ", ".join([*names, *(self.quoted(name) for name in extra)])
+        taken = ", ".join([*names, *("?" for _ in extra)])
+        statement = f"INSERT INTO {self.qualified(target)} ({into}) SELECT {taken} FROM {staging} WHERE true ORDER BY {ORDINAL_COLUMN}"
+        if not keys:
+            return statement
+        wanted = {key.lower() for key in keys}
+        updates = [
+            f"{self.quoted(column.name)} = excluded.{self.quoted(column.name)}" for column in columns if column.name.lower() not in wanted
+        ]
+        action = f"UPDATE SET {', '.join(updates)}" if updates else "NOTHING"
+        return f"{statement} ON CONFLICT ({', '.join(self.quoted(key) for key in keys)}) DO {action}"
+
+
+def _bound(value: Any, type_name: str) -> Any:
+    if value is None:
+        return None
+    if type_name == "timestamp":
+        return (_EPOCH + timedelta(microseconds=value)).strftime("%Y-%m-%d %H:%M:%S.%f")[: -7 if value % 1_000_000 == 0 else None]
+    if type_name == "date":
+        return value.isoformat()
+    if type_name == "binary":
+        return bytes(value)
+    return value
+
+
+def _sentence(connection: str, error: sqlite3.Error) -> NodeError:
+    text = str(error)
+    if isinstance(error, sqlite3.IntegrityError):
+        return NodeError(
+            f'writing to "{connection}": a row breaks a rule of the table: {text}; correct the rows or the rule',
+            permanent=True,
+            kind="user",
+        )
+    if "locked" in text or "busy" in text:
+        return NodeError(f'writing to "{connection}": another program kept the database locked; let it finish')
+    if "full" in text:
+        return NodeError(f'writing to "{connection}": the disk is full; free some space')
+    return NodeError(f'writing to "{connection}": {text}')

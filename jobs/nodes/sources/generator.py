@@ -1,0 +1,78 @@
+"""Makes numbered rows, for trials and tests."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import NodeContext, NodeError, Source
+from jobs.nodes.columns import schema_from_ddl
+from jobs.nodes.form import hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class GeneratorConfig(base.Config):
+    total_rows: int | None = Field(
+        1000, ge=0, le=10**12, description="Ends after so many rows; empty never ends.", examples=[1000, 1_000_000]
+    )
+    rows_per_second: int | None = Field(
+        None, ge=1, le=10_000_000, description="Makes so many rows a second; empty makes them as fast as they are taken.", examples=[100]
+    )
+    rows_per_batch: int = Field(
+        10_000,
+        ge=1,
+        le=100_000_000,
+        description="At most so many rows in one batch.",
+        examples=[10_000],
+        json_schema_extra=hints(advanced=True),
+    )
+    seed: int = Field(
+        1, description="Another seed makes other values for the same numbers.", examples=[1], json_schema_extra=hints(advanced=True)
+    )
+    start_time: datetime = Field(
+        datetime.fromisoformat("2025-01-01T00:00:00+00:00"),
+        description="The time of the first row; UTC unless it says otherwise.",
+        examples=["2025-01-01T00:00:00Z"],
+        json_schema_extra=hints(advanced=True),
+    )
+    step_ms: int = Field(
+        1000,
+        ge=0,
+        le=86_400_000,
+        description="Milliseconds between two rows' times.",
+        examples=[1000],
+        json_schema_extra=hints(advanced=True),
+    )
+
+
+class GeneratorSource(Source[GeneratorConfig]):
+    """Makes rows numbered from 0 without a gap: id, time, key and value, the same for the same seed.
+
+    Bounded with a total, unbounded without. Exactly once: a row follows from its number alone, so a restart makes the same rows again.
+    """
+
+    type = "source.generator"
+    title = "Generator"
+    icon = "number-123"
+    Config = GeneratorConfig
+    boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
+    guarantee: ClassVar[str] = "exactly once"
+    summary_template = "{total_rows} rows"
+
+    def read(self, spark: SparkSession, context: NodeContext[GeneratorConfig]) -> DataFrame:
+        from jobs.nodes.readers.numbered_rows import SCHEMA, NumberedRows
+
+        if context.schema_only:
+            return spark.createDataFrame([], schema_from_ddl(SCHEMA))
+        if context.bounded and context.config.total_rows is None:
+            raise NodeError("making rows: a job that ends needs a total; set total rows", permanent=True, kind="user", field="total_rows")
+        spark.dataSource.register(NumberedRows)
+        settings = {"settings": context.config.model_dump_json(), "slots": str(spark.sparkContext.defaultParallelism)}
+        if context.mode == "batch":
+            return spark.read.format(NumberedRows.name()).options(**settings).load()
+        return spark.readStream.name(context.node_id).format(NumberedRows.name()).options(**settings).load()
