@@ -1,0 +1,20 @@
+# `make run` starts the product, `make test` proves it, `make check` is the quick gate.
+PYTHON ?= python3
+BOOT := $(PYTHON) scripts/bootstrap.py
+.PHONY: run check test locks
+
+run:
+	@$(BOOT) run scripts.run
+
+check:
+	@$(BOOT) test scripts.check
+
+test:
+	@$(BOOT) test scripts.test
+
+# After a change in requirements/*.in (PyPI's own index, hashes of every wheel, no host names).
+UV := .venv/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --universal --python-version 3.11
+locks:
+	$(UV) requirements/uv.in -o requirements/uv.lock
+	$(UV) requirements/run.in -o requirements/run.lock
+	$(UV) requirements/test.in -c requirements/run.lock -o requirements/test.lock

@@ -1,0 +1,152 @@
+"""`make run`: the whole product on this machine, in one terminal, until Ctrl-C."""
+
+import asyncio
+import fcntl
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from scripts.fetch_jars import JarsUnavailable, jars_fetch
+from scripts.frontend import FrontendBroken, frontend_build
+from scripts.services import redis_binary
+from scripts.supervisor import Service, Supervisor
+
+ROOT = Path(__file__).resolve().parent.parent
+#: Addresses that mean "every interface": a browser on this machine reaches them by loopback.
+EVERY_INTERFACE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104
+
+
+class CannotStart(Exception):
+    """One line for the person at the terminal: what is in the way, and the remedy."""
+
+
+@dataclass(frozen=True)
+class Redis:
+    port: int
+    password: str
+    config: Path
+
+    @property
+    def url(self) -> str:
+        return f"redis://:{self.password}@127.0.0.1:{self.port}/0"
+
+
+def main() -> int:
+    host, port = os.environ.get("HOST") or "127.0.0.1", os.environ.get("PORT") or "8000"
+    data = Path(os.environ.get("DATA_DIR") or ROOT / "data").expanduser().resolve()
+    try:
+        port_check(host, port)
+        with data_lock(data):
+            redis = redis_configure(data / "redis")
+            environment = variables(host, port, data, redis)
+            prepare(environment)
+            return asyncio.run(Supervisor(services(host, port, data, redis), cwd=ROOT, environment=environment).run())
+    except (CannotStart, FrontendBroken, JarsUnavailable) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def port_check(host: str, port: str) -> None:
+    if not port.isdigit() or not 0 < int(port) < 65536:
+        raise CannotStart(f"PORT={port} is not a port number (1–65535): PORT=8001 make run")
+    try:
+        with socket.create_server((host, int(port)), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            pass
+    except PermissionError:
+        raise CannotStart(f"Port {port} is reserved for the system: choose one from 1024 on, PORT=8001 make run") from None
+    except socket.gaierror:
+        raise CannotStart(f"HOST={host} is not an address of this machine: HOST=127.0.0.1 make run") from None
+    except OSError as error:
+        raise CannotStart(f"Port {port} on {host} is taken ({error.strerror}): PORT={int(port) % 65535 + 1} make run") from None
+
+
+def data_lock(data: Path) -> IO[str]:
+    """Held while the product runs: two runs on one data folder would share a database and fight over its drivers."""
+    try:
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = (data / "run.lock").open("w")
+    except OSError as error:
+        raise CannotStart(f"DATA_DIR={data} cannot be written ({error.strerror}): DATA_DIR=/another/folder make run") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise CannotStart(f"Another start already uses {data}: stop it, or DATA_DIR=/another/folder make run") from None
+    return lock
+
+
+def redis_configure(folder: Path) -> Redis:
+    """A configuration for a Redis on loopback; its password stands in a file of mode 600 and not among a process's arguments."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = int(probe.getsockname()[1])
+    redis = Redis(port=port, password=secrets.token_hex(16), config=folder / "redis.conf")
+    redis.config.touch(mode=0o600)
+    lines = [f"port {port}", "bind 127.0.0.1", f'dir "{folder}"', "save 60 1", "appendonly no", f"requirepass {redis.password}"]
+    redis.config.write_text("\n".join([*lines, "loglevel warning", ""]))
+    return redis
+
+
+def variables(host: str, port: str, data: Path, redis: Redis) -> dict[str, str]:
+    """The environment of every service: what the person gave, and what only this start knows."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    reached = EVERY_INTERFACE.get(host, f"[{host}]" if ":" in host else host)
+    return environment | {
+        "HOST": host,
+        "PORT": port,
+        "DATA_DIR": str(data),
+        "REDIS_URL": redis.url,
+        "PIPELINE_LOCAL_ADDRESS": f"{reached}:{port}",
+        "DJANGO_SETTINGS_MODULE": "pipeline_web.settings",
+        "PYTHONUNBUFFERED": "1",
+        "PATH": java_path(environment),
+    }
+
+
+def java_path(environment: dict[str, str]) -> str:
+    home, path = environment.get("JAVA_HOME"), environment.get("PATH", "")
+    return f"{home}/bin{os.pathsep}{path}" if home else path
+
+
+def prepare(environment: dict[str, str]) -> None:
+    """Front end, jars, tables and examples; only what changed since the last start costs time."""
+    say("Preparing: front end, Spark's jars, tables, examples")
+    with ThreadPoolExecutor() as pool:
+        front, jars = pool.submit(frontend_build), pool.submit(jars_fetch, ROOT / ".venv" / "spark-jars")
+        tables = subprocess.run([sys.executable, "-m", "scripts.prepare"], cwd=ROOT, env=environment, check=False)
+        front.result()
+        jars.result()
+    if tables.returncode:
+        raise CannotStart("Preparing the tables and the examples failed: the reason stands above")
+
+
+def services(host: str, port: str, data: Path, redis: Redis) -> list[Service]:
+    """In the order of their start; they are stopped in reverse."""
+    python, celery = sys.executable, [sys.executable, "-m", "celery", "-A", "pipeline_web"]
+    web = ["-m", "uvicorn", "pipeline_web.asgi:application", "--host", host, "--port", port]
+    quiet = ["--log-level", "warning", "--no-access-log", "--timeout-graceful-shutdown", "3"]
+    beat = ["beat", "--loglevel=WARNING", "--pidfile=", f"--schedule={data / 'beat-schedule'}"]
+    return [
+        Service("redis", [redis_binary(), str(redis.config)]),
+        Service("worker", [*celery, "worker", "--pool=prefork", "--concurrency=2", "--loglevel=WARNING"], stop_seconds=45),
+        Service("web", [python, *web, *quiet]),
+        Service("beat", [*celery, *beat]),
+        Service("feeder", [python, "manage.py", "feed_flights"], may_finish=True),
+        Service("ready", [python, "-m", "scripts.announce"], may_finish=True, stop_seconds=2),
+    ]
+
+
+def say(words: str) -> None:
+    print(f"· {words}", flush=True)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,178 @@
+"""Runs several services in one terminal: coloured, prefixed logs; one stop for all of them, and nothing left behind."""
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PR_SET_CHILD_SUBREAPER = 36
+COLOURS = (36, 32, 35, 34, 33, 96)
+#: A service that ends this often within seconds of its start will not come up by trying again.
+QUICK_DEATHS_ALLOWED = 3
+QUICK_SECONDS = 10.0
+
+
+@dataclass
+class Service:
+    """A process to keep running. `stop_seconds`: how long it may take to end by itself when asked to."""
+
+    name: str
+    command: Sequence[str]
+    stop_seconds: float = 10.0
+    environment: dict[str, str] = field(default_factory=dict)
+    #: Not started again when it ends with exit code 0: its work is done.
+    may_finish: bool = False
+
+
+class Supervisor:
+    """Starts services in the order given, restarts one that dies, stops them in reverse order on SIGINT or SIGTERM."""
+
+    def __init__(self, services: Sequence[Service], *, cwd: Path, environment: dict[str, str]) -> None:
+        self.services = services
+        self.cwd = cwd
+        self.environment = environment
+        self.processes: dict[str, asyncio.subprocess.Process] = {}
+        self.stopping = asyncio.Event()
+        self.exit_code = 0
+        self.width = max(len(service.name) for service in services)
+        self.coloured = sys.stdout.isatty() or os.environ.get("FORCE_COLOR") == "1"
+
+    async def run(self) -> int:
+        """Return the exit code: 0 when asked to stop, 1 when a service would not stay up."""
+        become_subreaper()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._asked_to_stop)
+        keepers = [asyncio.create_task(self._keep(service, colour)) for service, colour in self._coloured_services()]
+        await self.stopping.wait()
+        for keeper in keepers:
+            keeper.cancel()
+        await self._stop_all()
+        await asyncio.gather(*keepers, return_exceptions=True)
+        descendants_end()
+        return self.exit_code
+
+    def say(self, name: str, line: str, colour: int = 37) -> None:
+        stamp = time.strftime("%H:%M:%S")
+        prefix = f"{stamp} {name.ljust(self.width)} │ "
+        sys.stdout.write(f"\x1b[{colour}m{prefix}\x1b[0m{line}\n" if self.coloured else f"{prefix}{line}\n")
+        sys.stdout.flush()
+
+    def _coloured_services(self) -> Iterator[tuple[Service, int]]:
+        for number, service in enumerate(self.services):
+            yield service, COLOURS[number % len(COLOURS)]
+
+    def _asked_to_stop(self) -> None:
+        if self.stopping.is_set():
+            self.say("stop", "stopping at once")
+            for process in self.processes.values():
+                signal_group(process.pid, signal.SIGKILL)
+            return
+        self.say("stop", "stopping everything; again to stop at once")
+        self.stopping.set()
+
+    async def _keep(self, service: Service, colour: int) -> None:
+        quick_deaths = 0
+        while True:
+            began = time.monotonic()
+            code = await self._run_once(service, colour)
+            if service.may_finish and code == 0:
+                return
+            quick_deaths = quick_deaths + 1 if time.monotonic() - began < QUICK_SECONDS else 0
+            if quick_deaths > QUICK_DEATHS_ALLOWED:
+                self.say(service.name, f"ended with exit code {code} again and again: stopping everything, the reason stands above", colour)
+                self.exit_code = 1
+                self.stopping.set()
+                return
+            self.say(service.name, f"ended with exit code {code}: starting it again", colour)
+            await asyncio.sleep(min(2.0**quick_deaths, 10.0))
+
+    async def _run_once(self, service: Service, colour: int) -> int:
+        process = await asyncio.create_subprocess_exec(
+            *service.command,
+            cwd=self.cwd,
+            env={**self.environment, **service.environment},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+            limit=1 << 20,
+        )
+        self.processes[service.name] = process
+        reader = asyncio.create_task(self._copy_lines(service, process, colour))
+        code = await process.wait()
+        # A grandchild may hold the pipe open after its parent died: its last words are not waited for.
+        await asyncio.wait([reader], timeout=1.0)
+        signal_group(process.pid, signal.SIGKILL)
+        return code
+
+    async def _copy_lines(self, service: Service, process: asyncio.subprocess.Process, colour: int) -> None:
+        assert process.stdout is not None
+        while True:
+            try:
+                line = await process.stdout.readline()
+            except ValueError:
+                continue  # a line longer than the limit: dropped
+            if not line:
+                return
+            self.say(service.name, line.decode(errors="replace").rstrip(), colour)
+
+    async def _stop_all(self) -> None:
+        """In reverse order, so that what others lean on (Redis) goes last."""
+        for service in reversed(self.services):
+            process = self.processes.get(service.name)
+            if process is None or process.returncode is not None:
+                continue
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+            try:
+                await asyncio.wait_for(process.wait(), service.stop_seconds)
+            except TimeoutError:
+                self.say("stop", f"{service.name} did not end within {service.stop_seconds:g} s: killed")
+            signal_group(process.pid, signal.SIGKILL)
+
+
+def signal_group(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def become_subreaper() -> None:
+    """On Linux: orphaned grandchildren (drivers, JVMs) become this process's children, so that they can be found and ended."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def descendants() -> list[int]:
+    """Every living process below this one, from /proc; empty where there is none."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError):
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                parents[int(stat.parent.name)] = int(parent)
+    found: set[int] = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sorted(found - {os.getpid()})
+
+
+def descendants_end(patience: float = 5.0) -> None:
+    """End what is still there: first asked, then killed."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + patience
+        for pid in descendants():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        while descendants() and time.monotonic() < deadline:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(-1, os.WNOHANG)
+            time.sleep(0.05)
+        if not descendants():
+            return
