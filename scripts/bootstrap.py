@@ -40,9 +40,10 @@ def installer(debian: str, fedora: str, mac: str) -> str:
     """The command that installs a package on this machine."""
     if sys.platform == "darwin":
         return "brew install " + mac
+    sudo = "" if os.getuid() == 0 else "sudo "
     if shutil.which("dnf"):
-        return "sudo dnf install " + fedora
-    return "sudo apt-get install " + debian
+        return sudo + "dnf install " + fedora
+    return sudo + "apt-get install " + debian
 
 
 def debian_offers(package: str) -> bool:
