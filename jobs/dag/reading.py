@@ -59,7 +59,7 @@ def decode(raw: bytes | str) -> tuple[str, Problem | None]:
         except UnicodeEncodeError:
             return "", unreadable("the text holds half a surrogate pair and cannot be stored: remove the broken character")
     if len(raw) > MAX_BYTES:
-        return "", Problem(code="document.too_large", message=f"the document has {len(raw):,} bytes; at most {MAX_BYTES:,} (1 MiB) are allowed")
+        return "", Problem(code="document.too_large", message=f"the document has {len(raw):,} bytes; at most 1 MiB is allowed")
     try:
         return bytes(raw).decode("utf-8-sig"), None
     except UnicodeDecodeError as error:

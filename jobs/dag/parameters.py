@@ -1,0 +1,125 @@
+"""Parameters: values given when a job starts, used in configs as `${name}`.
+
+A text that is nothing but `${name}` becomes the value with its type; within a longer text the value is written in;
+`$${name}` stays as the literal text `${name}`.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobs.dag.document import DagDocument, Parameter, ParameterType
+from jobs.dag.pointers import pointer_of
+from jobs.dag.problems import Problem
+
+_PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]*)\}")
+_SAMPLES: Mapping[ParameterType, Any] = {"string": "", "integer": 1, "number": 1, "boolean": True}
+_ARTICLES: Mapping[ParameterType, str] = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
+
+
+def resolve_parameters(document: DagDocument, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """The value of every parameter: what was given, else its default. Text is converted to the type where it spells it."""
+    values: dict[str, Any] = {}
+    problems = [
+        _problem("parameter.unknown", name, f'the job has no parameter "{name}"; {_known(document)}')
+        for name in given
+        if name not in document.parameters
+    ]
+    for name, parameter in document.parameters.items():
+        if name not in given and parameter.default is None:
+            problems.append(_problem("parameter.missing", name, f'the parameter "{name}" has no default: give a value when starting'))
+            continue
+        try:
+            values[name] = _typed(given.get(name, parameter.default), parameter.type)
+        except ValueError:
+            problems.append(_problem("parameter.invalid", name, f'the parameter "{name}" must be {_ARTICLES[parameter.type]}'))
+    return values, problems
+
+
+def default_problems(document: DagDocument) -> list[Problem]:
+    """Parameters whose default is not of their type."""
+    return [
+        _problem("parameter.invalid", f"{name}/default", f'the default of the parameter "{name}" must be {_ARTICLES[parameter.type]}')
+        for name, parameter in document.parameters.items()
+        if parameter.default is not None and not _is_of(parameter.default, parameter.type)
+    ]
+
+
+def example_values(document: DagDocument) -> dict[str, Any]:
+    """A value for each parameter with which a config can be checked before any start: its default, or one of its type."""
+    return {
+        name: parameter.default if parameter.default is not None else _SAMPLES[parameter.type]
+        for name, parameter in document.parameters.items()
+    }
+
+
+def substitute(config: Any, values: Mapping[str, Any]) -> Any:
+    """`config` with every `${name}` of `values` filled in, at any depth, keys left alone. Unknown names stay as they are."""
+    if isinstance(config, Mapping):
+        return {key: substitute(item, values) for key, item in config.items()}
+    if isinstance(config, list):
+        return [substitute(item, values) for item in config]
+    if not isinstance(config, str):
+        return config
+    whole = _PLACE.fullmatch(config)
+    if whole and not whole["escape"] and whole["name"] in values:
+        return values[whole["name"]]
+    return _PLACE.sub(lambda match: _written(match, values), config)
+
+
+def references(config: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Each use of a parameter in `config`: where it stands and its name."""
+    if isinstance(config, Mapping):
+        for key, item in config.items():
+            yield from references(item, (*path, key))
+    elif isinstance(config, list):
+        for index, item in enumerate(config):
+            yield from references(item, (*path, index))
+    elif isinstance(config, str):
+        yield from ((path, match["name"]) for match in _PLACE.finditer(config) if not match["escape"])
+
+
+def _written(match: re.Match[str], values: Mapping[str, Any]) -> str:
+    if match["escape"]:
+        return match[0][1:]
+    value = values.get(match["name"], match[0])
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _typed(value: Any, kind: ParameterType) -> Any:
+    if isinstance(value, str) and kind != "string":
+        value = _spelled(value.strip(), kind)
+    if not _is_of(value, kind):
+        raise ValueError
+    return value
+
+
+def _spelled(text: str, kind: ParameterType) -> Any:
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(text.lower(), text)
+    if len(text) > 40:
+        raise ValueError
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _is_of(value: Any, kind: ParameterType) -> bool:
+    if kind == "string":
+        return isinstance(value, str)
+    if kind == "boolean" or isinstance(value, bool):
+        return kind == "boolean" and isinstance(value, bool)
+    if kind == "integer":
+        return isinstance(value, int) and -(2**63) <= value < 2**63
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _known(document: DagDocument) -> str:
+    names: Mapping[str, Parameter] = document.parameters
+    return "it has " + ", ".join(f'"{name}"' for name in sorted(names)) if names else "it has none"
+
+
+def _problem(code: str, name: str, message: str) -> Problem:
+    return Problem(code=code, pointer=pointer_of(("parameters", *name.split("/"))), message=message)
