@@ -111,9 +111,9 @@ def _is_of(value: Any, kind: ParameterType) -> bool:
         return isinstance(value, str)
     if kind == "boolean" or isinstance(value, bool):
         return kind == "boolean" and isinstance(value, bool)
-    if kind == "integer":
-        return isinstance(value, int) and -(2**63) <= value < 2**63
-    return isinstance(value, int | float) and math.isfinite(value)
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    return kind == "number" and isinstance(value, float) and math.isfinite(value)
 
 
 def _known(document: DagDocument) -> str:

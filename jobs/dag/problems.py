@@ -14,7 +14,7 @@ class Problem(BaseModel):
     Only a version without any problem of severity "error" can be published or run.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
     severity: Severity = "error"
     code: str

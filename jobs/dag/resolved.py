@@ -37,9 +37,8 @@ def _with_defaults(node: Node, catalogue: Catalogue, values: dict[str, Any]) -> 
 def _as_written(full: Any, written: Any) -> Any:
     """`full`, but with the texts of `written` wherever these hold a parameter or an escape of one."""
     if isinstance(full, dict) and isinstance(written, dict):
-        return {**{key: value for key, value in written.items() if key not in full}} | {
-            key: _as_written(value, written[key]) if key in written else value for key, value in full.items()
-        }
+        filled = {key: _as_written(value, written[key]) if key in written else value for key, value in full.items()}
+        return {**written, **filled}
     if isinstance(full, list) and isinstance(written, list) and len(full) == len(written):
         return [_as_written(item, own) for item, own in zip(full, written, strict=True)]
     if any(references(written)) or (isinstance(written, str) and "${" in written):
