@@ -1,0 +1,42 @@
+"""Checkpoints as they are sent."""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from jobs.selectors.shapes.base import Shape
+
+
+class CheckpointOut(Shape):
+    """Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free."""
+
+    id: int
+    execution_id: str
+    job_name: str
+    job_title: str
+    generation: UUID
+    checkpoint_id: int
+    checkpoint_type: Literal["STREAMING", "ROLLER", "SQL_TASK"]
+    status: Literal["PENDING", "COMPLETED", "FAILED", "EXPIRED"]
+    origin: Literal["INTERVAL", "ROWS", "PAGE", "MANUAL", "STOP"]
+    requested_by: str
+    label: str
+    pinned: bool
+    is_savepoint: bool
+    attempt: int
+    state_data: dict[str, Any]
+    storage_path: str
+    storage_size_bytes: int
+    exclusive_bytes: int
+    file_count: int
+    phases: dict[str, Any]
+    queries: dict[str, Any]
+    operators: list[dict[str, Any]]
+    failure_reason: str
+    create_time: datetime
+    complete_time: datetime | None
+    delete_time: datetime | None
+    deleted_by: str
+    duration_ms: int | None
+    restorable: bool
+    restorable_reason: str

@@ -1,0 +1,77 @@
+"""Connections, connection kinds and node types, as they are sent. No secret is ever part of them."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from jobs.selectors.shapes.base import Shape
+
+
+class ConnectionOut(Shape):
+    """`secrets` says which secret fields are set, never what they are."""
+
+    id: int
+    name: str
+    kind: str
+    project: str
+    description: str
+    config: dict[str, Any]
+    secrets: dict[str, bool]
+    test_time: datetime | None
+    test_ok: bool | None
+    test_message: str
+    used_by: list[str]
+    create_time: datetime
+    update_time: datetime
+    updated_by: str
+
+
+class CheckStepOut(Shape):
+    name: str
+    ok: bool
+    message: str
+    milliseconds: int
+
+
+class ConnectionTestOut(Shape):
+    ok: bool
+    steps: list[CheckStepOut]
+
+
+class ConnectionKindOut(Shape):
+    """`schema` is the JSON Schema of `config`; `secrets` maps secret fields to their labels."""
+
+    kind: str
+    title: str
+    icon: str
+    form: dict[str, Any] = Field(serialization_alias="schema")
+    secrets: dict[str, str]
+
+
+class PortOut(Shape):
+    name: str
+    kind: Literal["input", "reference", "output", "errors"]
+    required: bool
+    many: bool
+
+
+class NodeTypeOut(Shape):
+    """`schema` is the JSON Schema of the node's `config`. An unavailable type says why and cannot be placed."""
+
+    type: str
+    version: int
+    family: Literal["source", "flow", "sink"]
+    title: str
+    help: str
+    icon: str
+    ports: list[PortOut]
+    form: dict[str, Any] = Field(serialization_alias="schema")
+    job_types: list[Literal["STREAMING", "BATCH_ROLLER", "SQL_TASK"]]
+    boundedness: str
+    guarantee: str
+    connection_kinds: list[str]
+    available: bool
+    unavailable_reason: str
+    stateful: bool
+    rejects_rows: bool

@@ -1,0 +1,116 @@
+"""Jobs, drafts, versions, schedules and settings, as they are sent."""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from jobs.dag.problems import Problem
+from jobs.selectors.shapes.base import Shape
+from jobs.selectors.shapes.execution import ExecutionOut, JobTypeWord, StatusWord
+
+
+class DraftSummary(Shape):
+    """`dirty`: it would do something else than the current version."""
+
+    revision: int
+    base_version: int | None
+    dirty: bool
+    update_time: datetime
+    updated_by: str
+
+
+class ScheduleOut(Shape):
+    """`words` says the times for people; `next_times` are the next five (empty in lists)."""
+
+    schedule_type: Literal["CRON", "MANUAL", "EVENT", "DEPENDENCY"]
+    cron_expression: str
+    time_zone: str
+    enabled: bool
+    last_trigger_time: datetime | None
+    next_trigger_time: datetime | None
+    words: str
+    next_times: list[datetime]
+
+
+class RecentExecution(Shape):
+    execution_id: str
+    status: StatusWord
+
+
+class JobOut(Shape):
+    """`recent` are the newest ten executions, newest first; rates are those of the running execution, null without one."""
+
+    job_name: str
+    job_uid: UUID
+    title: str
+    description: str
+    job_type: JobTypeWord
+    version: int | None
+    enabled: bool
+    project: str
+    create_time: datetime
+    update_time: datetime
+    created_by: str
+    updated_by: str
+    draft: DraftSummary | None
+    schedule: ScheduleOut | None
+    latest_execution: ExecutionOut | None
+    recent: list[RecentExecution]
+    in_per_second: float | None
+    out_per_second: float | None
+    backlog: int | None
+
+
+class JobDetailOut(JobOut):
+    """`document` is the current version's, null before the first publish. `problems` counts the draft's errors."""
+
+    document: dict[str, Any] | None
+    problems: int
+    role: Literal["VIEWER", "OPERATOR", "EDITOR", "ADMIN"]
+
+
+class DraftOut(Shape):
+    """`document` is what was saved, even half-drawn; `problems` are found anew on every read."""
+
+    document: dict[str, Any]
+    layout: dict[str, Any]
+    revision: int
+    base_version: int | None
+    dirty: bool
+    problems: list[Problem]
+    update_time: datetime
+    updated_by: str
+
+
+class VersionOut(Shape):
+    version: int
+    logic_hash: str
+    comment: str
+    create_time: datetime
+    created_by: str
+
+
+class VersionDetailOut(VersionOut):
+    document: dict[str, Any]
+
+
+class ConfigOut(Shape):
+    config_key: str
+    config_value: str
+    config_type: Literal["STRING", "INT", "BOOLEAN", "JSON"]
+    description: str
+    update_time: datetime
+
+
+class ConfigKeyOut(Shape):
+    """A key with a meaning: its type, what it does, and what stands without it."""
+
+    config_key: str
+    config_type: Literal["STRING", "INT", "BOOLEAN", "JSON"]
+    help: str
+    choices: list[str]
+
+
+class ConfigsOut(Shape):
+    results: list[ConfigOut]
+    known: list[ConfigKeyOut]
