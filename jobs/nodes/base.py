@@ -31,6 +31,8 @@ class Config(BaseModel):
 
 
 ConfigT = TypeVar("ConfigT", bound=Config)
+#: Named here because node classes have attributes called `type` and `Config`.
+ConfigClass = type[Config]
 
 
 class NodeError(Exception):
@@ -113,7 +115,7 @@ class NodeType(ABC, Generic[ConfigT]):
     title: ClassVar[str]
     icon: ClassVar[str]  # a Tabler icon name
     ports: ClassVar[tuple[Port, ...]]
-    Config: ClassVar[type[Config]]
+    Config: ClassVar[ConfigClass]
     job_types: ClassVar[tuple[JobTypeName, ...]] = ("STREAMING", "BATCH_ROLLER", "SQL_TASK")
     connection_kinds: ClassVar[tuple[str, ...]] = ()
     rejects_rows: ClassVar[bool] = False
@@ -211,7 +213,7 @@ class ConnectionKind(ABC):
     kind: ClassVar[str]
     title: ClassVar[str]
     icon: ClassVar[str]
-    Config: ClassVar[type[Config]]
+    Config: ClassVar[ConfigClass]
     #: Names of secret fields with their labels; kept encrypted, never echoed.
     secrets: ClassVar[Mapping[str, str]] = {}
 

@@ -29,6 +29,7 @@ NODE_TYPES: Mapping[str, str] = {
 }
 
 CONNECTION_KINDS: Mapping[str, str] = {
+    "postgresql": "jobs.nodes.connections.postgresql:PostgresqlConnection",
     "sqlite": "jobs.nodes.connections.sqlite:SqliteConnection",
 }
 

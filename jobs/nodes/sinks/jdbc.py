@@ -133,11 +133,11 @@ def _move(dialect: Dialect, cursor: Any, staging: str, schema: StructType, batch
     target = dialect.columns(cursor, table)
     matched = _matched(target, schema, table)
     names = {found.name for found in target}
-    provenance = {GENERATION_COLUMN: context.generation, BATCH_COLUMN: batch.batch_id}
+    provenance: dict[str, str | int] = {GENERATION_COLUMN: context.generation, BATCH_COLUMN: batch.batch_id}
     extra = {name: value for name, value in provenance.items() if name in names and name not in schema.names}
     if config.mode == "overwrite" and batch.first_of_fresh_generation:
         cursor.execute(f"DELETE FROM {dialect.qualified(table)}")
-    cursor.execute(dialect.merge_statement(table, staging, matched, config.keys, extra), tuple(extra.values()))
+    cursor.execute(dialect.merge_statement(table, staging, matched, config.keys, extra))
     return True
 
 
@@ -171,7 +171,7 @@ def _create_table(dialect: Dialect, cursor: Any, table: TableName, schema: Struc
     cursor.execute(f"CREATE TABLE {dialect.qualified(table)} ({', '.join(lines)})")
 
 
-def _matched(target: Sequence[TargetColumn], schema: StructType, table: TableName) -> list[TargetColumn]:
+def _matched(target: Sequence[TargetColumn], schema: StructType, table: TableName) -> dict[str, TargetColumn]:
     """The target's column for each of ours, by name and else without regard to case; NodeError for one that is not there."""
     by_name = {found.name.lower(): found for found in target} | {found.name: found for found in target}
     unknown = [name for name in schema.names if name not in by_name and name.lower() not in by_name]
@@ -180,7 +180,7 @@ def _matched(target: Sequence[TargetColumn], schema: StructType, table: TableNam
         raise _user_error(f"table {table} has no column {unknown[0]}; its columns are {columns}: add it, or drop it before", "table")
     if ORDINAL_COLUMN in schema.names:
         raise _user_error(f"the column name {ORDINAL_COLUMN} is taken by the node itself; rename it before", "table")
-    return [by_name.get(name) or by_name[name.lower()] for name in schema.names]
+    return {name: by_name.get(name) or by_name[name.lower()] for name in schema.names}
 
 
 def _user_error(message: str, field: str) -> NodeError:

@@ -94,9 +94,12 @@ class Dialect(ABC):
 
     @abstractmethod
     def merge_statement(
-        self, target: TableName, staging: str, columns: Sequence[TargetColumn], keys: Sequence[str], extra: Mapping[str, Any]
+        self, target: TableName, staging: str, columns: Mapping[str, TargetColumn], keys: Sequence[str], extra: Mapping[str, str | int]
     ) -> str:
-        """Move all rows of `staging` into `target`; with `keys` the last row of a key wins. `extra` are constants, bound in order."""
+        """Move all rows of `staging` into `target`; with `keys` the last row of a key wins.
+
+        `columns`: name in staging → column of the target. `extra`: constant columns.
+        """
 
     def bound_rows(self, frame: DataFrame, schema: StructType) -> Iterable[tuple[Any, ...]]:
         """Rows of `frame` (of `value_column`s) as bound values, a partition at a time."""
@@ -115,6 +118,16 @@ class Dialect(ABC):
 
     def drop_stage(self, cursor: Any, staging: str) -> None:
         cursor.execute(f"DROP TABLE {staging}")
+
+    def conflict_action(self, columns: Mapping[str, TargetColumn], keys: Sequence[str]) -> str:
+        """What follows DO after ON CONFLICT: the new row replaces the old one but for its keys."""
+        wanted = {key.lower() for key in keys}
+        updated = [self.quoted(column.name) for column in columns.values() if column.name.lower() not in wanted]
+        return f"UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in updated)}" if updated else "NOTHING"
+
+    def literal(self, value: str | int) -> str:
+        """A generation or a batch number as SQL."""
+        return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
 
     def qualified(self, table: TableName) -> str:
         return f"{self.quoted(table.schema)}.{self.quoted(table.table)}" if table.schema else self.quoted(table.table)

@@ -106,21 +106,15 @@ class SqliteDialect(Dialect):
         return staging
 
     def merge_statement(
-        self, target: TableName, staging: str, columns: Sequence[TargetColumn], keys: Sequence[str], extra: Mapping[str, Any]
+        self, target: TableName, staging: str, columns: Mapping[str, TargetColumn], keys: Sequence[str], extra: Mapping[str, str | int]
     ) -> str:
         """SQLite upserts row by row, so the order of the rows lets the last one win."""
-        names = [self.quoted(column.name) for column in columns]
-        into = ", ".join([*names, *(self.quoted(name) for name in extra)])
-        taken = ", ".join([*names, *("?" for _ in extra)])
+        into = ", ".join(self.quoted(name) for name in [*(column.name for column in columns.values()), *extra])
+        taken = ", ".join([*(self.quoted(name) for name in columns), *(self.literal(value) for value in extra.values())])
         statement = f"INSERT INTO {self.qualified(target)} ({into}) SELECT {taken} FROM {staging} WHERE true ORDER BY {ORDINAL_COLUMN}"
         if not keys:
             return statement
-        wanted = {key.lower() for key in keys}
-        updates = [
-            f"{self.quoted(column.name)} = excluded.{self.quoted(column.name)}" for column in columns if column.name.lower() not in wanted
-        ]
-        action = f"UPDATE SET {', '.join(updates)}" if updates else "NOTHING"
-        return f"{statement} ON CONFLICT ({', '.join(self.quoted(key) for key in keys)}) DO {action}"
+        return f"{statement} ON CONFLICT ({', '.join(self.quoted(key) for key in keys)}) DO {self.conflict_action(columns, keys)}"
 
 
 def _bound(value: Any, type_name: str) -> Any:

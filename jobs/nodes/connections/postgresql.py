@@ -1,0 +1,215 @@
+"""PostgreSQL servers, reached by fields and a short list of options: no free text ever becomes part of an address."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from urllib.parse import quote
+
+from pydantic import Field, model_validator
+
+from jobs.nodes import base
+from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits, NodeError
+from jobs.nodes.form import hints
+
+if TYPE_CHECKING:
+    from psycopg2.extensions import connection as PostgresSession
+
+_CONNECT_SECONDS = 10
+#: Shorter than a driver's lease: a frozen client is dropped before another attempt may begin.
+_IDLE_IN_TRANSACTION_MS = 10_000
+
+
+class PostgresqlSettings(base.Config):
+    host: str = Field(
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9._:-]{0,252}[A-Za-z0-9])?$",
+        description="Name or address of the server.",
+        examples=["db.example.com", "127.0.0.1"],
+    )
+    port: int = Field(5432, ge=1, le=65535, description="Port of the server.", examples=[5432])
+    database: str = Field(
+        min_length=1, max_length=63, pattern=r"^[^\x00-\x1f]+$", description="Name of the database.", examples=["warehouse"]
+    )
+    user: str = Field(min_length=1, max_length=63, pattern=r"^[^\x00-\x1f]+$", description="Who signs in.", examples=["pipeline"])
+    tls: Literal["disable", "prefer", "require", "verify-ca", "verify-full"] = Field(
+        "prefer",
+        description="Whether the line is encrypted, and how much of the server's certificate is checked.",
+        examples=["verify-full"],
+    )
+    certificate_authority: str = Field(
+        "",
+        max_length=100_000,
+        description="The PEM certificates that the server's is checked against; empty takes the usual ones.",
+        examples=["-----BEGIN CERTIFICATE-----"],
+        json_schema_extra=hints("textarea", advanced=True),
+    )
+    statement_timeout_seconds: int = Field(
+        0,
+        ge=0,
+        le=86_400,
+        description="Longest time of one statement; 0 means none.",
+        examples=[0, 600],
+        json_schema_extra=hints(advanced=True),
+    )
+    search_path: str = Field(
+        "",
+        pattern=r"^([A-Za-z_][A-Za-z0-9_$]*(, ?[A-Za-z_][A-Za-z0-9_$]*)*)?$",
+        description="Schemas to look into, in order; empty takes the server's.",
+        examples=["reporting, public"],
+        json_schema_extra=hints(advanced=True),
+    )
+
+    @model_validator(mode="after")
+    def _checking_needs_a_certificate(self) -> PostgresqlSettings:
+        if self.tls.startswith("verify") and not self.certificate_authority:
+            raise ValueError(f"{self.tls} needs the certificates to check against: paste the certificate authority")
+        return self
+
+
+class PostgresqlConnection(ConnectionKind):
+    kind = "postgresql"
+    title = "PostgreSQL"
+    icon = "brand-postgresql"
+    Config = PostgresqlSettings
+    secrets: ClassVar[Mapping[str, str]] = {"password": "Password"}
+
+    def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
+        """Name, port, sign-in, rights; a step is tried only when all before it held."""
+        typed = PostgresqlSettings.model_validate(settings.config)
+        steps: list[CheckStep] = []
+        for name, attempt in (("name", _resolve), ("port", _reach), ("sign-in", _sign_in)):
+            started = time.monotonic()
+            try:
+                message = attempt(typed, settings, limits)
+            except (OSError, NodeError) as error:
+                steps.append(CheckStep(name, False, str(error), _milliseconds(started)))
+                break
+            steps.append(CheckStep(name, True, message, _milliseconds(started)))
+        return steps
+
+
+def postgresql_open(settings: ConnectionSettings, limits: Limits, *, application: str = "pipeline web") -> PostgresSession:
+    """A connection in UTC that a frozen client loses; NodeError in one sentence when it is refused."""
+    import psycopg2
+
+    typed = PostgresqlSettings.model_validate(settings.config)
+    try:
+        return psycopg2.connect(
+            host=typed.host,
+            port=typed.port,
+            dbname=typed.database,
+            user=typed.user,
+            password=settings.secrets.get("password", ""),
+            connect_timeout=_CONNECT_SECONDS,
+            application_name=application,
+            options=f"{_server_options(typed)} -c idle_in_transaction_session_timeout={_IDLE_IN_TRANSACTION_MS}",
+            keepalives_idle=10,
+            keepalives_interval=5,
+            keepalives_count=3,
+            client_encoding="UTF8",
+            **_tls_arguments(typed, limits),
+        )
+    except psycopg2.Error as error:
+        raise _refusal(settings.name, typed, error) from None
+
+
+def jdbc_url(settings: ConnectionSettings) -> str:
+    """The JDBC address; everything that came from a person is percent-encoded, and the user and password are not in it."""
+    typed = PostgresqlSettings.model_validate(settings.config)
+    host = f"[{typed.host}]" if ":" in typed.host else typed.host
+    return f"jdbc:postgresql://{host}:{typed.port}/{quote(typed.database, safe='')}"
+
+
+def jdbc_options(settings: ConnectionSettings, limits: Limits) -> dict[str, str]:
+    """Spark's JDBC options for a connection, a fixed set. The key "password" is one that Spark hides in plans and logs."""
+    typed = PostgresqlSettings.model_validate(settings.config)
+    options = {
+        "url": jdbc_url(settings),
+        "driver": "org.postgresql.Driver",
+        "user": typed.user,
+        "password": settings.secrets.get("password", ""),
+        "sslmode": typed.tls,
+        "connectTimeout": str(_CONNECT_SECONDS),
+        "tcpKeepAlive": "true",
+        "ApplicationName": "pipeline web",
+        "options": _server_options(typed),
+    }
+    certificates = _tls_arguments(typed, limits).get("sslrootcert")
+    return options | ({"sslrootcert": certificates} if certificates else {})
+
+
+def _server_options(typed: PostgresqlSettings) -> str:
+    options = ["-c TimeZone=UTC"]
+    if typed.statement_timeout_seconds:
+        options.append(f"-c statement_timeout={typed.statement_timeout_seconds * 1000}")
+    if typed.search_path:
+        options.append(f"-c search_path={typed.search_path.replace(' ', '')}")
+    return " ".join(options)
+
+
+def _tls_arguments(typed: PostgresqlSettings, limits: Limits) -> dict[str, str]:
+    """libpq wants certificates in a file; its name follows from its content, so that it is written once."""
+    if not typed.certificate_authority:
+        return {"sslmode": typed.tls}
+    import hashlib
+
+    digest = hashlib.sha256(typed.certificate_authority.encode()).hexdigest()[:32]
+    path = Path(limits.data_dir) / "certificates" / f"{digest}.pem"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        part.write_text(typed.certificate_authority, encoding="utf-8")
+        part.replace(path)
+    return {"sslmode": typed.tls, "sslrootcert": str(path.resolve())}
+
+
+def _resolve(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Limits) -> str:
+    try:
+        found = socket.getaddrinfo(typed.host, typed.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise NodeError(f'the name "{typed.host}" is not known ({error.strerror or error}); correct the host') from None
+    return f"{typed.host} is {', '.join(sorted({str(address[4][0]) for address in found}))}"
+
+
+def _reach(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Limits) -> str:
+    try:
+        with socket.create_connection((typed.host, typed.port), timeout=_CONNECT_SECONDS):
+            return f"port {typed.port} answers"
+    except OSError as error:
+        reason = error.strerror or error
+        raise NodeError(
+            f"nothing answers at {typed.host}:{typed.port} ({reason}); check port, firewall and whether the server runs"
+        ) from None
+
+
+def _sign_in(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Limits) -> str:
+    session = postgresql_open(settings, limits)
+    try:
+        with session.cursor() as cursor:
+            cursor.execute("SELECT current_setting('server_version'), has_schema_privilege(coalesce(current_schema(), 'public'), 'CREATE')")
+            row: Any = cursor.fetchone()
+    finally:
+        session.close()
+    rights = "may create tables" if row[1] else "may not create tables: sinks then need existing tables and a marker table"
+    return f"PostgreSQL {row[0]}, {typed.user} {rights}"
+
+
+def _refusal(name: str, typed: PostgresqlSettings, error: Exception) -> NodeError:
+    """libpq's words, without its repetition of host and address, and what to do."""
+    text = re.sub(r"^.*?(?:FATAL|failed):\s*", "", str(error).strip().splitlines()[-1])
+    where = f'connecting to "{name}"'
+    if "password authentication failed" in text or "no password supplied" in text:
+        return NodeError(f"{where}: user {typed.user} was refused ({text}); correct user or password", permanent=True, kind="user")
+    if "does not exist" in text:
+        return NodeError(f"{where}: {text}; correct the connection", permanent=True, kind="user")
+    if "could not translate host name" in text or "Name or service not known" in text:
+        return NodeError(f"{where}: the name {typed.host} is not known; correct the host")
+    return NodeError(f"{where}: {typed.host}:{typed.port} does not answer as it should ({text}); check that it runs and can be reached")
+
+
+def _milliseconds(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)
