@@ -12,6 +12,20 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database-only", action="store_true", help="only the tests that touch the database")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What `--database-only` keeps is found by the fixtures a test uses, not by a marker someone may forget."""
+    if not config.getoption("--database-only"):
+        return
+    touching = {"db", "transactional_db", "live_server"}
+    kept = [item for item in items if item.get_closest_marker("django_db") or touching & set(getattr(item, "fixturenames", ()))]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """With CI=true a skipped test is a failed one: there the script installs everything."""
@@ -59,8 +73,12 @@ def postgres_server() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """The one Spark session of this run, built as a driver builds it."""
+    from django.conf import settings
     from pyspark.sql import SparkSession
 
+    from scripts.fetch_jars import jars_fetch
+
+    jars_fetch(settings.SPARK_JARS_DIR)
     folder = tmp_path_factory.mktemp("spark")
     builder = SparkSession.builder.master("local[2]").appName("pipeline-web-tests")
     for name, value in {
@@ -73,6 +91,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
         "spark.scheduler.mode": "FAIR",
+        "spark.jars": ",".join(str(jar) for jar in sorted(Path(settings.SPARK_JARS_DIR).glob("*.jar"))),
+        "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
+        "spark.sql.runSQLOnFiles": "false",
     }.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()

@@ -1,0 +1,98 @@
+"""`make check`: the quick gate. Style, types, layers and unit tests of both halves, two steps at a time."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.bundle import BundleTooLarge, bundle_check
+from scripts.frontend import FRONTEND, FrontendBroken, frontend_build, frontend_install, node_folder
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = sys.executable
+#: What needs neither Spark, nor a server beyond Redis, nor a browser.
+UNIT = "not spark and not server and not postgres and not e2e and not slow"
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    command: Sequence[str]
+    cwd: Path = ROOT
+
+
+@dataclass(frozen=True)
+class Result:
+    step: Step
+    code: int
+    seconds: float
+    output: str
+
+
+def python_steps() -> list[Step]:
+    tool = Path(PYTHON).parent
+    return [
+        Step("mypy", [PYTHON, "-m", "mypy"]),
+        Step("unit tests", [PYTHON, "-m", "pytest", "-q", "-m", UNIT]),
+        Step("ruff check", [str(tool / "ruff"), "check", "."]),
+        Step("ruff format", [str(tool / "ruff"), "format", "--check", "."]),
+        Step("layers", [str(tool / "lint-imports"), "--no-cache"]),
+    ]
+
+
+def frontend_steps() -> list[Step]:
+    node = str(node_folder() / "bin" / "node")
+    return [
+        Step("eslint", [node, "node_modules/eslint/bin/eslint.js", ".", "--max-warnings", "0"], FRONTEND),
+        Step("tsc", [node, "node_modules/typescript/bin/tsc", "--noEmit", "-p", "."], FRONTEND),
+        Step("vitest", [node, "node_modules/vitest/vitest.mjs", "run"], FRONTEND),
+    ]
+
+
+def step_run(step: Step) -> Result:
+    began = time.monotonic()
+    environment = {**os.environ, "FORCE_COLOR": "0", "PYTHONUNBUFFERED": "1"}
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run(step.command, cwd=step.cwd, env=environment, check=False, **streams)
+    result = Result(step, done.returncode, time.monotonic() - began, done.stdout)
+    print(f"{'ok  ' if result.code == 0 else 'FAIL'} {step.name} ({result.seconds:.1f} s)", flush=True)
+    return result
+
+
+def bundle_problem() -> str:
+    """Why the built front end does not pass; empty when it does."""
+    try:
+        frontend_build()
+        print(bundle_check(FRONTEND / "dist"), flush=True)
+    except (FrontendBroken, BundleTooLarge) as error:
+        return str(error)
+    return ""
+
+
+def checks_run() -> bool:
+    began = time.monotonic()
+    try:
+        frontend_install()
+    except FrontendBroken as error:
+        print(error)
+        return False
+    with ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2)) as pool:
+        results = list(pool.map(step_run, python_steps() + frontend_steps()))
+    problem = bundle_problem()
+    for result in results:
+        if result.code:
+            print(f"\n── {result.step.name} ──\n{result.output}")
+    if problem:
+        print(f"\n── bundle ──\n{problem}")
+    passed = not problem and not any(result.code for result in results)
+    print(f"\n{'All checks passed' if passed else 'Checks failed'} in {time.monotonic() - began:.0f} s", flush=True)
+    return passed
+
+
+if __name__ == "__main__":
+    raise SystemExit(0 if checks_run() else 1)

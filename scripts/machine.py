@@ -1,0 +1,49 @@
+"""What tests need from the machine beyond Python and Java: installed where that is possible, else said."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.servers.browser import browser_program
+from tests.servers.postgres import postgres_folder
+
+
+@dataclass(frozen=True)
+class Need:
+    package: str
+    why: str
+    there: Callable[[], bool]
+
+
+def cjk_font_is_there() -> bool:
+    return any(Path("/usr/share/fonts").rglob("NotoSansCJK*")) or any(Path("/usr/share/fonts").rglob("*wqy*"))
+
+
+NEEDS = [
+    Need("postgresql", "the suite runs a second time on it", lambda: postgres_folder() is not None),
+    Need("chromium", "the browser tests drive it", lambda: browser_program() is not None),
+    Need("fonts-noto-cjk", "pages in Chinese are looked at", cjk_font_is_there),
+]
+
+
+def missing_packages_install() -> None:
+    """As root on Debian or Ubuntu: install what is missing. Elsewhere: say what is missing and what that means."""
+    missing = [need for need in NEEDS if not need.there()]
+    if not missing:
+        return
+    packages = [need.package for need in missing]
+    if os.getuid() == 0 and shutil.which("apt-get"):
+        print(f"· Installing {', '.join(packages)}", flush=True)
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        subprocess.run(["apt-get", "update", "-qq"], env=environment, check=False)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages], env=environment, check=False)
+        if browser_program() is None:
+            # Ubuntu's package is only a pointer to a snap, which a container cannot run.
+            subprocess.run([sys.executable, "-m", "playwright", "install", "--with-deps", "chromium"], check=False)
+        missing = [need for need in missing if not need.there()]
+    for need in missing:
+        print(f"· Not on this machine: {need.package} ({need.why}); those tests are skipped. To install: apt-get install {need.package}")
