@@ -14,13 +14,13 @@ MAX_PROBLEMS = 200
 _INT64 = 2**63
 
 
-class _Object(dict[str, Any]):
+class ReadObject(dict[str, Any]):
     """A JSON object that remembers the keys it was given more than once."""
 
     repeated: tuple[str, ...] = ()
 
 
-class _BadNumber:
+class BadNumber:
     """Stands where a number stood that no computer column can hold."""
 
     def __init__(self, text: str) -> None:
@@ -37,9 +37,9 @@ def read_json(raw: bytes | str | Mapping[str, Any]) -> tuple[Any, list[Problem]]
     if problem is not None:
         return None, [problem]
     try:
-        data = json.loads(text, object_pairs_hook=_object_of, parse_int=_int_of, parse_constant=_BadNumber)
+        data = json.loads(text, object_pairs_hook=object_of, parse_int=int_of, parse_constant=BadNumber)
     except RecursionError:
-        return None, [_too_deep(())]
+        return None, [too_deep(())]
     except ValueError as error:
         return None, [unreadable(f"this is not JSON: {_where(error)}")]
     problems = data_problems(data)
@@ -73,7 +73,7 @@ def data_problems(data: Any) -> list[Problem]:
     while pending and len(problems) < MAX_PROBLEMS:
         path, value = pending.pop()
         if isinstance(value, dict | list) and len(path) >= MAX_DEPTH:
-            return [*problems, _too_deep(path[:4])]
+            return [*problems, too_deep(path[:4])]
         message = _fault(value)
         if message:
             problems.append(Problem(code="document.invalid", pointer=pointer_of(path), message=message))
@@ -91,25 +91,27 @@ def _text_of(raw: bytes | str | Mapping[str, Any]) -> tuple[str, Problem | None]
     try:
         return decode(json.dumps(dict(raw)))
     except RecursionError:
-        return "", _too_deep(())
+        return "", too_deep(())
     except (TypeError, ValueError) as error:
         return "", unreadable(f"the document holds something that is not JSON: {error}")
 
 
-def _object_of(pairs: list[tuple[str, Any]]) -> _Object:
-    result = _Object(pairs)
+def object_of(pairs: list[tuple[str, Any]]) -> ReadObject:
+    """The object of `pairs`, with a note of the keys that come again."""
+    result = ReadObject(pairs)
     if len(result) < len(pairs):
         seen: set[str] = set()
         result.repeated = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
     return result
 
 
-def _int_of(text: str) -> int | _BadNumber:
-    return int(text) if len(text) <= 20 else _BadNumber(text)
+def int_of(text: str) -> int | BadNumber:
+    """The integer `text` spells, or what stands for one that is far too long."""
+    return int(text) if len(text) <= 20 else BadNumber(text)
 
 
 def _fault(value: Any) -> str:
-    if isinstance(value, _BadNumber):
+    if isinstance(value, BadNumber):
         return f"the number {value.text} cannot be used: numbers are finite, and integers have at most 64 bits"
     if isinstance(value, bool | dict | list | None):
         return ""
@@ -147,7 +149,8 @@ def _storable(text: str) -> str:
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
-def _too_deep(path: tuple[str | int, ...]) -> Problem:
+def too_deep(path: tuple[str | int, ...]) -> Problem:
+    """The Problem of data nested beyond MAX_DEPTH."""
     return Problem(
         code="document.too_large", pointer=_storable(pointer_of(path)), message=f"the document is nested deeper than {MAX_DEPTH} levels"
     )

@@ -1,0 +1,172 @@
+"""The linear shorthand `{name, type, source, transform: […], sink, config}`, rewritten to nodes and edges."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+from jobs.dag.catalogue import Catalogue
+from jobs.dag.durations import duration_text
+from jobs.dag.pointers import pointer_of
+from jobs.dag.problems import Problem
+from jobs.dag.proposals import ProposedConnection, propose_http, propose_jdbc
+
+_FLOW_ALIASES = {"map": "flow.compute_columns", "filter": "flow.filter_rows", "select": "flow.select_fields"}
+_STEP_KEYS = {"type", "name", "config"}
+_INTERVALS = ("checkpoint_interval", "trigger_interval", "retry_interval")
+#: `a.b(` – a method of a value. SQL has functions of values: no node could ever run it.
+_METHOD_CALL = re.compile(r"(?<![A-Za-z0-9_.])((?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Za-z_][A-Za-z0-9_]*)\s*\(")
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_SECRETS = ("password", "token", "api_key", "secret")
+
+
+@dataclass
+class Rewritten:
+    """The document's data, what was wrong on the way, and the connections it needs."""
+
+    document: dict[str, Any]
+    problems: list[Problem] = field(default_factory=list)
+    connections: list[ProposedConnection] = field(default_factory=list)
+
+
+def is_shorthand(data: Mapping[str, Any]) -> bool:
+    """Whether `data` is written as one line from source to sink."""
+    return "nodes" not in data and "edges" not in data and bool({"source", "sink", "transform"} & data.keys())
+
+
+def rewrite(data: Mapping[str, Any], catalogue: Catalogue) -> Rewritten:
+    """Never raises. What the shorthand does not know stays in the document, where checking it tells so."""
+    result = Rewritten({key: value for key, value in data.items() if key not in ("source", "transform", "sink", "config")})
+    result.document.setdefault("schema_version", 1)
+    steps = data.get("transform", [])
+    steps = steps if isinstance(steps, list) else [steps]
+    placed = [("source", "source", data.get("source"))]
+    placed += [(f"step_{number}", "flow", step) for number, step in enumerate(steps, start=1)]
+    placed += [("sink", "sink", data.get("sink"))]
+    nodes = {node_id: _node(result, catalogue, node_id, family, step) for node_id, family, step in placed if step is not None}
+    result.document["nodes"] = _with_distinct_names(nodes)
+    ids = list(nodes)
+    result.document["edges"] = {
+        f"e{number}": {"from": [source, "out"], "to": [target, "in"]} for number, (source, target) in enumerate(pairwise(ids), start=1)
+    }
+    config = data.get("config", data.get("settings", {}))
+    result.document["settings"] = _settings(config) if isinstance(config, Mapping) else config
+    return result
+
+
+def _node(result: Rewritten, catalogue: Catalogue, node_id: str, family: str, step: Any) -> Any:
+    """A step that is no object goes into the document as it is: checking the document tells so on this node."""
+    if not isinstance(step, Mapping):
+        return step
+    config = step.get("config", {})
+    if not isinstance(config, Mapping):
+        return dict(step)
+    inline = {key: value for key, value in step.items() if key not in _STEP_KEYS}
+    config = {_snake(key): value for key, value in {**config, **inline}.items()}
+    written = str(step.get("type", ""))
+    node_type = _type_of(written, family, catalogue, config)
+    node: dict[str, Any] = {"type": node_type, "name": _name(step, node_id, node_type, catalogue), "config": config}
+    _shorten_lists(node["type"], config)
+    _propose(result, node_id, node["type"], config)
+    _report_functions(result, node_id, node, catalogue)
+    return node
+
+
+def _type_of(written: str, family: str, catalogue: Catalogue, config: Mapping[str, Any]) -> str:
+    if written in catalogue or "." in written or not written:
+        return written
+    if family == "flow" and written == "map" and "function" in config:
+        return "flow.python"
+    return _FLOW_ALIASES.get(written, f"flow.{written}") if family == "flow" else f"{family}.{written}"
+
+
+def _name(step: Mapping[str, Any], node_id: str, node_type: str, catalogue: Catalogue) -> Any:
+    if "name" in step:
+        return step["name"]
+    spec = catalogue.get(node_type)
+    return str(step.get("function") or (spec.title if spec else node_id))[:200]
+
+
+def _with_distinct_names(nodes: dict[str, Any]) -> dict[str, Any]:
+    seen: set[Any] = set()
+    for node_id, node in nodes.items():
+        if isinstance(node, dict) and isinstance(node.get("name"), str):
+            if node["name"] in seen:
+                node["name"] = f"{node['name'][:180]} ({node_id})"
+            seen.add(node["name"])
+    return nodes
+
+
+def _shorten_lists(node_type: str, config: dict[str, Any]) -> None:
+    """`fields: [a, b]` and `columns: {total: a + b}` are the short ways to write two lists of objects."""
+    fields = config.get("fields")
+    if node_type == "flow.select_fields" and isinstance(fields, list):
+        config["fields"] = [{"column": item} if isinstance(item, str) else item for item in fields]
+    columns = config.get("columns")
+    if node_type == "flow.compute_columns" and isinstance(columns, Mapping):
+        config["columns"] = [{"name": name, "expression": expression} for name, expression in columns.items()]
+
+
+def _propose(result: Rewritten, node_id: str, node_type: str, config: dict[str, Any]) -> None:
+    url = config.get("url")
+    if not isinstance(url, str):
+        return
+    proposed: ProposedConnection | None = None
+    if node_type.endswith(".http_api"):
+        found = propose_http(url)
+        if found is not None:
+            proposed, config["path"] = found
+    elif node_type.endswith(".jdbc"):
+        proposed = propose_jdbc(url, str(config.pop("user", config.pop("username", ""))))
+    if proposed is None:
+        return
+    del config["url"]
+    secrets = tuple(name for name in _SECRETS if config.pop(name, None) is not None)
+    proposed = replace(proposed, secrets=tuple(dict.fromkeys((*proposed.secrets, *secrets))), node_ids=(node_id,))
+    config["connection"] = _register(result, proposed).name
+    message = f'the connection "{config["connection"]}" was proposed from the address of this node: create it, and enter its secrets'
+    pointer = pointer_of(("nodes", node_id, "config", "connection"))
+    result.problems.append(Problem(severity="warning", code="connection.proposed", node_id=node_id, pointer=pointer, message=message))
+
+
+def _register(result: Rewritten, proposed: ProposedConnection) -> ProposedConnection:
+    """One connection per system: the same address again is the same connection; another gets another name."""
+    for index, known in enumerate(result.connections):
+        if (known.kind, known.config) == (proposed.kind, proposed.config):
+            result.connections[index] = replace(known, node_ids=(*known.node_ids, *proposed.node_ids))
+            return known
+    taken = {known.name for known in result.connections}
+    names = (proposed.name, *(f"{proposed.name}-{number}" for number in range(2, len(taken) + 3)))
+    proposed = replace(proposed, name=next(name for name in names if name not in taken))
+    result.connections.append(proposed)
+    return proposed
+
+
+def _report_functions(result: Rewritten, node_id: str, node: dict[str, Any], catalogue: Catalogue) -> None:
+    config = node["config"]
+    if node["type"] == "flow.python" and "flow.python" not in catalogue:
+        message = f'the function "{config.get("function")}" does not exist here: replace this step, for instance by "Compute columns"'
+        result.problems.append(_on_config("function.unknown", node_id, "function", message))
+    for key, value in config.items():
+        call = _METHOD_CALL.search(_QUOTED.sub("''", value)) if isinstance(value, str) and key in ("condition", "expression") else None
+        if call:
+            message = f'"{call[1]}" is no SQL function: write an expression over columns, such as "active = true"'
+            result.problems.append(_on_config("expression.unknown_function", node_id, key, message))
+
+
+def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for key, value in config.items():
+        name = _snake(key)
+        is_milliseconds = name in _INTERVALS and isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        settings[name] = duration_text(value) if is_milliseconds else value
+    return settings
+
+
+def _snake(key: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", key).replace(".", "_").replace("-", "_").lower()
+
+
+def _on_config(code: str, node_id: str, field_name: str, message: str) -> Problem:
+    return Problem(code=code, node_id=node_id, pointer=pointer_of(("nodes", node_id, "config", field_name)), message=message)
