@@ -1,0 +1,24 @@
+/** Problems sorted to the node, edge and field they belong to. */
+
+import type { DagDocument, Problem } from './document'
+
+export const nodeProblems = (problems: Problem[], nodeId: string) => problems.filter((problem) => problem.node_id === nodeId)
+
+/** The one to show on a card: errors before warnings. */
+export const worst = (problems: Problem[]) => problems.find((problem) => problem.severity === 'error') ?? problems[0]
+
+const unescape = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** The path inside a node's config that a pointer names, such as `['aggregates', '0', 'column']`; null if it is elsewhere. */
+export function configPath(problem: Problem, nodeId: string): string[] | null {
+  const parts = problem.pointer.split('/').slice(1).map(unescape)
+  if (parts[0] !== 'nodes' || parts[1] !== nodeId || parts[2] !== 'config') return null
+  return parts.slice(3)
+}
+
+/** Problems that need the person's attention first: errors, in the order of the document's nodes. */
+export function ordered(problems: Problem[], document: DagDocument): Problem[] {
+  const place = new Map(Object.keys(document.nodes).map((id, index) => [id, index]))
+  const rank = (problem: Problem) => (problem.severity === 'error' ? 0 : 10_000) + (place.get(problem.node_id ?? '') ?? -1)
+  return [...problems].sort((one, other) => rank(one) - rank(other))
+}

@@ -1,0 +1,43 @@
+import type { DagDocument } from '../../dag/document'
+import { keyedStore, type KeyedStore } from './keyed-store'
+
+/** What one node shows while it runs: totals, and rows per second where Spark can tell. */
+export interface NodeFigures {
+  in: number | null
+  out: number | null
+  rejected: number
+  inPerSecond: number | null
+  outPerSecond: number | null
+}
+
+/** What one edge shows: rows per second, and when rows last moved (ms since 1970). */
+export interface EdgeFigures {
+  perSecond: number | null
+  lastRowsAt: number
+}
+
+export interface CountsStore {
+  nodes: KeyedStore<NodeFigures>
+  edges: KeyedStore<EdgeFigures>
+}
+
+const sameFigures = (one: NodeFigures, other: NodeFigures) =>
+  one.in === other.in && one.out === other.out && one.rejected === other.rejected && one.inPerSecond === other.inPerSecond && one.outPerSecond === other.outPerSecond
+
+const sameEdge = (one: EdgeFigures, other: EdgeFigures) => one.perSecond === other.perSecond && one.lastRowsAt === other.lastRowsAt
+
+export const countsStore = (): CountsStore => ({ nodes: keyedStore(sameFigures), edges: keyedStore(sameEdge) })
+
+/** An edge carries what its upstream node sends out; an edge from an errors port carries its rejected rows. */
+export function updateCounts(store: CountsStore, document: DagDocument, figures: ReadonlyMap<string, NodeFigures>, rejectedPerSecond: number, now: number) {
+  store.nodes.set(figures)
+  const edges = new Map<string, EdgeFigures>()
+  for (const [id, edge] of Object.entries(document.edges)) {
+    const upstream = figures.get(edge.from[0])
+    if (!upstream) continue
+    const perSecond = edge.from[1] === 'errors' ? (upstream.rejected > 0 ? rejectedPerSecond : 0) : (upstream.outPerSecond ?? figures.get(edge.to[0])?.inPerSecond ?? null)
+    const lastRowsAt = (perSecond ?? 0) > 0 ? now : (store.edges.get(id)?.lastRowsAt ?? now)
+    edges.set(id, { perSecond, lastRowsAt })
+  }
+  store.edges.set(edges)
+}

@@ -1,0 +1,35 @@
+import { useCallback, useSyncExternalStore } from 'react'
+
+/** Values by key outside React's tree, so that one tick redraws one badge. */
+export interface KeyedStore<T> {
+  get: (key: string) => T | undefined
+  /** Tells only the listeners of keys whose value changed. */
+  set: (values: ReadonlyMap<string, T>) => void
+  subscribe: (key: string, listener: () => void) => () => void
+}
+
+export function keyedStore<T>(same: (one: T, other: T) => boolean = Object.is): KeyedStore<T> {
+  const values = new Map<string, T>()
+  const listeners = new Map<string, Set<() => void>>()
+  return {
+    get: (key) => values.get(key),
+    set: (next) => {
+      for (const [key, value] of next) {
+        const old = values.get(key)
+        if (old !== undefined && same(old, value)) continue
+        values.set(key, value)
+        listeners.get(key)?.forEach((listener) => listener())
+      }
+    },
+    subscribe: (key, listener) => {
+      const group = listeners.get(key) ?? new Set()
+      listeners.set(key, group.add(listener))
+      return () => group.delete(listener)
+    },
+  }
+}
+
+export function useKeyed<T>(store: KeyedStore<T>, key: string): T | undefined {
+  const subscribe = useCallback((listener: () => void) => store.subscribe(key, listener), [store, key])
+  return useSyncExternalStore(subscribe, () => store.get(key))
+}

@@ -1,0 +1,46 @@
+import { BaseEdge, EdgeLabelRenderer, getBezierPath, getSmoothStepPath, Position, type Edge, type EdgeProps } from '@xyflow/react'
+import { memo, useContext } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useKeyed } from './keyed-store'
+import { rate } from './numbers'
+import { CountsContext } from './run-node'
+
+export type RunEdgeData = { errors: boolean }
+
+const IDLE_MS = 30_000
+
+/** Width says rows per second: 1.5, 2.5 and 5 px at 0, 500 and 5,000. */
+export const edgeWidth = (perSecond: number) => (perSecond >= 5000 ? 5 : perSecond >= 500 ? 2.5 : 1.5)
+
+export function edgePath(props: Pick<EdgeProps, 'sourceX' | 'sourceY' | 'targetX' | 'targetY' | 'sourcePosition' | 'targetPosition'>) {
+  const bent = props.sourcePosition === Position.Bottom || props.targetPosition === Position.Top
+  return bent ? getSmoothStepPath({ ...props, borderRadius: 12 }) : getBezierPath(props)
+}
+
+export const RunEdge = memo(function RunEdge(props: EdgeProps<Edge<RunEdgeData>>) {
+  const { t } = useTranslation('canvas')
+  const figures = useKeyed(useContext(CountsContext).edges, props.id)
+  const [path, labelX, labelY] = edgePath(props)
+  const perSecond = figures?.perSecond ?? 0
+  const idle = !figures || Date.now() - figures.lastRowsAt > IDLE_MS
+  const look = props.data?.errors ? 'pw-edge-errors' : idle ? 'pw-edge-idle' : ''
+  return (
+    <>
+      <BaseEdge id={props.id} path={path} className={`pw-edge ${look}`} style={{ strokeWidth: edgeWidth(perSecond) }} interactionWidth={0} />
+      {figures && (
+        <EdgeLabelRenderer>
+          <div className={`pw-rate nodrag nopan${props.data?.errors ? ' pw-rate-errors' : ''}`} style={{ transform: `translate(-50%, -50%) translate(${labelX}px, ${labelY}px)` }}>
+            {perSecond > 0 ? (
+              <>
+                <b>{rate(perSecond)}</b>
+                {t('perSecond')}
+              </>
+            ) : (
+              t('idle')
+            )}
+          </div>
+        </EdgeLabelRenderer>
+      )}
+    </>
+  )
+})

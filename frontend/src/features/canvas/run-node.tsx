@@ -1,0 +1,59 @@
+import type { Node, NodeProps } from '@xyflow/react'
+import { createContext, memo, useContext } from 'react'
+import { useTranslation } from 'react-i18next'
+import { familyOf, type DagNode, type NodeType } from '../../dag/document'
+import { countsStore, type CountsStore } from './counts'
+import { FamilyTile } from './family-tile'
+import { useKeyed } from './keyed-store'
+import { rows } from './numbers'
+import { Ports } from './ports'
+import { StateGlyph } from './state-glyph'
+
+export const CountsContext = createContext<CountsStore>(countsStore())
+
+export type RunNodeData = {
+  node: DagNode
+  type: NodeType | undefined
+  connected: ReadonlySet<string>
+  glyph: string
+  failed: boolean
+  stale: boolean
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** Rows that left a node; for a sink those that came in. */
+function NodeTotal({ id, family }: { id: string; family: string }) {
+  const { t } = useTranslation('canvas')
+  const figures = useKeyed(useContext(CountsContext).nodes, id)
+  const total = family === 'sink' ? (figures?.out ?? figures?.in) : (figures?.out ?? figures?.in)
+  return (
+    <span>
+      {total == null ? '–' : <b>{rows(total)}</b>} {t('rows', { count: total ?? 0 })}
+      {figures && figures.rejected > 0 && <span className="pw-node-bad"> · {t('rejected', { count: figures.rejected })}</span>}
+    </span>
+  )
+}
+
+/** A node of a running or finished execution: name, total rows, state. */
+export const RunNode = memo(function RunNode({ id, data }: NodeProps<Node<RunNodeData>>) {
+  const family = data.type?.family ?? familyOf(data.node.type)
+  const state = data.failed ? 'pw-node-failed' : data.stale ? 'pw-node-stale' : ''
+  return (
+    <div className={`pw-node pw-node-run pw-${family} ${state}`} data-node-id={id}>
+      <div className="pw-node-head">
+        <FamilyTile family={family} icon={data.type?.icon ?? 'puzzle'} />
+        <div className="pw-node-names">
+          <div className="pw-node-name" title={data.node.name}>
+            <span>{data.node.name}</span>
+          </div>
+          <div className="pw-node-type">
+            <NodeTotal id={id} family={family} />
+            <StateGlyph state={data.failed ? 'failed' : data.stale ? 'stale' : data.glyph} />
+          </div>
+        </div>
+      </div>
+      <Ports ports={data.type?.ports ?? []} connected={data.connected} needed={NONE} editable={false} />
+    </div>
+  )
+})

@@ -1,0 +1,26 @@
+import type { DagNode, Json, NodeType } from '../../dag/document'
+
+interface Field {
+  default?: Json
+  'x-widget'?: string
+  'x-advanced'?: boolean
+}
+
+const words = (value: Json | undefined): string => {
+  if (value == null || value === '' || typeof value === 'boolean') return ''
+  if (Array.isArray(value)) {
+    const names = value.map((entry) => (entry && typeof entry === 'object' && !Array.isArray(entry) ? String(entry.name ?? entry.output ?? entry.column ?? '') : String(entry))).filter(Boolean)
+    return names.length > 3 ? `${names.slice(0, 2).join(', ')} +${names.length - 2}` : names.join(', ')
+  }
+  return typeof value === 'object' ? '' : String(value)
+}
+
+/** The one line under a node's name: what tells it from its siblings. First the required fields, then those that were changed. */
+export function summary(node: DagNode, type: NodeType | undefined): string {
+  const properties = (type?.schema.properties ?? {}) as Record<string, Field>
+  const required = new Set((type?.schema.required ?? []) as string[])
+  const names = Object.keys(properties).filter((name) => name !== 'connection' && !properties[name]?.['x-advanced'])
+  const changed = names.filter((name) => !required.has(name) && JSON.stringify(node.config[name]) !== JSON.stringify(properties[name]?.default))
+  const parts = [...names.filter((name) => required.has(name)), ...changed].map((name) => words(node.config[name])).filter(Boolean)
+  return parts.slice(0, 2).join(' · ')
+}

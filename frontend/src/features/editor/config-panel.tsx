@@ -1,0 +1,125 @@
+import { ActionIcon, Menu, TextInput, Tooltip } from '@mantine/core'
+import { IconDots, IconHelp, IconX } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { familyOf } from '../../dag/document'
+import { nodeProblems } from '../../dag/problems'
+import { FamilyTile } from '../canvas/family-tile'
+import { StateGlyph } from '../canvas/state-glyph'
+import { inputColumns, useDocument, useEditor } from './editor-store'
+import { ConfigForm } from './form/config-form'
+import { JobPanel } from './job-panel'
+import { useConnections } from './use-connections'
+
+function NodeName({ id, name }: { id: string; name: string }) {
+  const { t } = useTranslation('canvas')
+  return (
+    <TextInput
+      variant="unstyled"
+      className="pw-panel-name"
+      value={name}
+      maxLength={200}
+      aria-label={t('nodeName')}
+      onChange={(event) => useEditor.getState().changeNode(id, { name: event.currentTarget.value }, `name/${id}`)}
+    />
+  )
+}
+
+function NodePanel({ id }: { id: string }) {
+  const { t } = useTranslation('canvas')
+  const document = useDocument()
+  const type = useEditor((state) => state.catalogue.get(document.nodes[id]?.type ?? ''))
+  const problems = useEditor((state) => state.problems)
+  const schemas = useEditor((state) => state.schemas)
+  const focusField = useEditor((state) => state.focusField)
+  const connections = useConnections()
+  const [showsHelp, setShowsHelp] = useState(false)
+  const node = document.nodes[id]
+  if (!node) return null
+  const mine = nodeProblems(problems, id)
+  const elsewhere = mine.filter((problem) => !problem.pointer.includes('/config/'))
+  const out = schemas[id]?.out
+  return (
+    <>
+      <header className="pw-panel-head">
+        <FamilyTile family={type?.family ?? familyOf(node.type)} icon={type?.icon ?? 'puzzle'} />
+        <div className="pw-node-names">
+          <NodeName id={id} name={node.name} />
+          <span className="pw-node-type">{node.type}</span>
+        </div>
+        <Tooltip label={t('about')}>
+          <ActionIcon variant="subtle" aria-label={t('about')} aria-expanded={showsHelp} onClick={() => setShowsHelp(!showsHelp)}>
+            <IconHelp size={16} stroke={1.75} />
+          </ActionIcon>
+        </Tooltip>
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon variant="subtle" aria-label={t('actionsOf', { name: node.name })}>
+              <IconDots size={16} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => void navigator.clipboard.writeText(useEditor.getState().copy())}>{t('copyNode')}</Menu.Item>
+            <Menu.Item color="red" onClick={() => useEditor.getState().remove([id])}>
+              {t('deleteNode')}
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+        <ActionIcon variant="subtle" aria-label={t('closePanel')} onClick={() => useEditor.getState().select([])}>
+          <IconX size={16} />
+        </ActionIcon>
+      </header>
+      <div className="pw-panel-body">
+        {showsHelp && type && (
+          <div className="pw-about">
+            <p>{type.help}</p>
+            {type.guarantee && <p>{type.guarantee}</p>}
+          </div>
+        )}
+        {elsewhere.map((problem) => (
+          <p key={problem.code + problem.message} className="pw-field-error" role="alert">
+            <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} />
+            <span>{problem.message}</span>
+          </p>
+        ))}
+        {type?.available ? (
+          <ConfigForm
+            nodeId={id}
+            type={type}
+            config={node.config}
+            problems={mine}
+            columns={inputColumns(document, schemas, id)}
+            connections={connections}
+            focusField={focusField}
+            onChange={(config, field) => useEditor.getState().changeNode(id, { config }, `config/${id}/${field}`)}
+          />
+        ) : (
+          <p className="pw-empty">{type?.unavailable_reason || t('notInstalledHelp', { type: node.type })}</p>
+        )}
+      </div>
+      <footer className="pw-panel-foot">{out ? t('columnsOut', { count: out.length }) : t('noSchema')}</footer>
+    </>
+  )
+}
+
+function ManyPanel({ count }: { count: number }) {
+  const { t } = useTranslation('canvas')
+  return (
+    <div className="pw-panel-body">
+      <p>{t('nodesChosen', { count })}</p>
+      <p className="pw-field-help">{t('manyHelp')}</p>
+    </div>
+  )
+}
+
+/** The settings of what is selected: one node, several, or the job itself. */
+export function ConfigPanel() {
+  const { t } = useTranslation('canvas')
+  const selected = useEditor((state) => state.selected)
+  const [only] = [...selected]
+  return (
+    <aside className="pw-panel" aria-label={t('settings')}>
+      {selected.size > 1 ? <ManyPanel count={selected.size} /> : only ? <NodePanel id={only} key={only} /> : <JobPanel />}
+    </aside>
+  )
+}

@@ -1,0 +1,108 @@
+import { Tabs } from '@mantine/core'
+import { IconChevronDown, IconChevronUp } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useSearchParams } from 'react-router'
+import { ordered } from '../../dag/problems'
+import { StateGlyph } from '../canvas/state-glyph'
+import { useDocument, useEditor } from './editor-store'
+
+function Problems() {
+  const { t } = useTranslation('canvas')
+  const document = useDocument()
+  const problems = useEditor((state) => state.problems)
+  if (problems.length === 0) return <p className="pw-empty">{t('noProblems')}</p>
+  return (
+    <ul className="pw-problems">
+      {ordered(problems, document).map((problem, index) => (
+        <li key={index}>
+          <button type="button" onClick={() => useEditor.getState().focusProblem(problem)}>
+            <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={t(`severity.${problem.severity}`)} />
+            <span className="pw-problem-node">{problem.node_id ? (document.nodes[problem.node_id]?.name ?? problem.node_id) : t('wholeJob')}</span>
+            <span>{problem.message}</span>
+            <code>{problem.code}</code>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Schema() {
+  const { t } = useTranslation('canvas')
+  const document = useDocument()
+  const schemas = useEditor((state) => state.schemas)
+  const selected = useEditor((state) => state.selected)
+  const shown = (selected.size > 0 ? [...selected] : Object.keys(document.nodes)).filter((id) => schemas[id])
+  if (shown.length === 0) return <p className="pw-empty">{t('noSchemaYet')}</p>
+  return (
+    <div className="pw-schemas">
+      {shown.flatMap((id) =>
+        Object.entries(schemas[id] ?? {}).map(([port, columns]) => (
+          <section key={`${id}.${port}`}>
+            <h3>
+              {document.nodes[id]?.name ?? id} <small>{port}</small>
+            </h3>
+            <table>
+              <tbody>
+                {columns.map((column) => (
+                  <tr key={column.name}>
+                    <td>{column.name}</td>
+                    <td>{column.type}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )),
+      )}
+    </div>
+  )
+}
+
+function DocumentJson() {
+  const { t } = useTranslation('canvas')
+  const text = JSON.stringify(useDocument(), null, 2)
+  return (
+    <div className="pw-json">
+      <button type="button" className="pw-link" onClick={() => void navigator.clipboard.writeText(text)}>
+        {t('copyJson')}
+      </button>
+      <pre tabIndex={0}>{text}</pre>
+    </div>
+  )
+}
+
+/** Below the canvas: problems, schema, the document itself. */
+export function Dock() {
+  const { t } = useTranslation('canvas')
+  const [search, setSearch] = useSearchParams()
+  const errors = useEditor((state) => state.problems.length)
+  const analysing = useEditor((state) => state.analysing)
+  const [open, setOpen] = useState(true)
+  const tab = search.get('dock') ?? 'problems'
+  return (
+    <section className={`pw-dock${open ? '' : ' pw-dock-closed'}`} aria-label={t('dock')}>
+      <Tabs
+        value={tab}
+        onChange={(value) => {
+          setOpen(true)
+          setSearch((old) => new URLSearchParams({ ...Object.fromEntries(old), dock: value ?? 'problems' }), { replace: true })
+        }}
+      >
+        <Tabs.List>
+          <Tabs.Tab value="problems" rightSection={errors > 0 ? <span className="pw-count-bad">{errors}</span> : undefined}>
+            {t('problems')}
+          </Tabs.Tab>
+          <Tabs.Tab value="schema">{t('schema')}</Tabs.Tab>
+          <Tabs.Tab value="json">JSON</Tabs.Tab>
+          {analysing && <span className="pw-dock-note">{t('checking')}</span>}
+          <button type="button" className="pw-icon-button pw-dock-toggle" aria-expanded={open} aria-label={t(open ? 'collapse' : 'expand')} onClick={() => setOpen(!open)}>
+            {open ? <IconChevronDown size={14} /> : <IconChevronUp size={14} />}
+          </button>
+        </Tabs.List>
+      </Tabs>
+      {open && <div className="pw-dock-body">{tab === 'schema' ? <Schema /> : tab === 'json' ? <DocumentJson /> : <Problems />}</div>}
+    </section>
+  )
+}

@@ -1,0 +1,60 @@
+import type { DagDocument, Layout, NodeType, Problem, Schemas } from '../../dag/document'
+import { ApiError, request } from '../../api/request'
+import { useEditor } from './editor-store'
+
+export interface Draft {
+  document: DagDocument
+  layout: Partial<Layout>
+  revision: number
+  problems: Problem[]
+}
+
+export interface JobHead {
+  job_name: string
+  title: string
+  version: number | null
+}
+
+/** Somebody else saved first. */
+export class DraftConflict extends Error {
+  constructor(
+    readonly by: string,
+    readonly revision: number,
+  ) {
+    super(`revision ${revision} by ${by}`)
+  }
+}
+
+const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
+
+export const readJob = (name: string) => request<JobHead>('GET', job(name))
+export const readDraft = (name: string) => request<Draft>('GET', `${job(name)}/draft`)
+export const readNodeTypes = async () => (await request<{ results: NodeType[] }>('GET', '/api/node-types')).results
+
+export async function saveDraft(name: string, document: DagDocument, revision: number): Promise<Draft> {
+  try {
+    return await request<Draft>('PUT', `${job(name)}/draft`, { document }, { 'If-Match': `"${revision}"` })
+  } catch (error) {
+    const conflict = error instanceof ApiError && error.status === 409 ? (error.body.conflict as { updated_by?: string; revision: number } | undefined) : undefined
+    if (conflict) throw new DraftConflict(conflict.updated_by ?? '', conflict.revision)
+    throw error
+  }
+}
+
+export const saveLayout = (name: string, layout: Layout) => request<unknown>('PUT', `${job(name)}/layout`, layout)
+
+export const analyseDocument = (document: DagDocument) => request<{ problems: Problem[]; schemas: Schemas }>('POST', '/api/jobs/validate', { document })
+
+export const publishDraft = (name: string, comment: string) => request<unknown>('POST', `${job(name)}/publish`, { comment })
+
+export async function startJob(name: string, from?: 'continue' | 'beginning'): Promise<string> {
+  const started = await request<{ execution_id: string }>('POST', `${job(name)}/start`, from ? { from } : {})
+  return started.execution_id
+}
+
+/** Throw the drawing away and take what the server has. */
+export async function reloadDraft(): Promise<void> {
+  const { jobName, catalogue, open } = useEditor.getState()
+  const draft = await readDraft(jobName)
+  open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems)
+}

@@ -1,0 +1,132 @@
+import { Background, BackgroundVariant, MiniMap, ReactFlow, useReactFlow, type Connection, type EdgeChange, type FinalConnectionState, type Node } from '@xyflow/react'
+import '@xyflow/react/dist/base.css'
+import { useCallback, useRef, useState, type DragEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import { connectionRefusal, type Refusal } from '../../dag/connect-rules'
+import { familyOf, isInput, type Endpoint } from '../../dag/document'
+import { NODE_HEIGHT, NODE_WIDTH } from '../../dag/layout'
+import '../canvas/canvas.css'
+import { CanvasTools } from '../canvas/canvas-tools'
+import '../canvas/i18n'
+import { EditorEdge } from './editor-edge'
+import { EditorNode, type EditorNodeData } from './editor-node'
+import { useEditor } from './editor-store'
+import { DRAGGED_TYPE } from './palette'
+import { openPicker } from './picker-store'
+import { RefusalNote } from './refusal-note'
+import { tidyUp } from './tidy-up'
+import { useFlowEdges, useFlowNodes } from './use-flow-elements'
+
+const nodeTypes = { editor: EditorNode }
+const edgeTypes = { editor: EditorEdge }
+const MANY_NODES = 200
+
+const endpoints = (connection: Connection | { source: string; target: string; sourceHandle?: string | null; targetHandle?: string | null }): [Endpoint, Endpoint] => [
+  [connection.source, connection.sourceHandle ?? 'out'],
+  [connection.target, connection.targetHandle ?? 'in'],
+]
+
+const mapColour = (node: Node) => `var(--${familyOf((node.data as EditorNodeData).node.type)}-line)`
+
+/** The edge whose drawn path is nearest to a point of the screen, if within reach. */
+function edgeAt(x: number, y: number): string | undefined {
+  const hit = document.elementsFromPoint(x, y).find((element) => element.classList.contains('react-flow__edge-interaction'))
+  return hit?.closest<SVGGElement>('.react-flow__edge')?.dataset.id
+}
+
+export function EditorCanvas() {
+  const { t } = useTranslation('canvas')
+  const { screenToFlowPosition, fitView } = useReactFlow()
+  const { nodes, onNodesChange } = useFlowNodes()
+  const edges = useFlowEdges()
+  const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const well = useRef<HTMLElement>(null)
+
+  const isValidConnection = useCallback((connection: Connection | { source: string; target: string }) => {
+    const { history, catalogue } = useEditor.getState()
+    return connectionRefusal(history.present.document, catalogue, ...endpoints(connection as Connection)) === null
+  }, [])
+
+  const onConnectEnd = useCallback(
+    (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
+      const { history, catalogue } = useEditor.getState()
+      if (state.isValid || !state.fromHandle || !state.fromNode) return
+      const from: Endpoint = [state.fromNode.id, state.fromHandle.id ?? 'out']
+      if (state.toHandle && state.toNode) {
+        const pair: [Endpoint, Endpoint] = state.fromHandle.type === 'source' ? [from, [state.toNode.id, state.toHandle.id ?? 'in']] : [[state.toNode.id, state.toHandle.id ?? 'out'], from]
+        setRefusal(connectionRefusal(history.present.document, catalogue, ...pair))
+        return
+      }
+      const point = 'changedTouches' in event ? event.changedTouches[0] : event
+      if (!point) return
+      const at = screenToFlowPosition({ x: point.clientX, y: point.clientY })
+      openPicker(state.fromHandle.type === 'source' ? { from, at } : { to: from, at: { x: at.x - NODE_WIDTH, y: at.y } })
+    },
+    [screenToFlowPosition],
+  )
+
+  const onDrop = useCallback(
+    (event: DragEvent) => {
+      const type = useEditor.getState().catalogue.get(event.dataTransfer.getData(DRAGGED_TYPE))
+      if (!type) return
+      event.preventDefault()
+      const at = screenToFlowPosition({ x: event.clientX - NODE_WIDTH / 2, y: event.clientY - NODE_HEIGHT / 2 })
+      const edge = type.ports.some(isInput) && type.family === 'flow' ? edgeAt(event.clientX, event.clientY) : undefined
+      useEditor.getState().addNode(type, at, edge ? { edge } : undefined)
+    },
+    [screenToFlowPosition],
+  )
+
+  const onEdgesChange = useCallback((changes: EdgeChange[]) => {
+    const { selected, selectedEdges, select } = useEditor.getState()
+    const next = new Set(selectedEdges)
+    for (const change of changes) if (change.type === 'select') next[change.selected ? 'add' : 'delete'](change.id)
+    if (next.size !== selectedEdges.size || [...next].some((id) => !selectedEdges.has(id))) select(selected, next)
+  }, [])
+
+  return (
+    <section
+      className="pw-canvas"
+      aria-label={t('canvas')}
+      ref={well}
+      onDrop={onDrop}
+      onDragOver={(event) => {
+        if (event.dataTransfer.types.includes(DRAGGED_TYPE)) event.preventDefault()
+      }}
+    >
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        onNodesChange={onNodesChange}
+        onEdgesChange={onEdgesChange}
+        onConnectStart={() => setRefusal(null)}
+        onConnect={(connection) => useEditor.getState().connect(...endpoints(connection))}
+        onConnectEnd={onConnectEnd}
+        isValidConnection={isValidConnection}
+        onNodeDragStop={(_, __, moved) => useEditor.getState().moveNodes(Object.fromEntries(moved.map((node) => [node.id, node.position])))}
+        edgesFocusable={false}
+        snapToGrid
+        snapGrid={[4, 4]}
+        onlyRenderVisibleElements={nodes.length > MANY_NODES}
+        minZoom={0.2}
+        maxZoom={2}
+        fitView
+        fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
+        deleteKeyCode={null}
+        selectionKeyCode="Shift"
+        multiSelectionKeyCode={['Meta', 'Control']}
+        proOptions={{ hideAttribution: true }}
+      >
+        <Background variant={BackgroundVariant.Dots} gap={16} size={1.2} color="var(--canvas-dot)" />
+        <CanvasTools onTidy={() => void tidyUp().then(() => fitView({ padding: 0.15, maxZoom: 1 }))} />
+        {nodes.length > 0 && (
+          <MiniMap className="pw-minimap" pannable zoomable nodeColor={mapColour} nodeBorderRadius={6} bgColor="var(--surface-raised)" maskColor="color-mix(in srgb, var(--surface-canvas) 70%, transparent)" style={{ width: 128, height: 80 }} />
+        )}
+        {nodes.length === 0 && <div className="pw-canvas-empty">{t('emptyCanvas')}</div>}
+      </ReactFlow>
+      {refusal && <RefusalNote refusal={refusal} onGone={() => setRefusal(null)} />}
+    </section>
+  )
+}

@@ -1,0 +1,143 @@
+import { ActionIcon, Button, Group, Menu, Modal, Textarea, Tooltip } from '@mantine/core'
+import { IconArrowBackUp, IconArrowForwardUp, IconCheck, IconChevronDown, IconPlayerPlay } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { StateGlyph } from '../canvas/state-glyph'
+import { publishDraft, startJob, type JobHead } from './draft-requests'
+import { useEditor } from './editor-store'
+import { SaveChip } from './save-chip'
+
+interface Props {
+  job: JobHead
+  onPublished: () => void
+  validate: () => Promise<void>
+  saveNow: () => Promise<void>
+}
+
+function History() {
+  const { t } = useTranslation('canvas')
+  const canUndo = useEditor((state) => state.history.past.length > 0)
+  const canRedo = useEditor((state) => state.history.future.length > 0)
+  return (
+    <>
+      <Tooltip label={t('undo')}>
+        <ActionIcon variant="subtle" disabled={!canUndo} aria-label={t('undo')} onClick={() => useEditor.getState().undo()}>
+          <IconArrowBackUp size={16} stroke={1.75} />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label={t('redo')}>
+        <ActionIcon variant="subtle" disabled={!canRedo} aria-label={t('redo')} onClick={() => useEditor.getState().redo()}>
+          <IconArrowForwardUp size={16} stroke={1.75} />
+        </ActionIcon>
+      </Tooltip>
+    </>
+  )
+}
+
+function ProblemCount() {
+  const { t } = useTranslation('canvas')
+  const problems = useEditor((state) => state.problems)
+  const errors = problems.filter((problem) => problem.severity === 'error')
+  const first = errors[0]
+  if (!first) return null
+  return (
+    <button type="button" className="pw-problem-count" onClick={() => useEditor.getState().focusProblem(first)}>
+      <StateGlyph state="failed" />
+      {t('problemCount', { count: errors.length })}
+    </button>
+  )
+}
+
+function PublishDialog({ opened, onClose, onDone }: { opened: boolean; onClose: () => void; onDone: (comment: string) => Promise<void> }) {
+  const { t } = useTranslation('canvas')
+  const [comment, setComment] = useState('')
+  const [busy, setBusy] = useState(false)
+  return (
+    <Modal opened={opened} onClose={onClose} title={t('publishTitle')} size={420}>
+      <Textarea data-autofocus label={t('publishComment')} value={comment} maxLength={500} autosize minRows={2} onChange={(event) => setComment(event.currentTarget.value)} />
+      <Group justify="flex-end" mt="md" gap="xs">
+        <Button onClick={onClose}>{t('cancel')}</Button>
+        <Button variant="filled" loading={busy} onClick={() => { setBusy(true); void onDone(comment).finally(() => setBusy(false)) }}>
+          {t('publish')}
+        </Button>
+      </Group>
+    </Modal>
+  )
+}
+
+/** Title, state of the draft, problems, and the acts: validate, publish, run. */
+export function EditorHeader({ job, onPublished, validate, saveNow }: Props) {
+  const { t } = useTranslation('canvas')
+  const navigate = useNavigate()
+  const [publishing, setPublishing] = useState(false)
+  const [busy, setBusy] = useState<'run' | 'validate' | null>(null)
+  const [failure, setFailure] = useState('')
+  const errors = useEditor((state) => state.problems.filter((problem) => problem.severity === 'error').length)
+  const empty = useEditor((state) => Object.keys(state.history.present.document.nodes).length === 0)
+
+  const attempt = async (act: () => Promise<void>) => {
+    setFailure('')
+    try {
+      await act()
+    } catch (error) {
+      setFailure((error as Error).message)
+    }
+  }
+  const publish = (comment: string) =>
+    attempt(async () => {
+      if (useEditor.getState().save.kind !== 'saved') await saveNow()
+      await publishDraft(job.job_name, comment)
+      onPublished()
+    }).then(() => setPublishing(false))
+  const run = (from: 'continue' | 'beginning' | undefined) => {
+    setBusy('run')
+    void attempt(async () => navigate(`/executions/${await startJob(job.job_name, from)}`)).finally(() => setBusy(null))
+  }
+
+  return (
+    <header className="pw-editor-head">
+      <h1 className="pw-cut" title={job.title || job.job_name}>
+        {job.title || job.job_name}
+      </h1>
+      {job.title && <span className="pw-mono pw-dim">{job.job_name}</span>}
+      <SaveChip saveNow={saveNow} />
+      <span className="pw-dim">{job.version ? t('publishedVersion', { version: job.version }) : t('neverPublished')}</span>
+      {failure && (
+        <span className="pw-head-error" role="alert" title={failure}>
+          <StateGlyph state="failed" /> <span className="pw-cut">{failure}</span>
+        </span>
+      )}
+      <span className="pw-grow" />
+      <History />
+      <ProblemCount />
+      <Button loading={busy === 'validate'} onClick={() => { setBusy('validate'); void validate().finally(() => setBusy(null)) }}>
+        {t('validate')}
+      </Button>
+      <Tooltip label={errors > 0 ? t('fixFirst', { count: errors }) : t('emptyCanvas')} disabled={errors === 0 && !empty}>
+        <Button disabled={errors > 0 || empty} leftSection={<IconCheck size={14} />} onClick={() => setPublishing(true)}>
+          {t('publish')}
+        </Button>
+      </Tooltip>
+      <Button.Group>
+        <Tooltip label={t('publishFirst')} disabled={Boolean(job.version)}>
+          <Button variant="filled" disabled={!job.version} loading={busy === 'run'} leftSection={<IconPlayerPlay size={14} />} onClick={() => run(undefined)}>
+            {job.version ? t('runVersion', { version: job.version }) : t('run')}
+          </Button>
+        </Tooltip>
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button variant="filled" disabled={!job.version} px={6} aria-label={t('runOptions')}>
+              <IconChevronDown size={14} />
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => run('continue')}>{t('runContinue')}</Menu.Item>
+            <Menu.Item onClick={() => run('beginning')}>{t('runBeginning')}</Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      </Button.Group>
+      <PublishDialog opened={publishing} onClose={() => setPublishing(false)} onDone={publish} />
+    </header>
+  )
+}

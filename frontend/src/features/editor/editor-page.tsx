@@ -1,0 +1,96 @@
+import { SegmentedControl } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ReactFlowProvider } from '@xyflow/react'
+import { useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useParams } from 'react-router'
+import '../canvas/i18n'
+import { ConfigPanel } from './config-panel'
+import { Dock } from './dock'
+import { readDraft, readJob, readNodeTypes } from './draft-requests'
+import './editor.css'
+import { EditorCanvas } from './editor-canvas'
+import { EditorHeader } from './editor-header'
+import { useEditor } from './editor-store'
+import { NodePicker } from './node-picker'
+import { Outline } from './outline'
+import { Palette } from './palette'
+import { useDraftSync } from './use-draft-sync'
+import { useShortcuts } from './use-shortcuts'
+
+function LeftPanel() {
+  const { t } = useTranslation('canvas')
+  const [side, setSide] = useState('palette')
+  return (
+    <aside className="pw-left" aria-label={t(side)}>
+      <SegmentedControl
+        size="xs"
+        fullWidth
+        value={side}
+        onChange={setSide}
+        data={[
+          { value: 'palette', label: t('palette') },
+          { value: 'outline', label: t('outline') },
+        ]}
+      />
+      {side === 'palette' ? <Palette /> : <Outline />}
+    </aside>
+  )
+}
+
+function Board({ jobName }: { jobName: string }) {
+  const { saveNow, analyseNow } = useDraftSync()
+  useShortcuts()
+  const head = useQuery({ queryKey: ['job-head', jobName], queryFn: () => readJob(jobName) })
+  if (!head.data) return null
+  return (
+    <main className="pw-editor">
+      <EditorHeader job={head.data} onPublished={() => void head.refetch()} validate={analyseNow} saveNow={saveNow} />
+      <LeftPanel />
+      <EditorCanvas />
+      <ConfigPanel />
+      <Dock />
+      <NodePicker />
+    </main>
+  )
+}
+
+/** Draw a job: palette or outline, canvas, settings of what is selected, problems below. */
+export default function EditorPage() {
+  const { t } = useTranslation('canvas')
+  const { jobName = '' } = useParams()
+  const loaded = useQuery({
+    queryKey: ['editor', jobName],
+    queryFn: async () => {
+      const [draft, types] = await Promise.all([readDraft(jobName), readNodeTypes()])
+      return { draft, catalogue: new Map(types.map((type) => [type.type, type])) }
+    },
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  })
+  const opened = useEditor((state) => state.jobName)
+
+  useEffect(() => {
+    if (!loaded.data) return
+    const { draft, catalogue } = loaded.data
+    useEditor.getState().open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems)
+    return () => useEditor.setState({ jobName: '' })
+  }, [loaded.data, jobName])
+
+  if (loaded.error) {
+    return (
+      <main className="pw-editor-message" role="alert">
+        <h1>{t('notOpened')}</h1>
+        <p>{loaded.error.message}</p>
+      </main>
+    )
+  }
+  if (opened !== jobName) return <main className="pw-editor-message" aria-busy="true" aria-label={t('loading')} />
+  return (
+    <ReactFlowProvider>
+      <Board jobName={jobName} />
+    </ReactFlowProvider>
+  )
+}

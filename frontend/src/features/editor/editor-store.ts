@@ -1,0 +1,171 @@
+import { create } from 'zustand'
+import * as edit from '../../dag/document'
+import type { Catalogue, Column, DagDocument, DagNode, Endpoint, Layout, NodeType, Position, Problem, Schemas } from '../../dag/document'
+import { connectionRefusal, type Refusal } from '../../dag/connect-rules'
+import { copyNodes, pasteNodes } from '../../dag/clipboard'
+import { historyOf, record, redo, undo, type History } from '../../dag/history'
+import { completeLayout, freePlace } from '../../dag/layout'
+
+export interface Drawing {
+  document: DagDocument
+  layout: Layout
+}
+
+export type SaveState =
+  | { kind: 'saved'; at: number }
+  | { kind: 'dirty' }
+  | { kind: 'saving' }
+  | { kind: 'offline' }
+  | { kind: 'failed'; message: string }
+  | { kind: 'conflict'; by: string; revision: number }
+
+interface EditorState {
+  jobName: string
+  catalogue: Catalogue
+  history: History<Drawing>
+  revision: number
+  save: SaveState
+  problems: Problem[]
+  schemas: Schemas
+  analysing: boolean
+  selected: ReadonlySet<string>
+  selectedEdges: ReadonlySet<string>
+  /** The config field to focus, such as `condition`; set by a click on a problem. */
+  focusField: string | null
+  open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[]) => void
+  change: (next: Partial<Drawing>, key?: string) => void
+  addNode: (type: NodeType, at: Position, link?: { from?: Endpoint; to?: Endpoint; edge?: string }) => string
+  connect: (from: Endpoint, to: Endpoint) => Refusal | null
+  removeSelected: () => void
+  remove: (nodeIds: string[], edgeIds?: string[]) => void
+  changeNode: (id: string, change: Partial<DagNode>, key?: string) => void
+  moveNodes: (positions: Record<string, Position>) => void
+  select: (nodeIds: Iterable<string>, edgeIds?: Iterable<string>) => void
+  focusProblem: (problem: Problem) => void
+  undo: () => void
+  redo: () => void
+  copy: () => string
+  paste: (text: string) => boolean
+}
+
+const emptyDocument: DagDocument = { schema_version: 1, name: '', type: 'STREAMING', parameters: {}, nodes: {}, edges: {}, settings: {} }
+
+const wired = (document: DagDocument, id: string, type: NodeType, link: { from?: Endpoint; to?: Endpoint; edge?: string } | undefined): DagDocument => {
+  if (link?.edge) return edit.insertOnEdge(document, link.edge, id, type)
+  const input = type.ports.find((port) => port.kind === 'input')
+  const output = type.ports.find((port) => port.kind === 'output')
+  if (link?.from && input) return edit.connect(document, link.from, [id, input.name])
+  if (link?.to && output) return edit.connect(document, [id, output.name], link.to)
+  return document
+}
+
+/** What the editor holds: the drawing with its history, and what the server says of it. Server calls live in `use-draft-sync`. */
+export const useEditor = create<EditorState>((set, get) => ({
+  jobName: '',
+  catalogue: new Map(),
+  history: historyOf<Drawing>({ document: emptyDocument, layout: { positions: {}, notes: [] } }),
+  revision: 0,
+  save: { kind: 'saved', at: 0 },
+  problems: [],
+  schemas: {},
+  analysing: false,
+  selected: new Set(),
+  selectedEdges: new Set(),
+  focusField: null,
+
+  open: (jobName, catalogue, drawing, revision, problems) =>
+    set({
+      jobName,
+      catalogue,
+      history: historyOf({ document: drawing.document, layout: completeLayout(drawing.document, drawing.layout) }),
+      revision,
+      problems,
+      schemas: {},
+      save: { kind: 'saved', at: Date.now() },
+      selected: new Set(),
+      selectedEdges: new Set(),
+      focusField: null,
+    }),
+
+  change: (next, key = '') => {
+    const { history } = get()
+    set({ history: record(history, { ...history.present, ...next }, key, Date.now()) })
+  },
+
+  addNode: (type, at, link) => {
+    const { document, layout } = get().history.present
+    const added = edit.addNode(document, type)
+    const positions = { ...layout.positions, [added.id]: freePlace(layout, at) }
+    get().change({ document: wired(added.document, added.id, type, link), layout: { ...layout, positions } })
+    set({ selected: new Set([added.id]), selectedEdges: new Set() })
+    return added.id
+  },
+
+  connect: (from, to) => {
+    const { document } = get().history.present
+    const refusal = connectionRefusal(document, get().catalogue, from, to)
+    if (!refusal) get().change({ document: edit.connect(document, from, to) })
+    return refusal
+  },
+
+  remove: (nodeIds, edgeIds = []) => {
+    const { document, layout } = get().history.present
+    const gone = new Set(nodeIds)
+    const positions = Object.fromEntries(Object.entries(layout.positions).filter(([id]) => !gone.has(id)))
+    get().change({ document: edit.removeElements(document, nodeIds, edgeIds), layout: { ...layout, positions } })
+    set({ selected: new Set(), selectedEdges: new Set() })
+  },
+
+  removeSelected: () => {
+    const { selected, selectedEdges } = get()
+    if (selected.size + selectedEdges.size > 0) get().remove([...selected], [...selectedEdges])
+  },
+
+  changeNode: (id, change, key) => get().change({ document: edit.changeNode(get().history.present.document, id, change) }, key),
+
+  moveNodes: (positions) => {
+    const { layout } = get().history.present
+    get().change({ layout: { ...layout, positions: { ...layout.positions, ...positions } } })
+  },
+
+  select: (nodeIds, edgeIds = []) => set({ selected: new Set(nodeIds), selectedEdges: new Set(edgeIds), focusField: null }),
+
+  focusProblem: (problem) => {
+    const field = problem.pointer.split('/config/')[1]?.split('/')[0] ?? null
+    set({
+      selected: new Set(problem.node_id ? [problem.node_id] : []),
+      selectedEdges: new Set(problem.edge_id ? [problem.edge_id] : []),
+      focusField: field,
+    })
+  },
+
+  undo: () => set({ history: undo(get().history) }),
+  redo: () => set({ history: redo(get().history) }),
+
+  copy: () => {
+    const { document, layout } = get().history.present
+    return copyNodes(document, layout, get().selected)
+  },
+
+  paste: (text) => {
+    const { document, layout } = get().history.present
+    const pasted = pasteNodes(document, layout, text)
+    if (!pasted) return false
+    get().change({ document: pasted.document, layout: pasted.layout })
+    set({ selected: new Set(pasted.ids), selectedEdges: new Set() })
+    return true
+  },
+}))
+
+export const useDocument = () => useEditor((state) => state.history.present.document)
+export const useLayout = () => useEditor((state) => state.history.present.layout)
+
+/** Columns that reach the input ports of a node, by the latest analysis. */
+export function inputColumns(document: DagDocument, schemas: Schemas, nodeId: string): Column[] {
+  const seen = new Map<string, Column>()
+  for (const edge of Object.values(document.edges)) {
+    if (edge.to[0] !== nodeId) continue
+    for (const column of schemas[edge.from[0]]?.[edge.from[1]] ?? []) seen.set(column.name, column)
+  }
+  return [...seen.values()]
+}

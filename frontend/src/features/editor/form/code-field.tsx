@@ -1,0 +1,72 @@
+import { autocompletion, type CompletionContext } from '@codemirror/autocomplete'
+import { sql, StandardSQL } from '@codemirror/lang-sql'
+import { EditorState } from '@codemirror/state'
+import { EditorView, minimalSetup } from 'codemirror'
+import { useEffect, useRef } from 'react'
+import type { Column } from '../../../dag/document'
+
+const FUNCTIONS = 'abs avg cast ceil coalesce concat count current_timestamp date_format date_trunc floor from_json greatest hour if ifnull initcap instr isnotnull isnull least length lower lpad make_timestamp max md5 min minute month nullif regexp_extract regexp_replace round rpad sha2 split sqrt substring sum to_date to_json to_timestamp trim try_cast upper year'.split(' ')
+
+interface Props {
+  id: string
+  label: string
+  value: string
+  columns: Column[]
+  invalid: boolean
+  tall: boolean
+  onChange: (value: string) => void
+}
+
+const nonce = () => document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
+
+/** Columns first, then functions. */
+function complete(columns: () => Column[]) {
+  return (context: CompletionContext) => {
+    const word = context.matchBefore(/[\w$]+/)
+    if (!word && !context.explicit) return null
+    const names = columns().map((column) => ({ label: column.name, detail: column.type, type: 'property', boost: 10 }))
+    const functions = FUNCTIONS.map((name) => ({ label: name, apply: `${name}(`, type: 'function' }))
+    return { from: word?.from ?? context.pos, options: [...names, ...functions] }
+  }
+}
+
+/** A Spark SQL expression or query, with the columns that reach the node. */
+export default function CodeField({ id, label, value, columns, invalid, tall, onChange }: Props) {
+  const host = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView | null>(null)
+  const latest = useRef({ columns, onChange })
+  latest.current = { columns, onChange }
+
+  useEffect(() => {
+    if (!host.current) return
+    const editor = new EditorView({
+      parent: host.current,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          minimalSetup,
+          sql({ dialect: StandardSQL }),
+          autocompletion({ override: [complete(() => latest.current.columns)] }),
+          EditorView.lineWrapping,
+          EditorView.cspNonce.of(nonce()),
+          EditorView.contentAttributes.of({ id, 'aria-label': label, spellcheck: 'false' }),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) latest.current.onChange(update.state.doc.toString())
+          }),
+        ],
+      }),
+    })
+    view.current = editor
+    return () => editor.destroy()
+    // The editor owns its text after the first drawing; outer changes come through the next effect.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [id, label])
+
+  useEffect(() => {
+    const editor = view.current
+    const text = editor?.state.doc.toString()
+    if (editor && text !== value) editor.dispatch({ changes: { from: 0, to: text?.length ?? 0, insert: value } })
+  }, [value])
+
+  return <div ref={host} className={`pw-code${tall ? ' pw-code-tall' : ''}${invalid ? ' pw-code-invalid' : ''}`} />
+}

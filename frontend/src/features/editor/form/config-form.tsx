@@ -1,0 +1,83 @@
+import Form from '@rjsf/core'
+import type { ErrorSchema } from '@rjsf/utils'
+import { useEffect, useMemo, useRef } from 'react'
+import type { Column, Config, NodeType, Problem } from '../../../dag/document'
+import { configPath } from '../../../dag/problems'
+import { BaseInput } from './base-input'
+import type { FormHelp } from './form-context'
+import { prepared, uiSchemaOf } from './form-schema'
+import { MappingField } from './mapping-field'
+import { templates } from './templates'
+import { validator } from './validator'
+import { widgets } from './widgets'
+
+interface Props {
+  nodeId: string
+  type: NodeType
+  config: Config
+  problems: Problem[]
+  columns: Column[]
+  connections: FormHelp['connections']
+  focusField: string | null
+  onChange: (config: Config, field: string) => void
+}
+
+type Errors = { __errors?: string[] } & { [key: string]: Errors | string[] | undefined }
+
+/** Problems as the form wants them: a tree of fields with `__errors` at the leaves. */
+function errorTree(problems: Problem[], nodeId: string): ErrorSchema {
+  const root: Errors = {}
+  for (const problem of problems) {
+    const path = configPath(problem, nodeId)
+    if (!path || path.length === 0) continue
+    let place = root
+    for (const part of path) place = (place[part] ??= {}) as Errors
+    place.__errors = [...(place.__errors ?? []), problem.message]
+  }
+  return root as ErrorSchema
+}
+
+const noSubmit = 'div'
+
+/** A node's settings, drawn from the JSON Schema of its type; errors are the server's. */
+export function ConfigForm({ nodeId, type, config, problems, columns, connections, focusField, onChange }: Props) {
+  const schema = useMemo(() => prepared(type.schema), [type])
+  const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
+  const errors = useMemo(() => errorTree(problems, nodeId), [problems, nodeId])
+  const host = useRef<HTMLDivElement>(null)
+
+  useEffect(() => {
+    if (!focusField) return
+    const field = host.current?.querySelector<HTMLElement>(`[data-field="${CSS.escape(focusField)}"]`)
+    field?.closest('details')?.setAttribute('open', '')
+    field?.scrollIntoView({ block: 'center' })
+    field?.querySelector<HTMLElement>('input, textarea, [contenteditable=true], button')?.focus()
+  }, [focusField, nodeId])
+
+  return (
+    <div ref={host}>
+      <Form
+        key={nodeId}
+        className="pw-form"
+        tagName={noSubmit}
+        idPrefix={`field_${nodeId}`}
+        schema={schema}
+        uiSchema={uiSchema}
+        formData={config}
+        formContext={{ columns, connections, focusField } satisfies FormHelp}
+        validator={validator}
+        templates={{ ...templates, BaseInputTemplate: BaseInput }}
+        widgets={widgets}
+        fields={{ mapping: MappingField }}
+        extraErrors={errors}
+        noValidate
+        showErrorList={false}
+        experimental_defaultFormStateBehavior={{ emptyObjectFields: 'skipDefaults', arrayMinItems: { populate: 'never' } }}
+        onChange={(event, id) => {
+          const next = event.formData as Config
+          if (JSON.stringify(next) !== JSON.stringify(config)) onChange(next, id ?? '')
+        }}
+      />
+    </div>
+  )
+}

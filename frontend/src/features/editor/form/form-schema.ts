@@ -1,0 +1,42 @@
+import type { RJSFSchema, UiSchema } from '@rjsf/utils'
+
+type Part = RJSFSchema & Record<string, unknown>
+
+/** "A or null" is drawn as A: an empty field is null. */
+function plain(part: Part): Part {
+  const choices = (part.anyOf ?? []) as Part[]
+  const real = choices.filter((choice) => choice.type !== 'null')
+  const { anyOf: _anyOf, ...rest } = part
+  let flat: Part = choices.length > real.length && real.length === 1 ? { ...real[0], ...rest, type: real[0]?.type } : part
+  if (flat.items && typeof flat.items === 'object') flat = { ...flat, items: plain(flat.items as Part) }
+  if (flat.properties) {
+    flat = { ...flat, properties: Object.fromEntries(Object.entries(flat.properties).map(([name, field]) => [name, plain(field as Part)])) }
+  }
+  return flat
+}
+
+export const prepared = (schema: Record<string, unknown>): RJSFSchema => plain(schema as Part)
+
+const order = (field: Part) => Number(field['x-order'] ?? 0)
+
+/** How each field is drawn, from the hints the node type put into its schema. */
+export function uiSchemaOf(schema: RJSFSchema): UiSchema {
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, Part>)
+  const names = properties.sort(([, one], [, other]) => order(one) - order(other)).map(([name]) => name)
+  const fields = properties.map(([name, field]): [string, UiSchema] => {
+    const widget = field['x-widget'] as string | undefined
+    const items = field.items && typeof field.items === 'object' ? uiSchemaOf(field.items as RJSFSchema) : undefined
+    const drawn: UiSchema = widget === 'mapping' ? { 'ui:field': 'mapping' } : widget ? { 'ui:widget': widget } : {}
+    const listOfWords = field.type === 'array' && (field.items as Part | undefined)?.type === 'string' && !widget
+    return [name, { ...drawn, ...(listOfWords ? { 'ui:widget': 'words' } : {}), ...(items ? { items } : {}) }]
+  })
+  return { 'ui:order': [...names, '*'], ...Object.fromEntries(fields) }
+}
+
+/** "field=value", or "field=one|two": shown only then. */
+export function isShown(field: Record<string, unknown>, data: Record<string, unknown>): boolean {
+  const when = field['x-when']
+  if (typeof when !== 'string') return true
+  const [name = '', values = ''] = when.split('=')
+  return values.split('|').includes(String(data[name]))
+}

@@ -1,0 +1,85 @@
+import { ActionIcon, Button } from '@mantine/core'
+import type { ArrayFieldItemTemplateProps, ArrayFieldTemplateProps, FieldTemplateProps, ObjectFieldTemplateProps, TemplatesType } from '@rjsf/utils'
+import { IconPlus, IconX } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import { StateGlyph } from '../../canvas/state-glyph'
+import { isShown } from './form-schema'
+
+function Errors({ messages, id }: { messages: string[] | undefined; id: string }) {
+  if (!messages?.length) return null
+  return (
+    <p className="pw-field-error" id={`${id}__error`} role="alert">
+      <StateGlyph state="failed" />
+      <span>{messages.join(' ')}</span>
+    </p>
+  )
+}
+
+/** One level: label above, field, help below; a server error takes the help's place. */
+function FieldTemplate({ id, label, children, rawDescription, rawErrors, required, schema, fieldPathId, hidden }: FieldTemplateProps) {
+  const { t } = useTranslation('canvas')
+  if (hidden) return null
+  const isRow = fieldPathId.path.length > 1
+  if (schema.type === 'object' && fieldPathId.path.length === 0) return children
+  if (isRow && schema.type === 'object') return children
+  return (
+    <div className={`pw-field${isRow ? ' pw-field-cell' : ''}`} data-field={fieldPathId.path.join('.')}>
+      {label && (schema.type !== 'boolean' || isRow) && (
+        <label htmlFor={id}>
+          {label}
+          {!required && !isRow && schema.default === undefined && <small>{t('optional')}</small>}
+        </label>
+      )}
+      {children}
+      <Errors messages={rawErrors} id={id} />
+      {!rawErrors?.length && !isRow && rawDescription && <p className="pw-field-help">{rawDescription}</p>}
+    </div>
+  )
+}
+
+function ObjectFieldTemplate({ properties, schema, formData, fieldPathId }: ObjectFieldTemplateProps) {
+  const { t } = useTranslation('canvas')
+  const fields = (schema.properties ?? {}) as Record<string, Record<string, unknown>>
+  const shown = properties.filter((property) => !property.hidden && isShown(fields[property.name] ?? {}, (formData ?? {}) as Record<string, unknown>))
+  if (fieldPathId.path.length > 0) return <div className="pw-row-fields">{shown.map((property) => property.content)}</div>
+  const advanced = shown.filter((property) => fields[property.name]?.['x-advanced'])
+  return (
+    <>
+      {shown.filter((property) => !advanced.includes(property)).map((property) => property.content)}
+      {advanced.length > 0 && (
+        <details className="pw-advanced">
+          <summary>{t('advanced', { count: advanced.length })}</summary>
+          <div>{advanced.map((property) => property.content)}</div>
+        </details>
+      )}
+    </>
+  )
+}
+
+function ArrayFieldTemplate({ items, canAdd, onAddClick, title }: ArrayFieldTemplateProps) {
+  const { t } = useTranslation('canvas')
+  return (
+    <div className="pw-rows">
+      {items}
+      {canAdd && (
+        <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={onAddClick} className="pw-rows-add">
+          {t('addTo', { what: title?.toLowerCase() })}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function ArrayFieldItemTemplate({ children, buttonsProps }: ArrayFieldItemTemplateProps) {
+  const { t } = useTranslation('canvas')
+  return (
+    <div className="pw-rows-row">
+      {children}
+      <ActionIcon variant="subtle" size={22} aria-label={t('removeRow')} title={t('removeRow')} onClick={buttonsProps.onRemoveItem}>
+        <IconX size={14} />
+      </ActionIcon>
+    </div>
+  )
+}
+
+export const templates: Partial<TemplatesType> = { FieldTemplate, ObjectFieldTemplate, ArrayFieldTemplate, ArrayFieldItemTemplate }

@@ -1,0 +1,131 @@
+import { Autocomplete, MultiSelect, NumberInput, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils'
+import { lazy, Suspense } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import type { FormHelp } from './form-context'
+
+const CodeField = lazy(() => import('./code-field'))
+
+const help = (props: WidgetProps) => props.registry.formContext as FormHelp
+const errorOf = (props: WidgetProps) => Boolean(props.rawErrors?.length)
+const example = (props: WidgetProps) => (Array.isArray(props.schema.examples) && props.schema.examples[0] != null ? String(props.schema.examples[0]) : undefined)
+const blankAsNull = (props: WidgetProps, value: string) => (value === '' && !props.required ? (props.schema.default === null ? null : '') : value)
+
+function TextWidget(props: WidgetProps) {
+  const mono = ['path', 'duration'].includes(String(props.schema['x-widget' as keyof typeof props.schema]))
+  return (
+    <TextInput
+      id={props.id}
+      value={props.value ?? ''}
+      disabled={props.disabled}
+      error={errorOf(props)}
+      placeholder={example(props)}
+      classNames={mono ? { input: 'pw-mono' } : undefined}
+      onChange={(event) => props.onChange(blankAsNull(props, event.currentTarget.value))}
+      onBlur={() => props.onBlur(props.id, props.value)}
+    />
+  )
+}
+
+function NumberWidget(props: WidgetProps) {
+  const whole = props.schema.type === 'integer'
+  return (
+    <NumberInput
+      id={props.id}
+      value={props.value ?? ''}
+      disabled={props.disabled}
+      error={errorOf(props)}
+      allowDecimal={!whole}
+      min={props.schema.minimum}
+      max={props.schema.maximum}
+      clampBehavior="none"
+      hideControls
+      onChange={(value) => props.onChange(value === '' ? null : value)}
+    />
+  )
+}
+
+function CheckboxWidget(props: WidgetProps) {
+  return <Switch id={props.id} checked={Boolean(props.value)} disabled={props.disabled} label={props.label} size="xs" onChange={(event) => props.onChange(event.currentTarget.checked)} />
+}
+
+const CHOICES_SIDE_BY_SIDE = 3
+
+function SelectWidget(props: WidgetProps) {
+  const choices = (props.options.enumOptions ?? []).map((choice) => ({ value: String(choice.value), label: String(choice.label).replaceAll('_', ' ') }))
+  const narrow = choices.length <= CHOICES_SIDE_BY_SIDE && choices.map((choice) => choice.label).join('').length < 36 && props.registry.formContext && !props.id.includes('_0_')
+  if (narrow && props.required !== undefined && props.value != null) {
+    return <SegmentedControl id={props.id} data={choices} value={String(props.value)} fullWidth size="xs" disabled={props.disabled} onChange={props.onChange} aria-label={props.label} />
+  }
+  return <Select id={props.id} data={choices} value={props.value == null ? null : String(props.value)} error={errorOf(props)} disabled={props.disabled} allowDeselect={!props.required} onChange={(value) => props.onChange(value)} />
+}
+
+function ColumnWidget(props: WidgetProps) {
+  return (
+    <Autocomplete id={props.id} value={props.value ?? ''} data={help(props).columns.map((column) => column.name)} error={errorOf(props)} classNames={{ input: 'pw-mono' }} placeholder={example(props)} onChange={(value) => props.onChange(blankAsNull(props, value))} />
+  )
+}
+
+function ColumnsWidget(props: WidgetProps) {
+  const { t } = useTranslation('canvas')
+  const chosen = (props.value ?? []) as string[]
+  const names = [...new Set([...help(props).columns.map((column) => column.name), ...chosen])]
+  if (names.length === 0) return <WordsWidget {...props} />
+  return <MultiSelect id={props.id} data={names} value={chosen} error={errorOf(props)} searchable hidePickedOptions classNames={{ pill: 'pw-mono' }} placeholder={chosen.length ? undefined : t('chooseColumns')} onChange={props.onChange} />
+}
+
+function WordsWidget(props: WidgetProps) {
+  return <TagsInput id={props.id} value={(props.value ?? []) as string[]} error={errorOf(props)} classNames={{ pill: 'pw-mono' }} onChange={props.onChange} />
+}
+
+function ConnectionWidget(props: WidgetProps) {
+  const { t } = useTranslation('canvas')
+  const kinds = ((props.schema as Record<string, unknown>)['x-connection-kinds'] ?? []) as string[]
+  const fitting = help(props).connections.filter((connection) => kinds.length === 0 || kinds.includes(connection.kind))
+  const names = [...new Set([...fitting.map((connection) => connection.name), ...(props.value ? [String(props.value)] : [])])]
+  return (
+    <>
+      <Select id={props.id} data={names} value={props.value ?? null} error={errorOf(props)} searchable placeholder={t('chooseConnection')} nothingFoundMessage={t('noConnection')} onChange={(value) => props.onChange(value)} />
+      {fitting.length === 0 && (
+        <Link className="pw-link" to="/connections?new=1">
+          {t('newConnection')}
+        </Link>
+      )}
+    </>
+  )
+}
+
+function TextareaWidget(props: WidgetProps) {
+  return <Textarea id={props.id} value={props.value ?? ''} autosize minRows={3} maxRows={12} error={errorOf(props)} onChange={(event) => props.onChange(event.currentTarget.value)} />
+}
+
+function ExpressionWidget(props: WidgetProps) {
+  const tall = ['sql', 'code'].includes(String((props.schema as Record<string, unknown>)['x-widget']))
+  const value = String(props.value ?? '')
+  return (
+    <Suspense fallback={<Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} />}>
+      <CodeField id={props.id} label={props.label} value={value} columns={help(props).columns} invalid={errorOf(props)} tall={tall} onChange={props.onChange} />
+    </Suspense>
+  )
+}
+
+export const widgets: RegistryWidgetsType = {
+  TextWidget,
+  UpDownWidget: NumberWidget,
+  CheckboxWidget,
+  SelectWidget,
+  TextareaWidget,
+  textarea: TextareaWidget,
+  column: ColumnWidget,
+  columns: ColumnsWidget,
+  words: WordsWidget,
+  connection: ConnectionWidget,
+  expression: ExpressionWidget,
+  sql: ExpressionWidget,
+  code: ExpressionWidget,
+  path: TextWidget,
+  duration: TextWidget,
+}
+
+export { NumberWidget }

@@ -1,0 +1,118 @@
+import { ActionIcon, Button, SegmentedControl, Select, TextInput, Textarea } from '@mantine/core'
+import { IconPlus, IconX } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import type { DagDocument, Json, JobType } from '../../dag/document'
+import { StateGlyph } from '../canvas/state-glyph'
+import { useDocument, useEditor } from './editor-store'
+
+const JOB_TYPES: JobType[] = ['STREAMING', 'BATCH_ROLLER', 'SQL_TASK']
+const TIMES = ['trigger_interval', 'checkpoint_interval', 'retry_interval'] as const
+const NUMBERS = ['parallelism', 'max_retry_times'] as const
+const CHOICES = { rejected_rows: ['dead_letter', 'drop', 'fail'], state_store: ['rocksdb', 'memory'], isolation: ['shared', 'dedicated'] } as const
+
+const change = (document: DagDocument, next: Partial<DagDocument>, key: string) => useEditor.getState().change({ document: { ...document, ...next } }, key)
+
+function setting(document: DagDocument, name: string, value: Json | undefined) {
+  const { [name]: _old, ...rest } = document.settings
+  change(document, { settings: value === undefined || value === '' ? rest : { ...rest, [name]: value } }, `settings/${name}`)
+}
+
+function SettingProblem({ name }: { name: string }) {
+  const problem = useEditor((state) => state.problems.find((candidate) => candidate.pointer === `/settings/${name}`))
+  if (!problem) return null
+  return (
+    <p className="pw-field-error" role="alert">
+      <StateGlyph state="failed" />
+      <span>{problem.message}</span>
+    </p>
+  )
+}
+
+interface Parameter {
+  type?: string
+  default?: Json
+}
+
+const typed = (type: string, text: string): Json => {
+  if (type === 'number' || type === 'integer') return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+  return type === 'boolean' ? text === 'true' : text
+}
+
+function Parameters({ document }: { document: DagDocument }) {
+  const { t } = useTranslation('canvas')
+  const entries = Object.entries(document.parameters) as [string, Parameter][]
+  const write = (next: [string, Parameter][]) => change(document, { parameters: Object.fromEntries(next) as Record<string, Json> }, 'parameters')
+  const replace = (index: number, entry: [string, Parameter]) => write(entries.map((old, place) => (place === index ? entry : old)))
+  return (
+    <div className="pw-field">
+      <label>{t('parameters')}</label>
+      <div className="pw-rows">
+        {entries.map(([name, parameter], index) => (
+          <div className="pw-rows-row" key={index}>
+            <div className="pw-row-fields">
+              <TextInput value={name} aria-label={t('parameterName')} classNames={{ input: 'pw-mono' }} onChange={(event) => replace(index, [event.currentTarget.value, parameter])} />
+              <Select value={parameter.type ?? 'string'} data={['string', 'number', 'integer', 'boolean']} aria-label={t('parameterType')} allowDeselect={false} onChange={(type) => replace(index, [name, { type: type ?? 'string', default: typed(type ?? 'string', String(parameter.default ?? '')) }])} />
+              <TextInput value={String(parameter.default ?? '')} aria-label={t('parameterDefault')} classNames={{ input: 'pw-mono' }} onChange={(event) => replace(index, [name, { ...parameter, default: typed(parameter.type ?? 'string', event.currentTarget.value) }])} />
+            </div>
+            <ActionIcon variant="subtle" size={22} aria-label={t('removeRow')} onClick={() => write(entries.filter((_, place) => place !== index))}>
+              <IconX size={14} />
+            </ActionIcon>
+          </div>
+        ))}
+        <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={() => write([...entries, [`parameter_${entries.length + 1}`, { type: 'string', default: '' }]])}>
+          {t('addParameter')}
+        </Button>
+      </div>
+      <p className="pw-field-help">{t('parametersHelp')}</p>
+    </div>
+  )
+}
+
+/** Settings of the whole job: its kind, how often it runs a batch and cuts a checkpoint, what happens to rejected rows. */
+export function JobPanel() {
+  const { t } = useTranslation('canvas')
+  const document = useDocument()
+  return (
+    <>
+      <header className="pw-panel-head">
+        <h2>{t('jobSettings')}</h2>
+      </header>
+      <div className="pw-panel-body pw-form">
+        <div className="pw-field">
+          <label>{t('jobType')}</label>
+          <SegmentedControl fullWidth value={document.type} data={JOB_TYPES.map((value) => ({ value, label: t(`jobTypes.${value}`) }))} onChange={(value) => change(document, { type: value as JobType }, '')} />
+          <p className="pw-field-help">{t(`jobTypeHelp.${document.type}`)}</p>
+        </div>
+        <div className="pw-field-pair">
+          {[...TIMES, ...NUMBERS].map((name) => (
+            <div className="pw-field" key={name}>
+              <label htmlFor={`setting_${name}`}>{t(`setting.${name}`)}</label>
+              <TextInput
+                id={`setting_${name}`}
+                value={String(document.settings[name] ?? '')}
+                placeholder={t('installationDefault')}
+                onChange={(event) => {
+                  const text = event.currentTarget.value
+                  setting(document, name, (NUMBERS as readonly string[]).includes(name) && /^\d+$/.test(text) ? Number(text) : text)
+                }}
+              />
+              <SettingProblem name={name} />
+            </div>
+          ))}
+        </div>
+        {Object.entries(CHOICES).map(([name, values]) => (
+          <div className="pw-field" key={name}>
+            <label>{t(`setting.${name}`)}</label>
+            <SegmentedControl fullWidth value={String(document.settings[name] ?? values[0])} data={values.map((value) => ({ value, label: t(`settingValue.${value}`) }))} onChange={(value) => setting(document, name, value)} />
+            <p className="pw-field-help">{t(`settingHelp.${name}`)}</p>
+          </div>
+        ))}
+        <Parameters document={document} />
+        <div className="pw-field">
+          <label htmlFor="setting_description">{t('description')}</label>
+          <Textarea id="setting_description" autosize minRows={2} maxRows={8} value={document.description ?? ''} onChange={(event) => change(document, { description: event.currentTarget.value }, 'description')} />
+        </div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,82 @@
+import { Modal } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import { useMemo, useState, type KeyboardEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import { fittingPort } from '../../dag/connect-rules'
+import type { Endpoint, NodeType } from '../../dag/document'
+import { FamilyTile } from '../canvas/family-tile'
+import { addAtCentre } from './add-at-centre'
+import { useDocument, useEditor } from './editor-store'
+import { matches } from './palette'
+import { closePicker, usePicker, type PickRequest } from './picker-store'
+
+/** Only what fits: behind an output nothing without an input, before an input nothing without an output. */
+function fits(type: NodeType, request: PickRequest, jobType: string): boolean {
+  if (!type.available || !type.job_types.includes(jobType)) return false
+  const needsInput = Boolean(request.from ?? request.edge)
+  const needsOutput = Boolean(request.to ?? request.edge)
+  const output = { name: 'out', kind: 'output', required: true, many: true } as const
+  const input = { name: 'in', kind: 'input', required: true, many: false } as const
+  return (!needsInput || Boolean(fittingPort(type, output))) && (!needsOutput || Boolean(fittingPort(type, input)))
+}
+
+function place(request: PickRequest, type: NodeType) {
+  const { addNode, history } = useEditor.getState()
+  const { positions } = history.present.layout
+  const beside = (end: Endpoint | undefined, dx: number) => (end ? { x: (positions[end[0]]?.x ?? 0) + dx, y: positions[end[0]]?.y ?? 0 } : undefined)
+  const at = request.at ?? beside(request.from, 248) ?? beside(request.to, -248)
+  if (at) addNode(type, at, request)
+  else addAtCentre(type)
+}
+
+function Choices({ request }: { request: PickRequest }) {
+  const { t } = useTranslation('canvas')
+  const catalogue = useEditor((state) => state.catalogue)
+  const jobType = useDocument().type
+  const [words, setWords] = useState('')
+  const [index, setIndex] = useState(0)
+  const types = useMemo(() => [...catalogue.values()].filter((type) => fits(type, request, jobType) && matches(type, words)), [catalogue, request, jobType, words])
+  const current = Math.min(index, types.length - 1)
+  const choose = (type: NodeType | undefined) => {
+    if (!type) return
+    closePicker()
+    place(request, type)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown') setIndex(Math.min(current + 1, types.length - 1))
+    else if (event.key === 'ArrowUp') setIndex(Math.max(current - 1, 0))
+    else if (event.key === 'Enter') choose(types[current])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <div onKeyDown={onKeyDown}>
+      <label className="pw-find">
+        <IconSearch size={14} aria-hidden="true" />
+        <input data-autofocus value={words} onChange={(event) => setWords(event.target.value)} placeholder={t('findNodeType')} aria-label={t('findNodeType')} />
+      </label>
+      <ul className="pw-picker" role="listbox" aria-label={t('findNodeType')}>
+        {types.map((type, position) => (
+          <li key={type.type} role="option" aria-selected={position === current} onMouseEnter={() => setIndex(position)} onClick={() => choose(type)}>
+            <FamilyTile family={type.family} icon={type.icon} />
+            <span>
+              <b>{type.title}</b>
+              <small>{type.help}</small>
+            </span>
+          </li>
+        ))}
+        {types.length === 0 && <li className="pw-empty">{t('noNodeType', { words })}</li>}
+      </ul>
+    </div>
+  )
+}
+
+export function NodePicker() {
+  const { t } = useTranslation('canvas')
+  const request = usePicker((state) => state.request)
+  return (
+    <Modal opened={request !== null} onClose={closePicker} title={t('addNode')} size={420} yOffset={96} padding="sm">
+      {request && <Choices request={request} />}
+    </Modal>
+  )
+}

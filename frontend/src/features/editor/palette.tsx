@@ -1,0 +1,74 @@
+import { IconPlus, IconSearch } from '@tabler/icons-react'
+import { useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Family, NodeType } from '../../dag/document'
+import { FamilyTile } from '../canvas/family-tile'
+import { useDocument, useEditor } from './editor-store'
+import { addAtCentre } from './add-at-centre'
+
+export const DRAGGED_TYPE = 'application/x-pipeline-node-type'
+const FAMILIES: Family[] = ['source', 'flow', 'sink']
+
+export const matches = (type: NodeType, words: string) => `${type.title} ${type.type} ${type.help}`.toLowerCase().includes(words.trim().toLowerCase())
+
+function PaletteItem({ type, usable }: { type: NodeType; usable: boolean }) {
+  const { t } = useTranslation('canvas')
+  const reason = !type.available ? type.unavailable_reason : usable ? type.help : t('notInThisJobType')
+  return (
+    <li>
+      <button
+        type="button"
+        className="pw-palette-item"
+        disabled={!type.available || !usable}
+        draggable={type.available && usable}
+        title={reason}
+        onDragStart={(event) => {
+          event.dataTransfer.setData(DRAGGED_TYPE, type.type)
+          event.dataTransfer.effectAllowed = 'copy'
+        }}
+        onClick={() => addAtCentre(type)}
+      >
+        <FamilyTile family={type.family} icon={type.icon} small />
+        <span className="pw-cut">{type.title}</span>
+        <IconPlus size={14} className="pw-palette-plus" aria-hidden="true" />
+      </button>
+    </li>
+  )
+}
+
+/** Node types by family: drag one, or press Enter on it. */
+export function Palette() {
+  const { t } = useTranslation('canvas')
+  const catalogue = useEditor((state) => state.catalogue)
+  const jobType = useDocument().type
+  const [words, setWords] = useState('')
+  const groups = useMemo(
+    () => FAMILIES.map((family) => ({ family, types: [...catalogue.values()].filter((type) => type.family === family && matches(type, words)) })).filter((group) => group.types.length > 0),
+    [catalogue, words],
+  )
+  return (
+    <>
+      <label className="pw-find">
+        <IconSearch size={14} aria-hidden="true" />
+        <input value={words} onChange={(event) => setWords(event.target.value)} placeholder={t('findNodeType')} aria-label={t('findNodeType')} />
+        <kbd>n</kbd>
+      </label>
+      <div className="pw-palette">
+        {groups.map(({ family, types }) => (
+          <section key={family}>
+            <h3>
+              {t(`families.${family}`)}
+              <span>{types.length}</span>
+            </h3>
+            <ul>
+              {types.map((type) => (
+                <PaletteItem key={type.type} type={type} usable={type.job_types.includes(jobType)} />
+              ))}
+            </ul>
+          </section>
+        ))}
+        {groups.length === 0 && <p className="pw-empty">{t('noNodeType', { words })}</p>}
+      </div>
+    </>
+  )
+}

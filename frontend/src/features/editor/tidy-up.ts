@@ -1,0 +1,22 @@
+import { NODE_HEIGHT, NODE_WIDTH } from '../../dag/layout'
+import { useEditor } from './editor-store'
+
+/** Lay the drawing out in layers from left to right. The layout library is loaded on the first click, in a worker. */
+export async function tidyUp(): Promise<void> {
+  const { history, moveNodes } = useEditor.getState()
+  const { document } = history.present
+  const { default: Elk } = await import('elkjs/lib/elk-api')
+  const elk = new Elk({ workerFactory: () => new Worker(new URL('elkjs/lib/elk-worker.min.js', import.meta.url)) })
+  try {
+    const graph = await elk.layout({
+      id: 'root',
+      layoutOptions: { 'elk.algorithm': 'layered', 'elk.direction': 'RIGHT', 'elk.layered.spacing.nodeNodeBetweenLayers': '60', 'elk.spacing.nodeNode': '36' },
+      children: Object.keys(document.nodes).map((id) => ({ id, width: NODE_WIDTH, height: NODE_HEIGHT })),
+      edges: Object.entries(document.edges).map(([id, edge]) => ({ id, sources: [edge.from[0]], targets: [edge.to[0]] })),
+    })
+    const grid = (value: number | undefined) => Math.round((value ?? 0) / 4) * 4
+    moveNodes(Object.fromEntries((graph.children ?? []).map((child) => [child.id, { x: grid(child.x), y: grid(child.y) }])))
+  } finally {
+    elk.terminateWorker()
+  }
+}

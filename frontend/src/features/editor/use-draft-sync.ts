@@ -1,0 +1,99 @@
+import { useEffect, useRef } from 'react'
+import { analyseDocument, DraftConflict, saveDraft, saveLayout } from './draft-requests'
+import { useEditor } from './editor-store'
+
+const SAVE_AFTER_MS = 700
+const LAYOUT_AFTER_MS = 1200
+const ANALYSE_AFTER_MS = 900
+const RETRY_AFTER_MS = 5000
+
+/** Save the document as it is now; a change made meanwhile is saved next. */
+async function saveNow(): Promise<void> {
+  const { jobName, revision, history } = useEditor.getState()
+  const { document } = history.present
+  useEditor.setState({ save: { kind: 'saving' } })
+  try {
+    const draft = await saveDraft(jobName, document, revision)
+    const unchanged = useEditor.getState().history.present.document === document
+    useEditor.setState({ revision: draft.revision, problems: draft.problems, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
+  } catch (error) {
+    if (error instanceof DraftConflict) useEditor.setState({ save: { kind: 'conflict', by: error.by, revision: error.revision } })
+    else useEditor.setState({ save: navigator.onLine ? { kind: 'failed', message: String((error as Error).message) } : { kind: 'offline' } })
+  }
+}
+
+async function analyseNow(): Promise<void> {
+  const { document } = useEditor.getState().history.present
+  if (Object.keys(document.nodes).length === 0) return
+  useEditor.setState({ analysing: true })
+  try {
+    const found = await analyseDocument(document)
+    if (useEditor.getState().history.present.document === document) useEditor.setState({ problems: found.problems, schemas: found.schemas })
+  } catch {
+    // The problems of the latest save stay; the next change asks again.
+  } finally {
+    useEditor.setState({ analysing: false })
+  }
+}
+
+/** Keeps the server's draft, layout and analysis in step with the drawing. */
+export function useDraftSync(): { saveNow: () => Promise<void>; analyseNow: () => Promise<void> } {
+  const document = useEditor((state) => state.history.present.document)
+  const layout = useEditor((state) => state.history.present.layout)
+  const jobName = useEditor((state) => state.jobName)
+  const saving = useEditor((state) => state.save.kind === 'saving')
+  const opened = useRef<{ job: string; document: unknown; layout: unknown }>({ job: '', document: null, layout: null })
+
+  if (opened.current.job !== jobName) opened.current = { job: jobName, document, layout }
+
+  useEffect(() => {
+    if (document === opened.current.document || saving) return
+    const kind = useEditor.getState().save.kind
+    if (kind === 'conflict') return
+    if (kind === 'saved') useEditor.setState({ save: { kind: 'dirty' } })
+    const timer = setTimeout(() => {
+      opened.current.document = document
+      void saveNow()
+    }, SAVE_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [document, saving])
+
+  const kind = useEditor((state) => state.save.kind)
+  useEffect(() => {
+    if (kind !== 'offline' && kind !== 'failed') return
+    const again = () => void saveNow()
+    const timer = setTimeout(again, RETRY_AFTER_MS)
+    window.addEventListener('online', again)
+    return () => {
+      clearTimeout(timer)
+      window.removeEventListener('online', again)
+    }
+  }, [kind])
+
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent) => {
+      if (useEditor.getState().save.kind !== 'saved') event.preventDefault()
+    }
+    window.addEventListener('beforeunload', warn)
+    return () => {
+      window.removeEventListener('beforeunload', warn)
+      if (useEditor.getState().save.kind === 'dirty') void saveNow()
+    }
+  }, [])
+
+  useEffect(() => {
+    if (layout === opened.current.layout || !jobName) return
+    const timer = setTimeout(() => {
+      opened.current.layout = layout
+      void saveLayout(jobName, layout).catch(() => (opened.current.layout = null))
+    }, LAYOUT_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [layout, jobName])
+
+  useEffect(() => {
+    const timer = setTimeout(() => void analyseNow(), ANALYSE_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [document])
+
+  return { saveNow, analyseNow }
+}

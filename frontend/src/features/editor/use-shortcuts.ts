@@ -1,0 +1,55 @@
+import { useEffect } from 'react'
+import { useEditor } from './editor-store'
+import { openPicker } from './picker-store'
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('[role=dialog]') !== null)
+
+const STEP = 16
+const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] }
+
+function moveSelected([dx, dy]: [number, number]) {
+  const { selected, history, moveNodes } = useEditor.getState()
+  const { positions } = history.present.layout
+  moveNodes(Object.fromEntries([...selected].map((id) => [id, { x: (positions[id]?.x ?? 0) + dx, y: (positions[id]?.y ?? 0) + dy }])))
+}
+
+function onKey(event: KeyboardEvent) {
+  const editor = useEditor.getState()
+  const command = event.ctrlKey || event.metaKey
+  const key = event.key.toLowerCase()
+  if (isTyping(event.target)) return
+  if (command && key === 'z') {
+    if (event.shiftKey) editor.redo()
+    else editor.undo()
+  } else if (command && key === 'y') editor.redo()
+  else if (command && key === 'a') editor.select(Object.keys(editor.history.present.document.nodes))
+  else if (!command && key === 'n') openPicker({})
+  else if (key === 'delete' || key === 'backspace') editor.removeSelected()
+  else if (key === 'escape') editor.select([])
+  else if (event.key in ARROWS && editor.selected.size > 0) moveSelected(ARROWS[event.key] ?? [0, 0])
+  else return
+  event.preventDefault()
+}
+
+/** Undo, redo, add, delete, select all, move, copy and paste by keyboard, while no field is being typed in. */
+export function useShortcuts() {
+  useEffect(() => {
+    const onCopy = (event: ClipboardEvent) => {
+      if (isTyping(event.target) || useEditor.getState().selected.size === 0 || window.getSelection()?.toString()) return
+      event.clipboardData?.setData('text/plain', useEditor.getState().copy())
+      event.preventDefault()
+    }
+    const onPaste = (event: ClipboardEvent) => {
+      if (!isTyping(event.target) && useEditor.getState().paste(event.clipboardData?.getData('text/plain') ?? '')) event.preventDefault()
+    }
+    window.addEventListener('keydown', onKey)
+    window.addEventListener('copy', onCopy)
+    window.addEventListener('paste', onPaste)
+    return () => {
+      window.removeEventListener('keydown', onKey)
+      window.removeEventListener('copy', onCopy)
+      window.removeEventListener('paste', onPaste)
+    }
+  }, [])
+}
