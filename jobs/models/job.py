@@ -62,10 +62,14 @@ class JobVersion(models.Model):
 
 
 class JobDraft(models.Model):
-    """The one shared draft of a job. `revision` is its ETag; `layout` is outside it: last write wins."""
+    """The one shared draft of a job. `revision` is its ETag; `layout` is outside it: last write wins.
+
+    `logic_hash` is that of the document with defaults written in, as a version keeps it; "" while it cannot be read.
+    """
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="draft")
     document = models.TextField()
+    logic_hash = models.CharField(max_length=64, blank=True, default="")
     layout = models.JSONField(default=dict)
     base_version = models.PositiveIntegerField(null=True)
     revision = models.PositiveIntegerField(default=1)
