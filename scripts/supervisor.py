@@ -149,14 +149,20 @@ def become_subreaper() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def descendants() -> list[int]:
-    """Every living process below this one, from /proc; empty where there is none."""
+def process_parents() -> dict[int, int]:
+    """Process → its parent, for every living process, from /proc; empty where there is none."""
     parents: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError):
             state, parent = stat.read_text().rpartition(")")[2].split()[:2]
             if state != "Z":
                 parents[int(stat.parent.name)] = int(parent)
+    return parents
+
+
+def descendants() -> list[int]:
+    """Every living process below this one."""
+    parents = process_parents()
     found: set[int] = {os.getpid()}
     while more := {pid for pid, parent in parents.items() if parent in found} - found:
         found |= more

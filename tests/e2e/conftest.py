@@ -1,0 +1,53 @@
+"""One running product and one browser for the run; a signed-in page for each test."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.servers.browser import ARGUMENTS, browser_program
+from tests.servers.product import Product
+
+
+@pytest.fixture(scope="session")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with Product(tmp_path_factory.mktemp("product")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = browser_program()
+    if program is None:
+        pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def signed_in(product: Product, browser: Browser) -> str:
+    """The storage state (as a file's path) of a browser that signed in by the printed link."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(product.link)
+    page.wait_for_url(f"{product.url}/**")
+    path = product.data / "signed-in.json"
+    context.storage_state(path=path)
+    context.close()
+    return str(path)
+
+
+@pytest.fixture
+def page(product: Product, browser: Browser, signed_in: str) -> Iterator[Page]:
+    """A signed-in page of 1440×900 that fails the test on an error in the browser's console."""
+    context = browser.new_context(base_url=product.url, storage_state=signed_in, viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
+    assert not errors, errors

@@ -1,0 +1,93 @@
+"""docker-compose.yml and the Dockerfile hold together."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+#: Of the Compose specification, what we use.
+TOP_KEYS = {"name", "services", "networks", "volumes", "x-product"}
+SERVICE_KEYS = {
+    *("image", "build", "restart", "environment", "volumes", "networks", "command"),
+    *("depends_on", "ports", "healthcheck", "stop_grace_period"),
+}
+HEALTH_KEYS = {"test", "interval", "timeout", "retries", "start_period"}
+CONDITIONS = {"service_started", "service_healthy", "service_completed_successfully"}
+VARIABLES = ("SECRET_KEY", "ENCRYPTION_KEYS", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "PUBLIC_URL", "ALLOWED_HOSTS")
+
+
+def test_compose_uses_only_keys_of_the_specification() -> None:
+    assert set(COMPOSE) <= TOP_KEYS
+    for name, service in SERVICES.items():
+        assert set(service) <= SERVICE_KEYS, name
+        assert set(service.get("healthcheck", {})) <= HEALTH_KEYS, name
+
+
+def test_compose_runs_web_worker_beat_redis_and_postgres() -> None:
+    assert {"web", "worker", "beat", "redis", "postgres"} <= set(SERVICES)
+
+
+def test_every_lasting_service_has_a_health_check_and_restarts() -> None:
+    for name, service in SERVICES.items():
+        if service["restart"] != "no":
+            assert service["healthcheck"]["test"][0] in {"CMD", "CMD-SHELL"}, name
+
+
+def test_what_a_service_waits_for_exists_and_can_become_so() -> None:
+    for name, service in SERVICES.items():
+        for other, how in service.get("depends_on", {}).items():
+            assert how["condition"] in CONDITIONS, name
+            assert how["condition"] != "service_healthy" or "healthcheck" in SERVICES[other], name
+
+
+def test_networks_and_volumes_that_are_used_are_declared() -> None:
+    for name, service in SERVICES.items():
+        assert set(service.get("networks", [])) <= set(COMPOSE["networks"]), name
+        assert {volume.split(":")[0] for volume in service.get("volumes", [])} <= set(COMPOSE["volumes"]), name
+
+
+def test_no_secret_has_a_default() -> None:
+    text = (ROOT / "docker-compose.yml").read_text()
+    for name in ("SECRET_KEY", "ENCRYPTION_KEYS", "POSTGRES_PASSWORD", "REDIS_PASSWORD"):
+        uses = re.findall(rf"\$\{{{name}([^}}]*)\}}", text)
+        assert uses, name
+        assert all(use.startswith(":?") for use in uses), name
+
+
+def test_the_variables_of_compose_are_variables_of_the_settings() -> None:
+    settings = (ROOT / "pipeline_web" / "settings.py").read_text()
+    for name in SERVICES["web"]["environment"]:
+        assert f'"{name}"' in settings, name
+
+
+def test_the_image_runs_as_nobody_special_and_copies_what_exists() -> None:
+    last_stage = DOCKERFILE.split("\nFROM ")[-1]
+    assert re.search(r"^USER pipeline$", last_stage, flags=re.M)
+    for line in re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, flags=re.M):
+        for source in shlex.split(line)[:-1]:
+            assert (ROOT / source).exists(), source
+
+
+def compose_is_installed() -> bool:
+    return (
+        bool(shutil.which("docker")) and subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode == 0
+    )
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["with its variables", "without them"])
+def test_docker_compose_reads_it(given: bool) -> None:
+    if not compose_is_installed():
+        return  # the structure was checked above
+    environment = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")} | (dict.fromkeys(VARIABLES, "x") if given else {})
+    done = subprocess.run(["docker", "compose", "config", "--quiet"], cwd=ROOT, env=environment, capture_output=True, check=False)
+    assert (done.returncode == 0) is given, done.stderr
