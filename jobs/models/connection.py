@@ -7,7 +7,7 @@ from jobs.models.project import Project
 
 
 class Connection(models.Model):
-    """`config` is readable; `secrets` is one encrypted JSON object, never sent to a browser."""
+    """`config` is readable; `secrets` is one encrypted JSON object, never sent to a browser; `secret_names` are its keys."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="connections")
     name = models.CharField(max_length=100)
@@ -15,6 +15,7 @@ class Connection(models.Model):
     description = models.CharField(max_length=500, blank=True, default="")
     config = models.JSONField(default=dict)
     secrets = models.TextField(blank=True, default="")
+    secret_names = models.JSONField(default=list)
     test_time = models.DateTimeField(null=True)
     test_ok = models.BooleanField(null=True)
     test_message = models.TextField(blank=True, default="")

@@ -1,0 +1,111 @@
+"""Executions as a user may see them."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
+
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+
+from checkpoints.models import Checkpoint, CheckpointStatus
+from jobs.models import LEASED, Execution, ExecutionStatus
+from jobs.selectors.access import projects_visible
+from jobs.selectors.refusals import NotFound
+from jobs.selectors.shapes.execution import ExecutionOut, JobTypeWord, ShownStatus, StatusWord, TriggerWord
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+DEFAULT_RETRIES = 3
+
+
+def executions_visible(user: "User | AnonymousUser") -> QuerySet[Execution]:
+    """Every execution in the user's projects, also of deleted jobs: history stays readable."""
+    if user.is_authenticated and user.is_active and user.is_superuser:
+        return Execution.objects.all()
+    return Execution.objects.filter(job__project__in=projects_visible(user))
+
+
+def execution_get(*, user: "User | AnonymousUser", execution_id: str) -> Execution:
+    """One execution with its job, or NotFound."""
+    row = executions_visible(user).select_related("job", "job__project").filter(execution_id=execution_id).first()
+    if row is None:
+        raise NotFound(f'execution "{execution_id[:64]}" does not exist, or not for you')
+    return row
+
+
+def executions_with_facts(rows: QuerySet[Execution]) -> QuerySet[Execution]:
+    """`rows` with all that `execution_out` reads, in the same query."""
+    checkpoints = Checkpoint.objects.filter(execution_id=OuterRef("execution_id"))
+    newest = checkpoints.filter(status=CheckpointStatus.COMPLETED).order_by("-checkpoint_id").values("complete_time")[:1]
+    return rows.select_related("job", "job__project", "driver", "created_by").annotate(
+        checkpoint_pending=Exists(checkpoints.filter(status=CheckpointStatus.PENDING)), last_checkpoint=Subquery(newest)
+    )
+
+
+def executions_for_lists(rows: QuerySet[Execution]) -> QuerySet[Execution]:
+    """The same without what only the page of one execution shows."""
+    return executions_with_facts(rows).defer("error_stack_trace", "job__dag_definition", "job__description")
+
+
+def execution_detail(*, user: "User | AnonymousUser", execution_id: str) -> ExecutionOut:
+    """One execution with its stack trace, or NotFound."""
+    row = executions_with_facts(executions_visible(user).filter(execution_id=execution_id)).first()
+    if row is None:
+        raise NotFound(f'execution "{execution_id[:64]}" does not exist, or not for you')
+    return execution_out(row, with_trace=True)
+
+
+def execution_message_out(execution_id: str) -> ExecutionOut:
+    """One execution as live messages carry it, whoever listens."""
+    return execution_out(executions_for_lists(Execution.objects.filter(execution_id=execution_id)).get())
+
+
+def executions_out(rows: Iterable[Execution]) -> list[ExecutionOut]:
+    return [execution_out(row) for row in rows]
+
+
+def execution_out(row: Execution, *, with_trace: bool = False) -> ExecutionOut:
+    """`row` comes from `executions_with_facts` or `executions_for_lists`."""
+    checkpointing = bool(getattr(row, "checkpoint_pending", False)) and row.status == ExecutionStatus.RUNNING
+    driver = row.driver if row.status in LEASED else None
+    return ExecutionOut(
+        execution_id=row.execution_id,
+        job_name=row.job_name,
+        job_title=row.job.title or row.job_name,
+        job_type=cast(JobTypeWord, row.job_type),
+        project=row.job.project.slug,
+        version=row.version,
+        generation=row.generation,
+        attempt=row.attempt,
+        status=cast(StatusWord, row.status),
+        shown_status=cast(ShownStatus, "CHECKPOINTING" if checkpointing else row.status),
+        checkpointing=checkpointing,
+        confirmed_time=row.confirmed_time,
+        lease_expires_at=row.lease_expires_at,
+        next_attempt_at=row.next_attempt_at,
+        create_time=row.create_time,
+        start_time=row.start_time,
+        end_time=row.end_time,
+        duration_ms=row.duration_ms,
+        processed_records=row.processed_records,
+        written_records=row.written_records,
+        failed_records=row.failed_records,
+        error_message=row.error_message,
+        error_stack_trace=row.error_stack_trace if with_trace else None,
+        error_node_id=row.error_node_id,
+        error_class=row.error_class,
+        retry_count=row.retry_count,
+        max_retry_times=_retries(row),
+        triggered_by=cast(TriggerWord, row.triggered_by),
+        restored_from_checkpoint_id=row.restored_from_checkpoint_id,
+        parameters=row.parameters,
+        resolved=row.resolved,
+        seq=row.seq,
+        worker=f"{driver.host}:{driver.pid}" if driver else "",
+        created_by=row.created_by.get_username() if row.created_by else "",
+        last_checkpoint_time=getattr(row, "last_checkpoint", None),
+    )
+
+
+def _retries(row: Execution) -> int:
+    found = row.resolved.get("max_retry_times", DEFAULT_RETRIES) if isinstance(row.resolved, dict) else DEFAULT_RETRIES
+    return found if isinstance(found, int) else DEFAULT_RETRIES

@@ -1,0 +1,47 @@
+"""When a job starts next, in times and in words."""
+
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Literal, cast
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+from django.utils import timezone
+
+from jobs.models import JobSchedule, ScheduleType
+from jobs.selectors.shapes.job import ScheduleOut
+
+NEXT_TIMES = 5
+
+
+def cron_times(expression: str, time_zone: str, *, after: datetime, count: int = NEXT_TIMES) -> list[datetime]:
+    """The next `count` fire times in UTC; none where the expression never fires or cannot be read."""
+    try:
+        fires = CronSim(expression, after.astimezone(ZoneInfo(time_zone)))
+        return [fire.astimezone(UTC) for fire in islice(fires, count)]
+    except (CronSimError, KeyError, ValueError, OSError):
+        return []
+
+
+def cron_words(expression: str) -> str:
+    """The expression for people, such as "At 06:00 every day"; the expression itself where it has no words."""
+    try:
+        return str(CronSim(expression, timezone.now()).explain())
+    except (CronSimError, ValueError):
+        return expression
+
+
+def schedule_out(row: JobSchedule, *, with_times: bool = False) -> ScheduleOut:
+    """`with_times` also works out the next five fire times of an enabled CRON schedule."""
+    cron = row.schedule_type == ScheduleType.CRON
+    times = cron_times(row.cron_expression, row.time_zone, after=timezone.now()) if cron and with_times and row.enabled else []
+    return ScheduleOut(
+        schedule_type=cast(Literal["CRON", "MANUAL", "EVENT", "DEPENDENCY"], row.schedule_type),
+        cron_expression=row.cron_expression,
+        time_zone=row.time_zone,
+        enabled=row.enabled,
+        last_trigger_time=row.last_trigger_time,
+        next_trigger_time=row.next_trigger_time if row.enabled else None,
+        words=cron_words(row.cron_expression) if cron else "",
+        next_times=times,
+    )

@@ -1,0 +1,215 @@
+"""Connections: kept with encrypted secrets, opened only for those who run and test."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from pydantic import ValidationError
+
+from jobs.dag.problems import Problem
+from jobs.models import Connection, Role
+from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits
+from jobs.nodes.config_problems import config_problems
+from jobs.nodes.registry import REGISTRY
+from jobs.selectors.connections import connection_users
+from jobs.selectors.refusals import Conflict, Invalid
+from jobs.services.access import role_check
+from jobs.services.audit import audit_record
+from jobs.services.jobs import project_for
+from jobs.services.secrets import SecretsUnreadable, secret_decrypt, secret_encrypt
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+MAX_SECRET = 20_000
+#: Fields of any kind that say where secrets travel, and how well they are hidden on the way.
+_PLACE = ("host", "port", "url", "base_url", "servers", "brokers", "tls", "verify_tls", "certificate_authority")
+
+
+def installation_limits() -> Limits:
+    """What this installation allows its nodes."""
+    return Limits(
+        file_roots=tuple(settings.FILE_ROOTS),
+        http_allowed_hosts=tuple(settings.HTTP_ALLOWED_HOSTS),
+        data_dir=Path(settings.DATA_DIR),
+    )
+
+
+def connection_open(connection: Connection) -> ConnectionSettings:
+    """With its secrets open; SecretsUnreadable where the key was lost."""
+    return ConnectionSettings(connection.name, connection.kind, connection.config, secret_decrypt(connection.secrets))
+
+
+def connections_open(project_id: int) -> dict[str, ConnectionSettings]:
+    """Every connection of a project by name. One whose secrets cannot be opened has none."""
+    found = {}
+    for row in Connection.objects.filter(project_id=project_id):
+        try:
+            found[row.name] = connection_open(row)
+        except SecretsUnreadable:
+            found[row.name] = ConnectionSettings(row.name, row.kind, row.config)
+    return found
+
+
+@transaction.atomic
+def connection_create(*, user: "User", project: str, content: Mapping[str, Any]) -> Connection:
+    """A new connection. `content`: name, kind, description, config, secrets {field: text or null}."""
+    home = project_for(user=user, slug=project, role=Role.EDITOR)
+    kind = _kind(content["kind"])
+    _config_check(kind, content["config"])
+    secrets = _secrets_merged(kind, {}, content["secrets"])
+    row = Connection(project=home, name=content["name"], kind=content["kind"], description=content["description"], updated_by=user)
+    row.config, row.secrets, row.secret_names = dict(content["config"]), secret_encrypt(secrets), sorted(secrets)
+    _saved(row)
+    audit_record(user=user, action="connection created", object_type="connection", object_id=row.name, project=home)
+    return row
+
+
+@transaction.atomic
+def connection_update(*, connection: Connection, user: "User", changes: Mapping[str, Any]) -> Connection:
+    """Change what is in `changes`. A secret that is not named stays, null removes it, text replaces it; the kind never changes.
+
+    Changing where a connection points takes its secrets away unless they are given again: otherwise an editor could
+    have a stored password sent to a host of his own. What was found by the last test is forgotten.
+    """
+    role_check(user=user, project=connection.project_id, role=Role.EDITOR)
+    kind = _kind(connection.kind)
+    given = changes.get("secrets") or {}
+    kept = _secrets_or_none(connection)
+    if "config" in changes and dict(changes["config"]) != connection.config:
+        _config_check(kind, changes["config"])
+        _secrets_given_again(kind, connection, changes["config"], kept, given)
+        connection.config = dict(changes["config"])
+    if "name" in changes and changes["name"] != connection.name:
+        _rename_check(connection)
+    connection.name = changes.get("name", connection.name)
+    connection.description = changes.get("description", connection.description)
+    secrets = _secrets_merged(kind, kept, given)
+    connection.secrets, connection.secret_names = secret_encrypt(secrets), sorted(secrets)
+    connection.updated_by, connection.test_time, connection.test_ok, connection.test_message = user, None, None, ""
+    _saved(connection)
+    audit_record(
+        user=user,
+        action="connection changed",
+        object_type="connection",
+        object_id=connection.name,
+        project=connection.project,
+        detail={"fields": sorted(changes), "secrets": sorted(given)},
+    )
+    return connection
+
+
+def _secrets_given_again(
+    kind: ConnectionKind, connection: Connection, config: Mapping[str, Any], kept: Mapping[str, str], given: Mapping[str, Any]
+) -> None:
+    if all(config.get(name) == connection.config.get(name) for name in _PLACE):
+        return
+    missing = [name for name in kept if name not in given]
+    if missing:
+        problems = [
+            Problem(code="secret.again", pointer=f"/secrets/{name}", message=f"enter it again: {kind.secrets.get(name, name)} is for the old address")
+            for name in missing
+        ]
+        raise Invalid("the address changed: enter the secrets again", problems=problems)
+
+
+def _rename_check(connection: Connection) -> None:
+    users = connection_users([connection]).get(connection.pk, [])
+    if users:
+        raise Conflict(f'"{connection.name}" is used by {", ".join(users[:5])}: documents refer to it by this name', code="connection.used")
+
+
+@transaction.atomic
+def connection_delete(*, connection: Connection, user: "User") -> None:
+    """Gone with its secrets; Conflict while a job's current version or draft refers to it."""
+    role_check(user=user, project=connection.project_id, role=Role.EDITOR)
+    users = connection_users([connection]).get(connection.pk, [])
+    if users:
+        raise Conflict(f'"{connection.name}" is used by {", ".join(users[:5])}: change these jobs first', code="connection.used")
+    audit_record(
+        user=user, action="connection deleted", object_type="connection", object_id=connection.name, project=connection.project
+    )
+    connection.delete()
+
+
+def connection_test(*, connection: Connection, user: "User") -> list[CheckStep]:
+    """Try it now, step by step, and keep what was found."""
+    role_check(user=user, project=connection.project_id, role=Role.EDITOR)
+    kind = _kind(connection.kind)
+    try:
+        steps = kind.check(connection_open(connection), installation_limits())
+    except SecretsUnreadable as error:
+        steps = [CheckStep("secrets", False, str(error))]
+    failed = next((step for step in steps if not step.ok), None)
+    Connection.objects.filter(pk=connection.pk).update(
+        test_time=timezone.now(), test_ok=failed is None, test_message=(failed or steps[-1]).message if steps else ""
+    )
+    audit_record(
+        user=user,
+        action="connection tested",
+        object_type="connection",
+        object_id=connection.name,
+        project=connection.project,
+        detail={"ok": failed is None},
+    )
+    return steps
+
+
+def _kind(name: str) -> ConnectionKind:
+    kind = REGISTRY.connection_kinds().get(name)
+    if kind is None:
+        known = ", ".join(sorted(REGISTRY.connection_kinds()))
+        problem = Problem(code="connection.kind", pointer="/kind", message=f'there is no kind "{name[:50]}"; there are: {known}')
+        raise Invalid("the kind of connection is unknown", problems=[problem])
+    return kind
+
+
+def _config_check(kind: ConnectionKind, config: Mapping[str, Any]) -> None:
+    problems = [problem.model_copy(update={"pointer": f"/config{problem.pointer}"}) for problem in config_problems(kind.Config, config)]
+    if problems:
+        raise Invalid("the settings of the connection have problems", problems=problems)
+    try:
+        kind.Config.model_validate(dict(config))
+    except ValidationError as error:  # what the problems left unsaid must not pass
+        raise Invalid("the settings of the connection have problems", problems=[_config_problem(error)]) from None
+
+
+def _config_problem(error: ValidationError) -> Problem:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return Problem(code="config.invalid", pointer="/config/" + "/".join(str(part) for part in first["loc"]), message=first["msg"])
+
+
+def _secrets_or_none(connection: Connection) -> dict[str, str]:
+    """Secrets under a lost key count as not set: they have to be entered again anyway."""
+    try:
+        return secret_decrypt(connection.secrets)
+    except SecretsUnreadable:
+        return {}
+
+
+def _secrets_merged(kind: ConnectionKind, kept: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
+    problems = [
+        Problem(code="secret.unknown", pointer=f"/secrets/{name[:100]}", message="this kind of connection has no such secret")
+        for name in given
+        if name not in kind.secrets
+    ]
+    problems += [
+        Problem(code="secret.too_long", pointer=f"/secrets/{name}", message=f"at most {MAX_SECRET:,} characters")
+        for name, value in given.items()
+        if value is not None and len(value) > MAX_SECRET
+    ]
+    if problems:
+        raise Invalid("the secrets have problems", problems=problems)
+    merged = {**kept, **given}
+    return {name: value for name, value in merged.items() if value}
+
+
+def _saved(row: Connection) -> None:
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:
+        raise Conflict(f'a connection called "{row.name}" exists already in this project', code="connection.name_taken") from None

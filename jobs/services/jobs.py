@@ -1,0 +1,156 @@
+"""Jobs: made from a document, published, changed, switched on and off, and deleted softly."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from jobs.dag.document import DagDocument, canonical_json, logic_hash, parse_document
+from jobs.dag.graph import structure_problems
+from jobs.dag.problems import Problem, errors_in
+from jobs.dag.resolved import with_defaults
+from jobs.models import DEFAULT_PROJECT, UNFINISHED, Execution, Job, JobDraft, JobVersion, Project, Role
+from jobs.nodes.registry import REGISTRY
+from jobs.selectors.access import projects_visible
+from jobs.selectors.refusals import Conflict, Invalid
+from jobs.services.access import role_check
+from jobs.services.audit import audit_record
+from jobs.services.drafts import document_read, draft_conflict, layout_read
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+@transaction.atomic
+def job_create(
+    *, user: "User", document: Mapping[str, Any], project: str = DEFAULT_PROJECT, publish: bool = True, comment: str = ""
+) -> Job:
+    """A new job with its draft; with `publish` also version 1, or Invalid with the Problems and nothing kept."""
+    home = project_for(user=user, slug=project, role=Role.EDITOR)
+    content = {key: value for key, value in document.items() if key != "layout"}
+    text, digest, problems = document_read(content)
+    name, job_type, title, description = _identity(content, problems)
+    if Job.objects.filter(job_name=name, deleted_at=None).exists():
+        raise _name_taken(name)
+    try:
+        with transaction.atomic():
+            job = Job.objects.create(
+                project=home, job_name=name, job_type=job_type, title=title, description=description, created_by=user, updated_by=user
+            )
+    except IntegrityError:
+        raise _name_taken(name) from None
+    layout = layout_read(document.get("layout") or {})
+    JobDraft.objects.create(job=job, document=text, logic_hash=digest, layout=layout, updated_by=user)
+    audit_record(user=user, action="job created", object_type="job", object_id=name, project=home)
+    if publish:
+        job_publish(job=job, user=user, comment=comment)
+    return job
+
+
+def _identity(document: Mapping[str, Any], problems: list[Problem]) -> tuple[str, str, str, str]:
+    """Name, type, title and description, which even a half-drawn document must have right."""
+    empty, faults = parse_document({key: document[key] for key in ("name", "type", "title", "description") if key in document})
+    if empty is None:
+        raise Invalid("the document needs a name and a type that can be used", problems=problems or faults)
+    return empty.name, empty.type, empty.title, empty.description
+
+
+def _name_taken(name: str) -> Conflict:
+    return Conflict(f'a job called "{name}" exists already, perhaps in another project: choose another name', code="job.name_taken")
+
+
+def project_for(*, user: "User", slug: str, role: Role) -> Project:
+    """The project called `slug` when the user holds `role` in it; Invalid when it does not exist for them."""
+    found = projects_visible(user).filter(slug=slug).first()
+    if found is None:
+        problem = Problem(code="project.unknown", pointer="/project", message=f'there is no project "{slug[:100]}" that you can see')
+        raise Invalid("the project does not exist, or not for you", problems=[problem])
+    role_check(user=user, project=found, role=role)
+    return found
+
+
+@transaction.atomic
+def job_publish(*, job: Job, user: "User", comment: str = "") -> JobVersion:
+    """The draft as the next immutable version, with defaults written in; Invalid with the Problems when it has any error."""
+    role_check(user=user, project=job.project_id, role=Role.EDITOR)
+    draft = JobDraft.objects.select_related("updated_by").get(job=job)
+    document = publishable(draft.document)
+    number = (JobVersion.objects.filter(job=job).order_by("-version").values_list("version", flat=True).first() or 0) + 1
+    text = canonical_json(document)
+    try:
+        with transaction.atomic():
+            version = JobVersion.objects.create(
+                job=job, version=number, dag_definition=text, logic_hash=logic_hash(document), comment=comment[:500], created_by=user
+            )
+    except IntegrityError:
+        raise Conflict("somebody published at the same moment: look at the newest version, then publish again") from None
+    if not JobDraft.objects.filter(pk=draft.pk, revision=draft.revision).update(base_version=number):
+        raise draft_conflict(JobDraft.objects.select_related("updated_by").get(pk=draft.pk))
+    job.version, job.dag_definition, job.job_type, job.updated_by = number, text, document.type, user
+    job.save(update_fields=["version", "dag_definition", "job_type", "updated_by", "update_time"])
+    audit_record(
+        user=user, action="job published", object_type="job", object_id=job.job_name, project=job.project, detail={"version": number}
+    )
+    return version
+
+
+def publishable(text: str) -> DagDocument:
+    """The document of `text` with defaults written in; Invalid with every Problem when one of them is an error."""
+    document, problems = parse_document(text)
+    catalogue = REGISTRY.catalogue()
+    if document is not None:
+        problems = structure_problems(document, catalogue)
+    if document is None or errors_in(problems):
+        count = len(errors_in(problems))
+        words = "one problem stands" if count == 1 else f"{count} problems stand"
+        raise Invalid(f"{words} in the way of publishing", code="document.problems", problems=problems)
+    return with_defaults(document, catalogue)
+
+
+@transaction.atomic
+def job_update(*, job: Job, user: "User", changes: Mapping[str, Any]) -> Job:
+    """Change title, description, enabled or project (slug). Moving needs the role ADMIN on both sides, the rest EDITOR."""
+    role_check(user=user, project=job.project_id, role=Role.OPERATOR if set(changes) <= {"enabled"} else Role.EDITOR)
+    fields = {key: changes[key] for key in ("title", "description", "enabled") if key in changes}
+    if "project" in changes and changes["project"] != job.project.slug:
+        role_check(user=user, project=job.project_id, role=Role.ADMIN)
+        fields["project"] = project_for(user=user, slug=changes["project"], role=Role.ADMIN)
+    for key, value in fields.items():
+        setattr(job, key, value)
+    job.updated_by = user
+    job.save(update_fields=[*fields, "updated_by", "update_time"])
+    detail = {key: str(value)[:200] for key, value in fields.items()}
+    audit_record(user=user, action="job changed", object_type="job", object_id=job.job_name, project=job.project, detail=detail)
+    return job
+
+
+def job_enable(*, job: Job, user: "User", enabled: bool) -> Job:
+    """A disabled job is never started, by nobody; what runs goes on."""
+    return job_update(job=job, user=user, changes={"enabled": enabled})
+
+
+@transaction.atomic
+def job_delete(*, job: Job, user: "User") -> None:
+    """Soft: the name becomes free, history stays readable. Conflict while an execution is unfinished."""
+    role_check(user=user, project=job.project_id, role=Role.EDITOR)
+    # The row is written first: a start in another transaction then either came before and is seen here, or finds no job.
+    Job.objects.filter(pk=job.pk, deleted_at=None).update(deleted_at=timezone.now(), updated_by=user, enabled=False)
+    unfinished = Execution.objects.filter(job=job, status__in=UNFINISHED).first()
+    if unfinished is not None:
+        raise Conflict(
+            f"execution {unfinished.execution_id} is {unfinished.status}: cancel it, then delete the job",
+            code="job.unfinished_execution",
+            detail={"execution_id": unfinished.execution_id},
+        )
+    if (schedule := getattr(job, "schedule", None)) is not None:
+        type(schedule).objects.filter(pk=schedule.pk).update(enabled=False, next_trigger_time=None)
+    audit_record(user=user, action="job deleted", object_type="job", object_id=job.job_name, project=job.project)
+
+
+def job_document(job: Job) -> dict[str, Any]:
+    """The current version's document, or the draft's, with the job's own title and description: what is exported."""
+    text = job.dag_definition or JobDraft.objects.get(job=job).document
+    document: dict[str, Any] = json.loads(text)
+    return {**document, "title": job.title, "description": job.description}
