@@ -94,34 +94,43 @@ class Supervisor:
             await asyncio.sleep(min(2.0**quick_deaths, 10.0))
 
     async def _run_once(self, service: Service, colour: int) -> int:
-        process = await asyncio.create_subprocess_exec(
-            *service.command,
-            cwd=self.cwd,
-            env={**self.environment, **service.environment},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-            limit=1 << 20,
-        )
+        # A pipe of our own: asyncio's `wait` lasts until its pipes are closed, and a grandchild may hold one open.
+        read_end, write_end = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *service.command,
+                cwd=self.cwd,
+                env={**self.environment, **service.environment},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=write_end,
+                stderr=write_end,
+                start_new_session=True,
+            )
+        finally:
+            os.close(write_end)
         self.processes[service.name] = process
-        reader = asyncio.create_task(self._copy_lines(service, process, colour))
+        reader = asyncio.create_task(self._copy_lines(service, read_end, colour))
         code = await process.wait()
-        # A grandchild may hold the pipe open after its parent died: its last words are not waited for.
-        await asyncio.wait([reader], timeout=1.0)
         signal_group(process.pid, signal.SIGKILL)
+        await asyncio.wait([reader], timeout=0.5)
+        reader.cancel()
         return code
 
-    async def _copy_lines(self, service: Service, process: asyncio.subprocess.Process, colour: int) -> None:
-        assert process.stdout is not None
-        while True:
-            try:
-                line = await process.stdout.readline()
-            except ValueError:
-                continue  # a line longer than the limit: dropped
-            if not line:
-                return
-            self.say(service.name, line.decode(errors="replace").rstrip(), colour)
+    async def _copy_lines(self, service: Service, descriptor: int, colour: int) -> None:
+        lines = asyncio.StreamReader(limit=1 << 20)
+        pipe = os.fdopen(descriptor, "rb", 0)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), pipe)
+        try:
+            while True:
+                try:
+                    line = await lines.readline()
+                except ValueError:
+                    continue  # a line longer than the limit: dropped
+                if not line:
+                    return
+                self.say(service.name, line.decode(errors="replace").rstrip(), colour)
+        finally:
+            transport.close()
 
     async def _stop_all(self) -> None:
         """In reverse order, so that what others lean on (Redis) goes last."""

@@ -1,0 +1,163 @@
+"""What stands between `git clone` and a running product, and how it is said."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts import bootstrap
+from scripts.bundle import BundleTooLarge, bundle_check
+from scripts.fetch_jars import JarsUnavailable, jars_fetch
+from scripts.run import CannotStart, data_lock, port_check, redis_configure
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def program(folder: Path, name: str, script: str) -> str:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_missing_jdk_is_said_in_one_line_with_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    line = bootstrap.java_problem()
+    assert line.startswith("A JDK 17 or newer is needed, and none was found: ")
+    assert "install" in line
+    assert "\n" not in line
+
+
+def test_a_jdk_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program(tmp_path, "java", "echo 'openjdk version \"11.0.2\" 2019-01-15' >&2")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert "this machine has Java 11" in bootstrap.java_problem()
+
+
+def test_java_home_counts_before_the_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program(tmp_path / "bin", "java", "echo 'openjdk version \"21.0.1\"' >&2")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert bootstrap.java_problem() == ""
+
+
+def test_a_python_that_does_not_fit_is_said_in_one_line_with_the_command() -> None:
+    line = bootstrap.python_problem([])
+    assert line.startswith("Python 3.11 or 3.12 is needed, and this machine has ")
+    assert "install" in line
+    assert "\n" not in line
+
+
+def test_a_missing_venv_module_is_said_with_the_package(tmp_path: Path) -> None:
+    python = program(tmp_path, "python3.12", 'case "$2" in *venv*) exit 1;; *) echo 3.12;; esac')
+    assert bootstrap.python_problem([python]).startswith("The venv module of Python 3.12 is missing: ")
+
+
+def test_another_python_on_the_path_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = program(tmp_path, "python3.12", "echo 3.12")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(sys, "executable", program(tmp_path, "old", "echo 3.9"))
+    assert bootstrap.fitting_pythons()[0] == found
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.13"])
+def test_the_bootstrap_can_be_read_by_older_and_newer_pythons(version: str) -> None:
+    python = shutil.which(f"python{version}")
+    if python is None or bootstrap.version_of(python) != version:
+        return  # not on this machine; the syntax is held by the next test
+    script = f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); import bootstrap; print(bootstrap.WANTED)"
+    assert "3.12" in bootstrap.output_of(python, "-c", script)
+
+
+def test_the_bootstrap_keeps_to_the_syntax_and_library_of_python_3_8() -> None:
+    import ast
+
+    tree = ast.parse((ROOT / "scripts" / "bootstrap.py").read_text(), feature_version=(3, 8))
+    imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    assert imported <= set(sys.stdlib_module_names)
+
+
+def test_a_port_that_is_no_port_is_refused() -> None:
+    with pytest.raises(CannotStart, match="PORT=http is not a port number"):
+        port_check("127.0.0.1", "http")
+
+
+def test_a_host_that_is_not_here_is_refused() -> None:
+    with pytest.raises(CannotStart, match=r"192\.0\.2\.1"):
+        port_check("192.0.2.1", "8999")
+
+
+def test_a_data_folder_is_used_by_one_start_at_a_time(tmp_path: Path) -> None:
+    with data_lock(tmp_path), pytest.raises(CannotStart, match="Another start already uses"):
+        data_lock(tmp_path)
+    data_lock(tmp_path).close()
+
+
+def test_a_data_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotStart, match="cannot be written"):
+        data_lock(tmp_path / "file" / "data")
+
+
+def test_the_password_of_redis_stands_in_a_private_file(tmp_path: Path) -> None:
+    redis = redis_configure(tmp_path)
+    assert redis.config.stat().st_mode & 0o777 == 0o600
+    assert f"requirepass {redis.password}" in redis.config.read_text()
+
+
+def test_jars_that_are_there_are_not_fetched_again(tmp_path: Path) -> None:
+    (tmp_path / "a-1.jar").write_bytes(b"jar")
+    lock = tmp_path / "jars.lock"
+    lock.write_text(f"{hashlib.sha256(b'jar').hexdigest()}  a-1.jar\n")
+    assert not jars_fetch(tmp_path, ivy_file=tmp_path / "no such file", lock=lock)
+
+
+def test_a_jar_that_cannot_be_fetched_is_an_error_with_ivys_words(tmp_path: Path) -> None:
+    lock = tmp_path / "jars.lock"
+    lock.write_text(f"{'0' * 64}  a-1.jar\n")
+    with pytest.raises(JarsUnavailable, match="fetching Spark's jars failed"):
+        jars_fetch(tmp_path / "jars", ivy_file=tmp_path / "missing.xml", lock=lock)
+
+
+def bundle(dist: Path, editor_bytes: int) -> Path:
+    """A built front end of a shell, a list page and an editor; the bytes do not compress."""
+    from random import Random
+
+    random = Random(1)
+    manifest = {
+        "src/main.tsx": {
+            "file": "main.js",
+            "isEntry": True,
+            "imports": ["_vendor.js"],
+            "dynamicImports": ["src/features/jobs/jobs-page.tsx", "src/features/editor/editor-page.tsx"],
+        },
+        "_vendor.js": {"file": "vendor.js", "css": ["vendor.css"]},
+        "src/features/jobs/jobs-page.tsx": {"file": "jobs.js", "imports": ["_vendor.js"]},
+        "src/features/editor/editor-page.tsx": {"file": "editor.js", "imports": ["_vendor.js"]},
+    }
+    (dist / ".vite").mkdir(parents=True)
+    (dist / ".vite" / "manifest.json").write_text(json.dumps(manifest))
+    for name, size in {"main.js": 2048, "vendor.js": 100_000, "vendor.css": 4096, "jobs.js": 10_240, "editor.js": editor_bytes}.items():
+        (dist / name).write_bytes(random.randbytes(size))
+    return dist
+
+
+def test_a_bundle_within_its_budget_is_shown_by_page(tmp_path: Path) -> None:
+    assert bundle_check(bundle(tmp_path, 300 * 1024)) == "bundle, KB gzip: editor-page 300, jobs-page 113, shell 103"
+
+
+def test_an_editor_over_its_budget_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BundleTooLarge, match=r"editor-page\.tsx: 360 KB gzip, and its budget is 350 KB"):
+        bundle_check(bundle(tmp_path, 360 * 1024))
+
+
+def test_the_ci_script_is_executable_and_sound() -> None:
+    script = ROOT / ".ci" / "run"
+    assert script.stat().st_mode & 0o111
+    assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0

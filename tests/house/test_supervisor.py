@@ -1,0 +1,122 @@
+"""The terminal that `make run` shows: one stop for all, and nothing left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.supervisor import process_parents
+from tests.servers.waiting import wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import asyncio, json, os, sys
+from pathlib import Path
+from scripts.supervisor import Service, Supervisor
+services = [Service(**service) for service in json.loads(sys.argv[1])]
+sys.exit(asyncio.run(Supervisor(services, cwd=Path.cwd(), environment=dict(os.environ)).run()))
+"""
+#: Says its name when it is asked to end.
+POLITE = "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done"
+
+
+def shell(name: str, script: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "command": ["sh", "-c", script], **more}
+
+
+@contextmanager
+def supervised(tmp_path: Path, *services: dict[str, Any]) -> Iterator[tuple["subprocess.Popen[bytes]", Path]]:
+    log = tmp_path / "log"
+    with log.open("wb") as out:
+        process = subprocess.Popen([sys.executable, "-c", PROGRAM, json.dumps(services)], cwd=ROOT, stdout=out, stderr=out)
+        try:
+            yield process, log
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            process.wait(timeout=30)
+
+
+def says(log: Path, words: str) -> None:
+    wait_until(lambda: words in log.read_text(), seconds=15, what=f"{words!r} in {log.read_text()!r}")
+
+
+def pid_in(path: Path) -> int:
+    wait_until(lambda: path.is_file() and path.read_text().strip().isdigit(), seconds=10, what=str(path))
+    return int(path.read_text())
+
+
+def test_every_line_carries_the_name_of_its_service(tmp_path: Path) -> None:
+    with supervised(tmp_path, shell("one", POLITE), shell("longer", POLITE)) as (_, log):
+        says(log, "one    │ up")
+        says(log, "longer │ up")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_services_are_asked_to_end_in_reverse_order(tmp_path: Path, number: signal.Signals) -> None:
+    with supervised(tmp_path, shell("first", POLITE), shell("last", POLITE)) as (process, log):
+        says(log, "first │ up")
+        says(log, "last  │ up")
+        process.send_signal(number)
+        assert process.wait(timeout=20) == 0
+    farewells = [line for line in log.read_text().splitlines() if line.endswith("bye")]
+    assert ["last" in line for line in farewells] == [True, False]
+
+
+def test_a_service_that_will_not_end_is_killed(tmp_path: Path) -> None:
+    deaf = "trap '' TERM; echo up; while :; do sleep 0.05; done"
+    with supervised(tmp_path, shell("deaf", deaf, stop_seconds=0.3)) as (process, log):
+        says(log, "up")
+        process.terminate()
+        assert process.wait(timeout=20) == 0
+    assert "deaf did not end within 0.3 s: killed" in log.read_text()
+
+
+def test_a_grandchild_in_a_group_of_its_own_ends_too(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    script = f"setsid sh -c 'echo $$ > {pid_file}; exec sleep 300' & echo up; wait"
+    with supervised(tmp_path, shell("parent", script)) as (process, _):
+        grandchild = pid_in(pid_file)
+        assert grandchild in process_parents()
+        process.terminate()
+        assert process.wait(timeout=20) == 0
+    assert grandchild not in process_parents()
+
+
+def test_a_service_that_dies_is_started_again(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    with supervised(tmp_path, shell("web", f"echo $$ > {pid_file}; {POLITE}")) as (_, log):
+        first = pid_in(pid_file)
+        os.kill(first, signal.SIGKILL)
+        says(log, "ended with exit code -9: starting it again")
+        wait_until(lambda: pid_in(pid_file) != first, seconds=10, what="another process")
+
+
+@pytest.mark.slow
+def test_one_that_dies_again_and_again_stops_everything_with_an_error(tmp_path: Path) -> None:
+    with supervised(tmp_path, shell("good", POLITE), shell("bad", "echo no database >&2; exit 3")) as (process, log):
+        assert process.wait(timeout=40) == 1
+    assert "no database" in log.read_text()
+    assert "good │ bye" in log.read_text()
+
+
+def test_one_whose_work_is_done_is_left_alone(tmp_path: Path) -> None:
+    with supervised(tmp_path, shell("once", "echo done", may_finish=True), shell("good", POLITE)) as (process, log):
+        says(log, "once │ done")
+        says(log, "good │ up")
+        process.terminate()
+        assert process.wait(timeout=20) == 0
+    assert log.read_text().count("once │ done") == 1
+
+
+def test_a_line_too_long_for_the_terminal_does_not_stop_the_log(tmp_path: Path) -> None:
+    script = "head -c 3000000 /dev/zero | tr '\\0' 'x'; echo; echo after; " + POLITE
+    with supervised(tmp_path, shell("loud", script)) as (_, log):
+        says(log, "loud │ after")
