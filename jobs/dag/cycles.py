@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 def closing_edges(edges: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:
     """Edge id → the circle it closes, first node repeated at the end. Without these edges the graph has no circle.
 
-    `edges` is edge id → (from node, to node). Depth-first, from nodes that nothing leads to, then by id: the edge told is the one that goes back against the rows.
-    No recursion: 500 nodes in a row are fine.
+    `edges` is edge id → (from node, to node). Depth-first, from nodes that nothing leads to, then by id:
+    the edge told is the one that goes back against the rows. No recursion: 500 nodes in a row are fine.
     """
     following: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for edge_id, (source, target) in sorted(edges.items()):
