@@ -29,13 +29,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Step:
-    """One node with its typed config. `inputs`: port → ((upstream node id, its output port), …) in edge order."""
+    """One node with its typed config. `inputs`: port → ((upstream node id, its output port), …) in edge order; `edges` their ids."""
 
     node_id: str
     name: str
     type: str
     config: Config
     inputs: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    edges: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     outputs_used: frozenset[str] = frozenset()
 
 

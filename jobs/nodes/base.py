@@ -94,6 +94,8 @@ class NodeContext(Generic[ConfigT]):
     work_dir: Path = Path("work")
     time_zone: str = "UTC"
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    #: Input port → names of the nodes connected to it, in edge order, as `frames` has them.
+    input_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     log: Callable[[str], None] = field(default=print, repr=False)
 
     def connection(self, name: str) -> ConnectionSettings:
@@ -137,6 +139,10 @@ class Source(NodeType[ConfigT]):
     @abstractmethod
     def read(self, spark: SparkSession, context: NodeContext[ConfigT]) -> DataFrame:
         """The frame of this source: streaming when `context.mode` is "stream" (named `context.node_id`), else plain."""
+
+    def resumes(self, config: ConfigT) -> bool:
+        """Whether a bounded read goes in steps from a position it can go on from; else a SQL_TASK reads it whole."""
+        return False
 
     def complete(self, context: NodeContext[ConfigT]) -> None:
         """Called once after a bounded run ended well."""
@@ -188,6 +194,8 @@ class Sink(NodeType[ConfigT]):
     family = "sink"
     ports = (Port("in", "input"),)
     guarantee: ClassVar[str] = ""
+    #: The first thing `write` does with its frame computes all of it; else the engine counts the rows itself.
+    reads_every_row: ClassVar[bool] = True
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[ConfigT]) -> None:
         """Raise this attempt's fence in the target and close superseded generations; make or check the target."""

@@ -31,6 +31,7 @@ class PrintSink(Sink[PrintConfig]):
     summary_template = "first {rows} rows"
 
     guarantee: ClassVar[str] = "at least once"
+    reads_every_row: ClassVar[bool] = False
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[PrintConfig]) -> Written:
         rows = tuple(_as_json(frame.limit(context.config.rows)))

@@ -1,0 +1,117 @@
+"""One batch: its frames fanned out to the sinks, its counts, its rejected rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+
+from jobs.engine.counts import Seen, node_counts
+from jobs.engine.events import BatchWritten, NodeCounts, Report, RowsPrinted, RowsRejected
+from jobs.engine.failure import AtNode
+from jobs.engine.frames import Frames
+from jobs.engine.grouping import QueryPlan
+from jobs.engine.steps import Steps
+from jobs.nodes.base import Batch, Written
+
+#: Spark's progress report of a batch comes later than the batch, but not this much.
+_BATCHES_REMEMBERED = 100
+
+
+@dataclass
+class BatchSinks:
+    """Writes batches into a query's sinks and reports what was written. One thread at a time."""
+
+    steps: Steps
+    query: QueryPlan
+    report: Report
+    #: Called between sinks; raises when the attempt must not go on.
+    checkpoint: Callable[[], None]
+    _counts: dict[int, Mapping[str, NodeCounts]] = field(default_factory=dict)
+
+    def write(self, batch_id: int, frames: Frames, seen: Callable[[], dict[str, Seen]]) -> None:
+        """All sinks in turn, those that read every row first; then the counts, which a sink's actions have brought about."""
+        targets = {sink: frames.into(sink) for sink in self._in_turn()}
+        written: dict[str, Written] = {}
+        for sink, frame in targets.items():
+            self.checkpoint()
+            written[sink] = self._written(sink, frame, batch_id)
+        if not any(self._reads_all(sink) and not written[sink].repeated for sink in targets):
+            for frame in targets.values():  # nobody read every row, so nothing was counted completely
+                frame.count()
+        self._report(batch_id, written, seen())
+
+    def counts_of(self, batch_id: int) -> Mapping[str, NodeCounts] | None:
+        """Counts of one of the last batches written in this attempt; None if it was written by an earlier one."""
+        return self._counts.get(batch_id)
+
+    def rows_in(self, counts: Mapping[str, NodeCounts] | None) -> int | None:
+        return None if counts is None else rows_of_sources(self.steps, counts)
+
+    def is_shared(self) -> bool:
+        """Whether a batch is read more than once, so that its frame must be kept."""
+        return len(self.query.sinks) > 1 or not all(self._reads_all(sink) for sink in self.query.sinks)
+
+    def _in_turn(self) -> list[str]:
+        return sorted(self.query.sinks, key=lambda sink: (not self._reads_all(sink), sink))
+
+    def _reads_all(self, sink: str) -> bool:
+        return self.steps.sink(sink).reads_every_row
+
+    def _written(self, sink: str, frame: DataFrame, batch_id: int) -> Written:
+        batch = Batch(
+            batch_id=batch_id,
+            query=self.query.key,
+            first_of_fresh_generation=self.steps.plan.fresh and batch_id == 0,
+        )
+        try:
+            return self.steps.sink(sink).write(frame, batch, self.steps.context(sink, "batch"))
+        except Exception as error:
+            raise AtNode(sink, error) from error
+
+    def _report(self, batch_id: int, written: Mapping[str, Written], seen: Mapping[str, Seen]) -> None:
+        counts = node_counts(self.steps, self.query.nodes, seen, written)
+        own = {node_id: count for node_id, count in counts.items() if node_id in self.query.counted}
+        self._counts[batch_id] = own
+        self._counts.pop(batch_id - _BATCHES_REMEMBERED, None)
+        for node_id, what in seen.items():
+            if what.rejected and what.sample:
+                rows = tuple({"reason": reason, "row": row} for reason, row in what.sample)
+                self.report(RowsRejected(self.query.key, batch_id, node_id, what.rejected, rows))
+        for sink, result in written.items():
+            if result.printed:
+                self.report(RowsPrinted(sink, batch_id, result.printed))
+        self.report(
+            BatchWritten(
+                query=self.query.key,
+                batch_id=batch_id,
+                rows_in=rows_of_sources(self.steps, own),
+                rows_out=sum(own[sink].rows_out or 0 for sink in written),
+                rejected=sum(count.rejected for count in own.values()),
+                nodes=own,
+            )
+        )
+
+
+def rows_of_sources(steps: Steps, counts: Mapping[str, NodeCounts]) -> int:
+    """Rows that came in: good and rejected ones of every source that is counted here."""
+    return sum((count.rows_out or 0) + count.rejected for node_id, count in counts.items() if node_id in steps.sources)
+
+
+def kept(frame: DataFrame) -> DataFrame:
+    """`frame` computed once, however often it is read; on disk where memory does not do."""
+    return frame.persist(StorageLevel.MEMORY_AND_DISK)
+
+
+def plain_json(value: Any) -> Any:
+    """An offset as data: Spark hands it over as JSON text or as data already."""
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value

@@ -1,0 +1,125 @@
+"""From a document to a frozen Plan: parameters, configs, connections and settings resolved once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from jobs.dag.document import DagDocument
+from jobs.dag.durations import duration_seconds
+from jobs.dag.graph import structure_problems, topological_order
+from jobs.dag.parameters import resolve_parameters, substitute
+from jobs.dag.problems import Problem, errors_in
+from jobs.engine.plan import Locations, Plan, Settings, Step
+from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.registry import REGISTRY, NodeRegistry
+
+
+class PlanInvalid(Exception):
+    """The document cannot run as it stands: `problems` say where and why."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = problems
+
+
+def plan_compile(
+    document: DagDocument,
+    *,
+    job_uid: str,
+    generation: str,
+    attempt: int,
+    fresh: bool,
+    parameters: Mapping[str, Any],
+    settings: Settings,
+    connections: Mapping[str, ConnectionSettings],
+    locations: Locations,
+    limits: Limits,
+    registry: NodeRegistry = REGISTRY,
+) -> Plan:
+    """The Plan of `document` with everything filled in. PlanInvalid with every problem if anything stands in the way."""
+    values, problems = resolve_parameters(document, parameters)
+    problems = [*structure_problems(document, registry.catalogue()), *problems]
+    if errors_in(problems):
+        raise PlanInvalid(errors_in(problems))
+    steps = tuple(step_compile(document, node_id, values, registry) for node_id in topological_order(document))
+    return Plan(
+        job_name=document.name,
+        job_type=document.type,
+        job_uid=job_uid,
+        generation=generation,
+        attempt=attempt,
+        fresh=fresh,
+        steps=steps,
+        settings=settings,
+        locations=locations,
+        limits=limits,
+        connections=connections,
+        parameters=values,
+    )
+
+
+def step_compile(document: DagDocument, node_id: str, parameters: Mapping[str, Any], registry: NodeRegistry) -> Step:
+    """The Step of one node. PlanInvalid if its type is missing or its config does not hold with these parameters."""
+    node = document.nodes[node_id]
+    node_type = registry.get(node.type)
+    if node_type is None:
+        message = f'"{node.name}": the node type "{node.type}" does not exist here'
+        raise PlanInvalid([Problem(code="node.unknown_type", node_id=node_id, pointer=f"/nodes/{node_id}/type", message=message)])
+    try:
+        config = node_type.Config.model_validate(substitute(node.config, parameters))
+    except ValidationError as error:
+        raise PlanInvalid([_config_problem(node_id, node.name, fault) for fault in error.errors()]) from None
+    arriving = [(edge_id, edge) for edge_id, edge in document.edges.items() if edge.target[0] == node_id]
+    ports = dict.fromkeys(edge.target[1] for _, edge in arriving)
+    return Step(
+        node_id=node_id,
+        name=node.name,
+        type=node.type,
+        config=config,
+        inputs={port: tuple(edge.source for _, edge in arriving if edge.target[1] == port) for port in ports},
+        edges={port: tuple(edge_id for edge_id, edge in arriving if edge.target[1] == port) for port in ports},
+        outputs_used=frozenset(edge.source[1] for edge in document.edges.values() if edge.source[0] == node_id),
+    )
+
+
+def _config_problem(node_id: str, name: str, fault: Any) -> Problem:
+    path = "/".join(str(part) for part in fault["loc"])
+    return Problem(
+        code="config.invalid",
+        node_id=node_id,
+        pointer=f"/nodes/{node_id}/config/{path}".rstrip("/"),
+        message=f'"{name}": {path or "config"}: {fault["msg"]}',
+    )
+
+
+#: Config keys of a job with a meaning here (times in milliseconds) and what they set.
+_OVERRIDES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    "parallelism": ("parallelism", lambda text: max(1, int(text))),
+    "checkpoint.interval": ("checkpoint_interval", lambda text: int(text) / 1000),
+    "trigger.interval": ("trigger_interval", lambda text: int(text) / 1000),
+    "max.retry.times": ("max_retry_times", lambda text: max(0, int(text))),
+    "retry.interval": ("retry_interval", lambda text: int(text) / 1000),
+}
+
+
+def settings_resolve(document: DagDocument, overrides: Mapping[str, str], defaults: Settings | None = None) -> Settings:
+    """The job's config over the document's settings over the installation's `defaults`.
+
+    Unknown keys are left to others. ValueError, naming the key, where a value cannot be read.
+    """
+    settings = defaults or Settings()
+    names = {field.name for field in fields(Settings)}
+    written = {key: value for key, value in document.settings.model_dump(exclude_none=True).items() if key in names}
+    written |= {key: duration_seconds(value) for key, value in written.items() if key.endswith("_interval")}
+    settings = replace(settings, **written)
+    for key, (field, convert) in _OVERRIDES.items():
+        if key in overrides:
+            try:
+                settings = replace(settings, **{field: convert(overrides[key])})
+            except ValueError:
+                raise ValueError(f'the config "{key}" must be a whole number, not "{overrides[key]}"') from None
+    return settings

@@ -1,0 +1,138 @@
+"""Rows per node and batch, read from what Spark observed while it wrote; a sample of rejected rows comes the same way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pyspark.serializers import CPickleSerializer
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from jobs.engine.events import NodeCounts
+from jobs.engine.steps import Steps
+from jobs.nodes.base import REJECTED
+
+#: How many rejected rows of one node and batch are kept to look at, and how much of each.
+SAMPLE_ROWS = 100
+_SAMPLE_CHARACTERS = 10_000
+_PREFIX = "rows_"
+_PATIENCE_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What passed behind one node in one batch. `sample`: (reason, JSON text) of rejected rows."""
+
+    rows: int
+    rejected: int = 0
+    sample: tuple[tuple[str, str], ...] = ()
+
+
+class Counter(Protocol):
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
+        """`frame` with its rows counted for `node_id` whenever it is computed; a column REJECTED tells good from bad."""
+
+
+class NoCounter:
+    """Counts nothing: for schemas and previews."""
+
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
+        return frame
+
+
+@dataclass
+class StreamCounter:
+    """Counts inside a streaming plan; each batch is read from the query's last execution before Spark commits the batch."""
+
+    node_ids: set[str] = field(default_factory=set)
+
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
+        if node_id in self.node_ids:  # a second occurrence of the same node
+            return frame
+        self.node_ids.add(node_id)
+        return frame.observe(_PREFIX + node_id, *_measures(frame, sample))
+
+    def seen(self, spark: SparkSession, query: StreamingQuery) -> dict[str, Seen]:
+        """What the batch that is being written has seen so far; nodes that Spark did not reach are missing."""
+        java_query: Any = query._jsq
+        metrics = java_query.streamingQuery().lastExecution().observedMetrics()
+        converter: Any = getattr(spark.sparkContext._jvm, "org.apache.spark.sql.api.python.PythonSQLUtils")
+        serializer: Any = CPickleSerializer()
+        seen: dict[str, Seen] = {}
+        for node_id in self.node_ids:
+            if metrics.contains(_PREFIX + node_id):
+                row = serializer.loads(converter.toPyRow(metrics.apply(_PREFIX + node_id)))
+                seen[node_id] = _seen(row.asDict(recursive=False))
+        return seen
+
+
+@dataclass
+class BatchCounter:
+    """Counts inside one batch's own frames; the first action that computes a frame completely decides."""
+
+    observations: dict[str, Observation] = field(default_factory=dict)
+
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
+        if node_id in self.observations:
+            return frame
+        observation = self.observations[node_id] = Observation(_PREFIX + node_id)
+        return frame.observe(observation, *_measures(frame, sample))
+
+    def seen(self) -> dict[str, Seen]:
+        """Spark tells what it observed a moment after the action: wait for it, but not for ever."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        return {node_id: _seen(observation.get) for node_id, observation in self.observations.items() if _arrived(observation, deadline)}
+
+
+def _arrived(observation: Observation, deadline: float) -> bool:
+    java_observation: Any = observation._jo
+    while java_observation.getOrEmpty().isEmpty():  # waits 100 ms itself
+        if time.monotonic() > deadline:
+            return False
+    return True
+
+
+def _measures(frame: DataFrame, sample: bool) -> list[Column]:
+    if REJECTED not in frame.columns:
+        return [F.count(F.lit(1)).alias("rows")]
+    rejected = F.col(REJECTED).isNotNull()
+    measures = [F.count_if(~rejected).alias("rows"), F.count_if(rejected).alias("rejected")]
+    if sample:
+        columns = [F.col(f"`{name.replace('`', '``')}`") for name in frame.columns if name != REJECTED]
+        text = F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}) if columns else F.lit("{}")
+        row = F.when(rejected, F.struct(F.col(REJECTED).alias("reason"), F.substring(text, 1, _SAMPLE_CHARACTERS).alias("row")))
+        order = F.when(rejected, F.xxhash64(F.col(REJECTED)))
+        measures.append(F.call_function("max_by", row, order, F.lit(SAMPLE_ROWS)).alias("sample"))
+    return measures
+
+
+def _seen(row: Mapping[str, Any]) -> Seen:
+    sample = tuple((str(item["reason"]), str(item["row"])) for item in row.get("sample") or () if item is not None)
+    return Seen(rows=int(row["rows"]), rejected=int(row.get("rejected") or 0), sample=sample)
+
+
+def node_counts(steps: Steps, node_ids: Iterable[str], seen: Mapping[str, Seen], written: Mapping[str, Any]) -> dict[str, NodeCounts]:
+    """Counts of `node_ids` (in topological order): a node that was not observed passes on what came in.
+
+    `written`: sink id → its `Written`. Where a number cannot be known it is None.
+    """
+    rows: dict[tuple[str, str], int | None] = {}
+    counts: dict[str, NodeCounts] = {}
+    for node_id in node_ids:
+        incoming = [rows.get((arrow.source, arrow.port)) for arrow in steps.arriving(node_id)]
+        rows_in = None if not incoming or None in incoming else sum(filter(None, incoming))
+        own = seen.get(node_id)
+        rows_out = own.rows if own else (None if steps.types[node_id].changes_row_count else rows_in)
+        rejected = own.rejected if own else 0
+        if node_id in written:
+            result = written[node_id]
+            rejected += result.rejected
+            rows_out = rows_in - result.rejected if rows_in is not None else result.rows
+        counts[node_id] = NodeCounts(rows_in=rows_in, rows_out=rows_out, rejected=rejected)
+        for port in steps.by_id[node_id].outputs_used:
+            rows[(node_id, port)] = {"errors": rejected, "out": rows_out}.get(port)
+    return counts

@@ -1,0 +1,189 @@
+"""What an execution died of: the true cause out of Spark's chain, in one sentence, on its node."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from jobs.engine.plan import Plan, Step
+from jobs.nodes.base import NodeError, SinkFenced
+
+Kind = Literal["user", "external", "system"]
+
+#: Stands before the reason of a row that a job with the policy "fail" refuses; followed by the node id and a space.
+REJECTED_MARK = "pipeline_rejected_row:"
+
+
+class ExecutionFailure(Exception):
+    """Why an attempt ended. `permanent`: another attempt would end the same way. `fenced`: a newer attempt took over."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        node_id: str = "",
+        kind: Kind = "system",
+        permanent: bool = False,
+        stack_trace: str = "",
+        fenced: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.node_id = node_id
+        self.kind: Kind = kind
+        self.permanent = permanent
+        self.stack_trace = stack_trace
+        self.fenced = fenced
+
+
+class StopRequested(Exception):
+    """Raised inside a batch that must not run because the execution is stopping. Never a failure."""
+
+
+class AtNode(Exception):
+    """Carries the node at whose verb the cause was raised."""
+
+    def __init__(self, node_id: str, cause: BaseException) -> None:
+        super().__init__(f"{node_id}: {cause}")
+        self.node_id = node_id
+        self.__cause__ = cause
+
+
+def failure_of(error: BaseException, plan: Plan) -> ExecutionFailure:
+    """`error` as the execution's failure. Total: whatever comes in, a sentence comes out."""
+    if isinstance(error, ExecutionFailure):
+        return error
+    trace = "".join(traceback.format_exception(error))
+    acting = next((link.node_id for link in _links(error) if isinstance(link, AtNode)), "")
+    cause = next((link for link in _links(error) if isinstance(link, NodeError)), None)
+    if cause is not None:
+        return ExecutionFailure(
+            _at(plan, acting, cause.message),
+            node_id=acting,
+            kind=cause.kind,
+            permanent=cause.permanent,
+            stack_trace=trace,
+            fenced=isinstance(cause, SinkFenced),
+        )
+    text = "\n".join(_texts(error))
+    return _known(text, plan, acting, trace) or _unknown(error, plan, acting, trace)
+
+
+def _links(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _texts(error: BaseException) -> Iterator[str]:
+    for link in _links(error):
+        yield str(link)
+        if isinstance(link, Py4JJavaError):
+            java: Any = link.java_exception
+            while java is not None:
+                yield str(java.toString())
+                java = java.getCause()
+
+
+def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure | None:
+    """Causes that are told by their text, because that is all Spark hands over."""
+    if match := re.search(rf"{REJECTED_MARK}(\w+) ([^\n]*)", text):
+        reason = match[2].split(" SQLSTATE")[0].strip()
+        sentence = f"a row was rejected: {reason}; mend the data, connect the errors port, or let the job drop or keep rejected rows"
+        return ExecutionFailure(_at(plan, match[1], sentence), node_id=match[1], kind="user", permanent=True, stack_trace=trace)
+    if "No space left on device" in text or "Disk quota exceeded" in text:
+        return ExecutionFailure(
+            _at(plan, acting, "the disk is full; free some space, then resume"), node_id=acting, kind="external", stack_trace=trace
+        )
+    if match := re.search(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*", text):
+        node_id = _source_of(text, plan) or acting
+        path = _path_in(match[0]) or _path_in(text)
+        sentence = f"the file or folder {path} is no longer there; put it back, then resume" if path else f"a file is missing: {match[0]}"
+        return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="external", stack_trace=trace)
+    if match := re.search(r"(?:NodeError|SinkFenced): ([^\n]+)", text):
+        node_id = _source_of(text, plan) or acting
+        return ExecutionFailure(_at(plan, node_id, match[1].strip()), node_id=node_id, kind="external", stack_trace=trace)
+    return None
+
+
+def _unknown(error: BaseException, plan: Plan, acting: str, trace: str) -> ExecutionFailure:
+    message = _first_sentence(error)
+    node_id = _expression_of("\n".join(_texts(error)), plan) or acting
+    kind: Kind = "user" if _is_about_the_job(error) else "system"
+    return ExecutionFailure(_at(plan, node_id, message), node_id=node_id, kind=kind, permanent=kind == "user", stack_trace=trace)
+
+
+def _is_about_the_job(error: BaseException) -> bool:
+    """Spark's error conditions of analysis, arithmetic and casting say that the job or its data is wrong, whenever it is tried."""
+    states = ("22", "42")
+    for link in _links(error):
+        if isinstance(link, PySparkException) and (link.getSqlState() or "").startswith(states):
+            return True
+    return any(re.search(r"SQLSTATE: (?:22|42)", text) for text in _texts(error))
+
+
+_NOISE = re.compile(r"^(?:\[(?:STREAM_FAILED|FOREACH_BATCH_USER_FUNCTION_ERROR)\].*|Py4JJavaError.*|An error occurred while calling.*)$")
+
+
+def _first_sentence(error: BaseException) -> str:
+    """The innermost cause that says something, its first line without class names and states."""
+    lines: list[str] = []
+    for text in _texts(error):
+        first = next((line.strip() for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())), "")
+        if first:
+            lines.append(first)
+    known = [line for line in lines if "[" in line and "SQLSTATE" in line]
+    line = (known or lines or [type(error).__name__])[-1]
+    line = re.sub(r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): ", "", line)
+    line = re.sub(r"\s*SQLSTATE: \w+.*$", "", line)
+    return re.sub(r"^\[[A-Z_.]+\] ", "", line)[:500]
+
+
+def _path_in(text: str) -> str:
+    match = re.search(r"(?:file:)?(/[^\s,;\"')]+)", text)
+    return match[1].rstrip(".:") if match else ""
+
+
+def _at(plan: Plan, node_id: str, message: str) -> str:
+    step = next((step for step in plan.steps if step.node_id == node_id), None)
+    return f'"{step.name}": {message}' if step else message
+
+
+def _source_of(text: str, plan: Plan) -> str:
+    """The source a message is about: the only one, or the one whose path or address it names."""
+    sources = [step for step in plan.steps if not step.inputs]
+    if len(sources) == 1:
+        return sources[0].node_id
+    named = [step.node_id for step in sources if any(len(value) > 3 and value in text for value in _words(step))]
+    return named[0] if len(named) == 1 else ""
+
+
+def _expression_of(text: str, plan: Plan) -> str:
+    """The node whose expression Spark quotes below "== SQL" in its message."""
+    match = re.search(r"== SQL[^\n]*==\n([^\n]+)\n", text)
+    if not match:
+        return ""
+    fragment = match[1].strip()
+    named = [step.node_id for step in plan.steps if any(fragment in value for value in _words(step))]
+    return named[0] if named else ""
+
+
+def _words(step: Step) -> Iterator[str]:
+    def walk(value: Any) -> Iterator[str]:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            for item in value.values():
+                yield from walk(item)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                yield from walk(item)
+
+    yield from walk(step.config.model_dump(mode="json"))

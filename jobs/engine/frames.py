@@ -1,0 +1,152 @@
+"""Spark frames of a plan's steps, with counting behind the nodes where rows come, go or are rejected."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.engine.counts import Counter
+from jobs.engine.failure import REJECTED_MARK, AtNode
+from jobs.engine.steps import Arrow, Steps
+from jobs.nodes.base import REJECTED, Flow, Source
+
+#: What an errors port calls the reason beside the columns of the row.
+REASON = "rejected_reason"
+
+
+class Frames:
+    """Builds the frame of any port once, from the sources or from `given` frames on.
+
+    `given`: node id → its frames by port, already counted, rejected rows still inside "out". `within`: the nodes of the query;
+    a streaming frame that several of them read is not shared, because Spark refuses one source twice in a query: each edge out
+    of it gets an occurrence of its own, named by the edge. `keep` may persist a node's frame.
+    """
+
+    def __init__(
+        self,
+        steps: Steps,
+        spark: SparkSession,
+        counter: Counter,
+        *,
+        mode: Literal["stream", "batch"],
+        given: Mapping[str, dict[str, DataFrame]] | None = None,
+        counted: frozenset[str] = frozenset(),
+        within: tuple[str, ...] | None = None,
+        schema_only: bool = False,
+        keep: Callable[[str, DataFrame], DataFrame] = lambda node_id, frame: frame,
+    ) -> None:
+        self._steps = steps
+        self._keep = keep
+        self._spark = spark
+        self._counter = counter
+        self._mode: Literal["stream", "batch"] = mode
+        self._schema_only = schema_only
+        self._given = given or {}
+        self._counted = counted
+        self._raw: dict[tuple[str, str], DataFrame | dict[str, DataFrame]] = {}
+        self._ports: dict[tuple[str, str], dict[str, DataFrame]] = {}
+        leaving = Tally(arrow.source for arrow in steps.arrows if not arrow.reference and within and arrow.target in within)
+        self._forks = frozenset(node_id for node_id, edges in leaving.items() if edges > 1) if mode == "stream" else frozenset()
+        self._static: Frames | None = None
+        #: Name of each streaming source in the query → node id.
+        self.source_names: dict[str, str] = {}
+
+    def of(self, node_id: str, port: str, occurrence: str = "") -> DataFrame:
+        """The good rows of an output port; of a port of kind errors, the rejected ones with their reason."""
+        key = (node_id, occurrence)
+        if key not in self._ports:
+            self._ports[key] = self._split(node_id, self._produced(node_id, occurrence))
+        return self._ports[key][port]
+
+    def frontier(self, node_id: str, port: str | None) -> DataFrame:
+        """What the streaming query hands to each batch: one port, or with None all rows with the column REJECTED."""
+        if port is not None:
+            return self.of(node_id, port)
+        raw = self._produced(node_id, "")
+        frame = raw["out"] if isinstance(raw, dict) else raw
+        return self._observed(node_id, frame)
+
+    def into(self, node_id: str) -> DataFrame:
+        """The rows that arrive at a sink."""
+        (arrow,) = self._steps.arriving(node_id)
+        return self.of(arrow.source, arrow.port)
+
+    def _produced(self, node_id: str, occurrence: str) -> DataFrame | dict[str, DataFrame]:
+        key = (node_id, occurrence)
+        if key not in self._raw:
+            try:
+                self._raw[key] = self._given[node_id] if node_id in self._given else self._verb(node_id, occurrence)
+            except AtNode:
+                raise
+            except Exception as error:
+                raise AtNode(node_id, error) from error
+        return self._raw[key]
+
+    def _verb(self, node_id: str, occurrence: str) -> DataFrame | dict[str, DataFrame]:
+        node_type = self._steps.types[node_id]
+        context = self._steps.context(node_id, self._mode, schema_only=self._schema_only)
+        if isinstance(node_type, Source):
+            if self._mode == "stream":
+                context = replace(context, node_id=node_id + occurrence)
+                self.source_names[node_id + occurrence] = node_id
+            return node_type.read(self._spark, context)
+        assert isinstance(node_type, Flow)
+        frames: dict[str, list[DataFrame]] = {}
+        for arrow in self._steps.arriving(node_id, references=True):
+            frames.setdefault(arrow.input, []).append(self._arriving(arrow, occurrence))
+        return node_type.apply(frames, context)
+
+    def _arriving(self, arrow: Arrow, occurrence: str) -> DataFrame:
+        if arrow.reference and self._mode == "stream":
+            return self._references().of(arrow.source, arrow.port)
+        if arrow.source in self._forks:
+            occurrence = f"{occurrence}__{arrow.edge_id}"
+        return self.of(arrow.source, arrow.port, occurrence)
+
+    def _references(self) -> Frames:
+        """References are plain frames, read whole again in every batch."""
+        from jobs.engine.counts import NoCounter
+
+        if self._static is None:
+            self._static = Frames(self._steps, self._spark, NoCounter(), mode="batch", schema_only=self._schema_only)
+        return self._static
+
+    def _split(self, node_id: str, produced: DataFrame | dict[str, DataFrame]) -> dict[str, DataFrame]:
+        frames = dict(produced) if isinstance(produced, dict) else {"out": produced}
+        frame = frames.get("out")
+        if frame is None:
+            return frames
+        if node_id not in self._given:
+            frame = self._keep(node_id, self._observed(node_id, frame))
+            frames["out"] = frame
+        if REJECTED not in frame.columns:
+            return {**frames, "out": frame}
+        if self._fails(node_id):
+            frame = frame.filter(_refused(node_id))
+        good = frame.filter(F.col(REJECTED).isNull()).drop(REJECTED)
+        bad = frame.filter(F.col(REJECTED).isNotNull()).withColumnRenamed(REJECTED, REASON)
+        return {**frames, "out": good, "errors": bad}
+
+    def _observed(self, node_id: str, frame: DataFrame) -> DataFrame:
+        rejects = REJECTED in frame.columns
+        if node_id not in self._counted or not (rejects or self._steps.types[node_id].changes_row_count):
+            return frame
+        keeps = self._steps.plan.settings.rejected_rows == "dead_letter" and not self._errors_connected(node_id)
+        return self._counter.count(frame, node_id, sample=rejects and keeps)
+
+    def _fails(self, node_id: str) -> bool:
+        return self._steps.plan.settings.rejected_rows == "fail" and not self._errors_connected(node_id) and not self._schema_only
+
+    def _errors_connected(self, node_id: str) -> bool:
+        return "errors" in self._steps.by_id[node_id].outputs_used
+
+
+def _refused(node_id: str) -> Any:
+    """True for good rows; the first rejected one ends the batch with its reason."""
+    reason = F.concat(F.lit(f"{REJECTED_MARK}{node_id} "), F.regexp_replace(F.col(REJECTED), r"\s+", " "))
+    return F.when(F.col(REJECTED).isNotNull(), F.raise_error(reason).cast("boolean")).otherwise(F.lit(True))

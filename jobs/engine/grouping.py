@@ -1,0 +1,133 @@
+"""Which sinks share a query, and where in it the stream ends and each batch's fan-out begins."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from jobs.engine.steps import Steps
+from jobs.nodes.base import Flow
+
+_LONGEST_FOLDER = 150
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """One Spark query.
+
+    `frontier`: the common node, the last one inside the streaming plan; all behind it is stateless and runs on each batch.
+    `streaming`: the frontier and all above it. `counted`: nodes whose rows this query counts; a node in several queries is
+    counted by the first. `repeated`: sources that the streaming plan must read once per occurrence.
+    """
+
+    sinks: tuple[str, ...]
+    frontier: str
+    streaming: tuple[str, ...]
+    nodes: tuple[str, ...]
+    output_mode: Literal["append", "update"]
+    repeated: frozenset[str] = frozenset()
+    counted: frozenset[str] = frozenset()
+
+    @property
+    def key(self) -> str:
+        return query_key(self.sinks)
+
+
+def query_key(sinks: tuple[str, ...]) -> str:
+    """The name of a query: its sinks' ids, sorted, joined by "+"."""
+    return "+".join(sorted(sinks))
+
+
+def query_folder(key: str) -> str:
+    """`key` as the name of a folder: ids hold no "-", so no two keys meet; a very long one is cut and hashed."""
+    name = key.replace("+", "-")
+    if len(name) <= _LONGEST_FOLDER:
+        return name
+    return f"{name[:100]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+
+
+def query_plans(steps: Steps) -> tuple[QueryPlan, ...]:
+    """As few queries as the graph allows, in the order of their keys."""
+    groups: list[tuple[str, ...]] = []
+    for sink in sorted(steps.sinks):
+        for index, group in enumerate(groups):
+            if _stateful_above(steps, (sink,)) == _stateful_above(steps, group) and _frontier(steps, (*group, sink)) is not None:
+                groups[index] = (*group, sink)
+                break
+        else:
+            groups.append((sink,))
+    counted: set[str] = set()
+    plans = []
+    for group in sorted(groups, key=query_key):
+        plan = _query_plan(steps, group, frozenset(counted))
+        counted |= plan.counted
+        plans.append(plan)
+    return tuple(plans)
+
+
+def _query_plan(steps: Steps, sinks: tuple[str, ...], counted_before: frozenset[str]) -> QueryPlan:
+    frontier = _frontier(steps, sinks) or _last_before(steps, sinks[0])
+    nodes = steps.upstream(sinks)
+    streaming = steps.upstream((frontier,))
+    return QueryPlan(
+        sinks=tuple(sorted(sinks)),
+        frontier=frontier,
+        streaming=streaming,
+        nodes=nodes,
+        output_mode="update" if any(_updates(steps, node_id) for node_id in streaming) else "append",
+        repeated=frozenset(_read_repeatedly(steps, frontier)),
+        counted=frozenset(nodes) - counted_before,
+    )
+
+
+def _last_before(steps: Steps, sink: str) -> str:
+    return steps.arriving(sink)[0].source
+
+
+def _stateful_above(steps: Steps, sinks: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(node_id for node_id in steps.upstream(sinks) if steps.is_stateful(node_id))
+
+
+def _updates(steps: Steps, node_id: str) -> bool:
+    node_type = steps.types[node_id]
+    return isinstance(node_type, Flow) and steps.is_stateful(node_id) and node_type.output_mode(steps.by_id[node_id].config) == "update"
+
+
+def _frontier(steps: Steps, sinks: tuple[str, ...]) -> str | None:
+    """The last node through which every row of all `sinks` comes, with nothing stateful behind it and no source read twice above it."""
+    nodes = steps.upstream(sinks)
+    for node_id in reversed(nodes):
+        if node_id in sinks or not _all_pass(steps, nodes, node_id) or not _one_frame(steps, nodes, node_id):
+            continue
+        above = steps.upstream((node_id,))
+        if any(steps.is_stateful(other) for other in nodes if other not in above):
+            return None
+        if not _read_repeatedly(steps, node_id):
+            return node_id
+    return None
+
+
+def _all_pass(steps: Steps, nodes: tuple[str, ...], node_id: str) -> bool:
+    """Whether no way leads from a source to a sink around `node_id`."""
+    above = set(steps.upstream((node_id,)))
+    behind = [other for other in nodes if other not in above]
+    return all(arrow.source == node_id or arrow.source not in above for other in behind for arrow in steps.arriving(other)) and not any(
+        other in steps.sources for other in behind
+    )
+
+
+def _one_frame(steps: Steps, nodes: tuple[str, ...], node_id: str) -> bool:
+    """One frame holds all that is read of the node: one port, or the good and the rejected rows of a rejecting node."""
+    ports = {arrow.port for arrow in steps.arrows if arrow.source == node_id and arrow.target in nodes and not arrow.reference}
+    return len(ports) == 1 or (ports == {"out", "errors"} and steps.types[node_id].rejects_rows)
+
+
+def _read_repeatedly(steps: Steps, frontier: str) -> set[str]:
+    """Sources from which more than one way leads to `frontier`."""
+    ways: Counter[str] = Counter({frontier: 1})
+    for node_id in reversed(steps.upstream((frontier,))):
+        for arrow in steps.arriving(node_id):
+            ways[arrow.source] += ways[node_id]
+    return {node_id for node_id in steps.sources if ways[node_id] > 1}

@@ -1,0 +1,171 @@
+"""Spark's progress reports as events: what a committed batch did, how far each source is, what the state holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from jobs.engine.batch import plain_json
+from jobs.engine.events import BatchCommitted, NodeCounts, Progressed
+
+
+class ProgressListener(StreamingQueryListener):
+    """Hands on each executed batch's progress and each end, by run id. Spark's listener thread: the callables must be quick."""
+
+    def __init__(self, on_progress: Callable[[str, dict[str, Any]], None], on_end: Callable[[str], None]) -> None:
+        self._on_progress = on_progress
+        self._on_end = on_end
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
+        """Nothing: the runner knows what it started."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+        progress = event.progress
+        self._on_progress(str(progress.runId), plain_json(progress.json))
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+        """Nothing: no batch ran."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+        self._on_end(str(event.runId))
+
+
+def named_offsets(folder: Path, batch_id: int) -> dict[str, Any]:
+    """Source name → end offset of a planned batch, from Spark's offset log (version 2: "name:json" a line); {} if it is gone."""
+    try:
+        lines = (folder / "offsets" / str(batch_id)).read_text(encoding="utf-8").splitlines()[2:]
+    except OSError:
+        return {}
+    named = (line.partition(":") for line in lines if ":" in line)
+    return {name: plain_json(offset) for name, _, offset in named}
+
+
+def last_committed(folder: Path) -> int:
+    """The newest batch that Spark committed in a query's folder, -1 if none."""
+    commits = folder / "commits"
+    if not commits.is_dir():
+        return -1
+    return max((int(entry.name) for entry in commits.iterdir() if entry.name.isdigit()), default=-1)
+
+
+def committed(
+    query: str,
+    progress: Mapping[str, Any],
+    *,
+    names: Mapping[str, str],
+    order: tuple[str, ...],
+    stateful: tuple[str, ...],
+    nodes: Mapping[str, NodeCounts],
+    rows_in: int | None,
+) -> BatchCommitted:
+    """The event of one committed batch. `names`: source name → node id; `order`: source names as Spark lists them."""
+    sources = _sources(progress, names, order, nodes)
+    return BatchCommitted(
+        query=query,
+        batch_id=int(progress["batchId"]),
+        at=_time(progress.get("timestamp")),
+        rows_in=int(progress.get("numInputRows") or 0) if rows_in is None else rows_in,
+        in_per_second=_rate(progress.get("inputRowsPerSecond")),
+        processed_per_second=_rate(progress.get("processedRowsPerSecond")),
+        durations_ms={phase: int(value) for phase, value in (progress.get("durationMs") or {}).items()},
+        sources=sources,
+        nodes=nodes,
+        backlog=_backlog(sources),
+        operators=_operators(progress, stateful),
+        watermark=_watermark(progress),
+    )
+
+
+def progressed(event: BatchCommitted) -> list[Progressed]:
+    """How far each source is that says so in its offset."""
+    events = []
+    for node_id, source in event.sources.items():
+        said = source["end"].get("progress") if isinstance(source["end"], dict) else None
+        if isinstance(said, dict) and "done" in said:
+            events.append(Progressed(node_id, int(said["done"]), said.get("total"), str(said.get("unit", "rows"))))
+    return events
+
+
+def _sources(
+    progress: Mapping[str, Any], names: Mapping[str, str], order: tuple[str, ...], nodes: Mapping[str, NodeCounts]
+) -> dict[str, dict[str, Any]]:
+    sources: dict[str, dict[str, Any]] = {}
+    for name, entry in zip(order, progress.get("sources") or (), strict=False):
+        node_id = names[name]
+        if node_id in sources:  # a further occurrence of one source: counted once
+            continue
+        counts = nodes.get(node_id)
+        sources[node_id] = {
+            "start": plain_json(entry.get("startOffset")),
+            "end": plain_json(entry.get("endOffset")),
+            "latest": plain_json(entry.get("latestOffset")),
+            "rows": (counts.rows_out or 0) + counts.rejected if counts else int(entry.get("numInputRows") or 0),
+        }
+    return sources
+
+
+def _backlog(sources: Mapping[str, Mapping[str, Any]]) -> int | None:
+    """Rows that wait, over the sources that can tell."""
+    known = [rows for source in sources.values() if (rows := _behind(source["end"], source["latest"])) is not None]
+    return sum(known) if known else None
+
+
+def _behind(end: Any, latest: Any) -> int | None:
+    if isinstance(end, dict) and isinstance(end.get("progress"), dict):
+        said = end["progress"]
+        if said.get("unit") == "rows" and said.get("total") is not None:
+            return max(0, int(said["total"]) - int(said["done"]))
+        return None
+    if isinstance(end, dict) and isinstance(latest, dict) and set(end) <= set(latest):
+        parts = [_behind(end[key], latest[key]) for key in end]
+        return None if not parts or None in parts else sum(filter(None, parts))
+    if type(end) is int and type(latest) is int:
+        return max(0, latest - end)
+    return None
+
+
+def _operators(progress: Mapping[str, Any], stateful: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
+    """Spark does not say which node an operator belongs to; with one operator a node their order tells."""
+    entries = progress.get("stateOperators") or ()
+    node_ids = stateful if len(stateful) == len(entries) else ("",) * len(entries)
+    return tuple(
+        {
+            "operator": str(entry.get("operatorName", "")),
+            "node_id": node_id,
+            "rows": int(entry.get("numRowsTotal") or 0),
+            "bytes": max(int(entry.get("memoryUsedBytes") or 0), int((entry.get("customMetrics") or {}).get("rocksdbSstFileSize") or 0)),
+        }
+        for node_id, entry in zip(node_ids, entries, strict=True)
+    )
+
+
+def _watermark(progress: Mapping[str, Any]) -> str:
+    watermark = str((progress.get("eventTime") or {}).get("watermark", ""))
+    return "" if watermark.startswith("1970-01-01T00:00:00") else watermark
+
+
+def _rate(value: Any) -> float:
+    """Spark leaves rates out, or says NaN or Infinity, where it has no time to divide by."""
+    try:
+        rate = float(value)
+    except (TypeError, ValueError):
+        return 0.0
+    return rate if math.isfinite(rate) else 0.0
+
+
+def _time(text: Any) -> datetime:
+    try:
+        return datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    except ValueError:
+        return datetime.now(UTC)

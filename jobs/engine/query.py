@@ -1,0 +1,196 @@
+"""One streaming query of an execution: started on its live folder, stopped at a batch boundary or by force."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from jobs.engine.batch import BatchSinks, kept
+from jobs.engine.counts import BatchCounter, Seen, StreamCounter
+from jobs.engine.events import QueryStarted, Report
+from jobs.engine.failure import StopRequested
+from jobs.engine.frames import Frames
+from jobs.engine.grouping import QueryPlan, query_folder
+from jobs.engine.progress import last_committed
+from jobs.engine.steps import Steps
+
+logger = logging.getLogger(__name__)
+_COMMIT_SECONDS = 20.0
+_POLL_SECONDS = 0.02
+
+
+class StreamQuery:
+    """Guarantee: after `request_stop` no further batch is written; a batch that was written is committed if the sinks let it end."""
+
+    def __init__(self, steps: Steps, plan: QueryPlan, spark: SparkSession, report: Report, on_change: Callable[[], None]) -> None:
+        self.plan = plan
+        self.folder: Path = steps.plan.locations.live / query_folder(plan.key)
+        self.source_names: dict[str, str] = {}
+        self.source_order: tuple[str, ...] = ()
+        self.failure: BaseException | None = None
+        self.sinks = BatchSinks(steps, plan, report, self._go_on)
+        self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
+        self._counter = StreamCounter()
+        self._query: StreamingQuery | None = None
+        self._started = threading.Event()
+        self._stopping = threading.Event()
+        self._writing: int | None = None
+        self._written = -1
+
+    @property
+    def key(self) -> str:
+        return self.plan.key
+
+    @property
+    def run_id(self) -> str:
+        return str(self._query.runId) if self._query else ""
+
+    def build(self) -> DataFrame:
+        """The streaming frame; its schema is what every batch will have."""
+        frames = Frames(
+            self._steps,
+            self._spark,
+            self._counter,
+            mode="stream",
+            counted=self.plan.counted,
+            within=self.plan.streaming,
+        )
+        self._frame = frames.frontier(self.plan.frontier, self._port())
+        self.source_names = frames.source_names
+        self.source_order = _streaming_leaves(self._frame)
+        return self._frame
+
+    def empty_branches(self, frame: DataFrame) -> Frames:
+        """The frames behind the frontier without any rows, for their schemas."""
+        empty = self._spark.createDataFrame([], frame.schema)
+        return self._branches(self._spark, empty, BatchCounter(), counted=frozenset())
+
+    def start(self) -> None:
+        """Go on behind the last committed batch of the live folder."""
+        self._report(QueryStarted(self.key, self.plan.sinks, last_committed(self.folder)))
+        writer = (
+            self._frame.writeStream.foreachBatch(self._batch)
+            .outputMode(self.plan.output_mode)
+            .option("checkpointLocation", self.folder.as_uri())
+            .queryName(f"{self._steps.plan.job_name}/{self.key}/{self._steps.plan.generation}")
+        )
+        settings = self._steps.plan.settings
+        if self._steps.plan.job_type == "STREAMING":
+            writer = writer.trigger(processingTime=f"{max(0, round(settings.trigger_interval * 1000))} milliseconds")
+        else:
+            writer = writer.trigger(availableNow=True)
+        self._query = writer.start()
+        self._started.set()
+
+    def is_active(self) -> bool:
+        return self._query is not None and bool(self._query.isActive)
+
+    def ended_by(self) -> BaseException | None:
+        """Why it ended, None if well: what a batch raised, rather than what Spark made of it."""
+        if isinstance(self.failure, StopRequested):
+            return None
+        return self.failure or (self._query.exception() if self._query else None)
+
+    def was_cut_short(self) -> bool:
+        return self._stopping.is_set()
+
+    def request_stop(self) -> None:
+        """End behind the batch that is being written, if any. Returns at once."""
+        if not self._stopping.is_set():
+            self._stopping.set()
+            threading.Thread(target=self._stop_at_boundary, name=f"stop {self.key}", daemon=True).start()
+
+    def force_stop(self) -> None:
+        """Cancel what runs in Spark and end. Returns at once; a sink that hangs outside Spark may go on hanging."""
+        self._stopping.set()
+        threading.Thread(target=self._cut, name=f"cut {self.key}", daemon=True).start()
+
+    def _stop_at_boundary(self) -> None:
+        while self._writing is not None and self.is_active():
+            time.sleep(_POLL_SECONDS)
+        deadline = time.monotonic() + _COMMIT_SECONDS
+        while self.is_active() and self._written > last_committed(self.folder) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        self._end()
+
+    def _cut(self) -> None:
+        if self._query is not None:
+            try:
+                self._spark.sparkContext.cancelJobGroup(self.run_id)
+            finally:
+                self._end()
+
+    def _end(self) -> None:
+        try:
+            if self._query is not None:
+                self._query.stop()
+        except Exception as error:  # it did not end within Spark's stop time-out: the runner sees that it is still active
+            logger.warning("query %s does not stop: %s", self.key, error)
+        self._on_change()
+
+    def _go_on(self) -> None:
+        if self._stopping.is_set() and self._writing is None:
+            raise StopRequested
+
+    def _batch(self, frame: DataFrame, batch_id: int) -> None:
+        self._started.wait(timeout=60)
+        try:
+            self._go_on()
+            self._writing = batch_id
+            self._write(frame, batch_id)
+            self._written = batch_id
+        except BaseException as error:
+            self.failure = error
+            raise
+        finally:
+            self._writing = None
+
+    def _write(self, frame: DataFrame, batch_id: int) -> None:
+        shared = self.sinks.is_shared()
+        frame = kept(frame) if shared else frame
+        counter = BatchCounter()
+        spark = frame.sparkSession
+
+        def seen() -> dict[str, Seen]:
+            assert self._query is not None
+            return self._counter.seen(spark, self._query) | counter.seen()
+
+        try:
+            branches = self._branches(spark, frame, counter, counted=self.plan.counted)
+            self.sinks.write(batch_id, branches, seen)
+        finally:
+            if shared:
+                frame.unpersist()
+
+    def _branches(self, spark: SparkSession, frame: DataFrame, counter: BatchCounter, *, counted: frozenset[str]) -> Frames:
+        given = {self.plan.frontier: {self._port() or "out": frame}}
+        return Frames(self._steps, spark, counter, mode="batch", given=given, counted=counted)
+
+    def _port(self) -> str | None:
+        """The one port of the frontier that is read; None when it is the good and the rejected rows."""
+        read = {
+            arrow.port
+            for arrow in self._steps.arrows
+            if arrow.source == self.plan.frontier and arrow.target in self.plan.nodes and not arrow.reference
+        }
+        return read.pop() if len(read) == 1 else None
+
+
+def _streaming_leaves(frame: DataFrame) -> tuple[str, ...]:
+    """Names of the streaming sources in the order in which Spark's progress lists them."""
+    leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
+    names: list[str] = []
+    for index in range(leaves.size()):
+        leaf = leaves.apply(index)
+        parts = [str(leaf.productElement(part)) for part in range(leaf.productArity())]
+        named = [part for part in parts if part.startswith('name="') and part.endswith('"')]
+        if leaf.isStreaming() and named:
+            names.append(named[0][len('name="') : -1])
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,268 @@
+"""One attempt of one execution: its queries from start to end, and what became of it."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pyspark.sql import SparkSession
+
+from jobs.engine.events import BatchCommitted, Noticed, Report
+from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
+from jobs.engine.frames import Frames
+from jobs.engine.grouping import query_plans
+from jobs.engine.plan import Plan
+from jobs.engine.progress import ProgressListener, committed, progressed
+from jobs.engine.query import StreamQuery
+from jobs.engine.session import execution_session, pool_enter
+from jobs.engine.steps import Steps
+from jobs.engine.whole import WholeQuery
+from jobs.nodes.base import Sink, Source
+from jobs.nodes.registry import REGISTRY, NodeRegistry
+
+logger = logging.getLogger(__name__)
+
+Outcome = Literal["completed", "stopped"]
+
+_POLL_SECONDS = 0.5
+#: How long an interrupted or failing query may take to end before the run stops waiting for it.
+_FORCED_SECONDS = 5.0
+_LAST_EVENTS_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A committed batch of one query: `folder` is its Spark folder, from which a cut at `batch_id` can be taken now."""
+
+    query: str
+    batch_id: int
+    folder: Path
+    sinks: tuple[str, ...]
+    progress: BatchCommitted
+
+
+def _nothing(boundary: Boundary) -> None:
+    """Nobody listens."""
+
+
+class Run:
+    """Runs a Plan. `report` and `on_boundary` are called from several threads, in order within a query; they must not block long.
+
+    `report` hears BatchWritten before Spark commits the batch, so no count is lost between the two; `on_boundary` hears of every
+    committed batch off the query's thread. What they raise is logged and changes nothing.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        plan: Plan,
+        report: Report,
+        on_boundary: Callable[[Boundary], None] = _nothing,
+        *,
+        registry: NodeRegistry = REGISTRY,
+        log: logging.Logger | None = None,
+    ) -> None:
+        self.plan = plan
+        #: True when the run ended by force while something of it still hangs: only the end of the process ends that.
+        self.hanging = False
+        self._spark = spark
+        self._steps = Steps(plan, registry, log or logging.getLogger("pipeline.job"))
+        self._report_to = report
+        self._on_boundary = on_boundary
+        self._queries: list[StreamQuery | WholeQuery] = []
+        self._changed = threading.Event()
+        self._ended = threading.Event()
+        self._stopping = threading.Event()
+        self._forced_at: float | None = None
+        self._outcome: Outcome = "completed"
+        self._failure: ExecutionFailure | None = None
+        self._news: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._ends_heard: set[str] = set()
+
+    def start(self) -> None:
+        """Begin in a thread of its own; whatever goes wrong is raised by `wait`."""
+        threading.Thread(target=self._run, name=f"run {self.plan.job_name}", daemon=True).start()
+
+    def wait(self, timeout: float | None = None) -> Outcome | None:
+        """How it ended, None if it has not within `timeout` seconds. Raises ExecutionFailure if it failed."""
+        if not self._ended.wait(timeout):
+            return None
+        if self._failure is not None:
+            raise self._failure
+        return self._outcome
+
+    def stop(self) -> None:
+        """End behind the batch that is being written; its position is kept in the live folder. Returns at once."""
+        self._stopping.set()
+        for query_ in self._queries:
+            query_.request_stop()
+        self._changed.set()
+
+    def interrupt(self) -> None:
+        """End within seconds, in the middle of a batch if need be. Returns at once; then see `wait` and `hanging`."""
+        self._stopping.set()
+        self._forced_at = self._forced_at or time.monotonic()
+        for query_ in self._queries:
+            query_.force_stop()
+        self._changed.set()
+
+    def _run(self) -> None:
+        news = threading.Thread(target=self._tell, name=f"news {self.plan.job_name}", daemon=True)
+        news.start()
+        try:
+            self._outcome = self._attempt()
+        except BaseException as error:
+            self._failure = failure_of(error, self.plan)
+        finally:
+            self._close_sinks()
+            self._news.put(None)
+            news.join(_LAST_EVENTS_SECONDS)
+            self._ended.set()
+
+    def _attempt(self) -> Outcome:
+        session = execution_session(self._spark, self.plan)
+        pool_enter(self._spark, self.plan)
+        listener = ProgressListener(self._progress_heard, self._end_heard)
+        session.streams.addListener(listener)
+        try:
+            self._begin(session)
+            if not self._stopping.is_set():
+                for query_ in self._queries:
+                    query_.start()
+            if self._stopping.is_set():  # a stop that came while starting
+                self.interrupt() if self._forced_at else self.stop()
+            self._watch()
+            self._await_last_events()
+        finally:
+            session.streams.removeListener(listener)
+        return self._conclude()
+
+    def _begin(self, session: SparkSession) -> None:
+        """Build every frame, then let every sink raise its fence, before any row moves."""
+        self._queries = [self._whole(session)] if self._is_whole() else self._streams(session)
+
+    def _is_whole(self) -> bool:
+        return self.plan.job_type == "SQL_TASK" and not any(
+            self._steps.source(node_id).resumes(self._steps.by_id[node_id].config) for node_id in self._steps.sources
+        )
+
+    def _whole(self, session: SparkSession) -> WholeQuery:
+        query_ = WholeQuery(self._steps, session, self._report, self._changed.set)
+        self._begin_sinks(session, query_.plan.sinks, query_.empty_branches())
+        return query_
+
+    def _streams(self, session: SparkSession) -> list[StreamQuery | WholeQuery]:
+        queries = []
+        for plan in query_plans(self._steps):
+            query_ = StreamQuery(self._steps, plan, session, self._report, self._changed.set)
+            frame = query_.build()
+            self._begin_sinks(session, plan.sinks, query_.empty_branches(frame))
+            for node_id in sorted(plan.repeated):
+                self._report(Noticed(f'"{self._steps.by_id[node_id].name}" is read once per way to "{plan.frontier}"', node_id))
+            queries.append(query_)
+        return list(queries)
+
+    def _begin_sinks(self, session: SparkSession, sinks: tuple[str, ...], frames: Frames) -> None:
+        for sink in sinks:
+            schema = frames.into(sink).schema
+            try:
+                self._steps.sink(sink).begin(session, schema, self._steps.context(sink, "batch"))
+            except Exception as error:
+                raise AtNode(sink, error) from error
+
+    def _watch(self) -> None:
+        """Until every query ended. The first failure stops the others."""
+        while any(query_.is_active() for query_ in self._queries):
+            self._changed.wait(_POLL_SECONDS)
+            self._changed.clear()
+            if self._forced_at is None and any(not query_.is_active() and query_.ended_by() for query_ in self._queries):
+                self._forced_at = time.monotonic()
+                for query_ in self._queries:
+                    query_.force_stop()
+            if self._forced_at is not None and time.monotonic() - self._forced_at > _FORCED_SECONDS:
+                self.hanging = any(query_.is_active() for query_ in self._queries)
+                return
+
+    def _conclude(self) -> Outcome:
+        for query_ in self._queries:
+            error = None if self._forced_at and self._stopping.is_set() else query_.ended_by()
+            if error is not None and not (query_.was_cut_short() and self._stopping.is_set()):
+                raise error
+        if self._stopping.is_set():
+            finished = self._queries and not any(query_.was_cut_short() for query_ in self._queries)
+            return "completed" if finished else "stopped"
+        if self.plan.job_type == "STREAMING":
+            raise ExecutionFailure("the stream ended without being asked to; it is started again", kind="system")
+        self._complete_sources()
+        return "completed"
+
+    def _complete_sources(self) -> None:
+        for node_id, node_type in self._steps.types.items():
+            if isinstance(node_type, Source):
+                try:
+                    node_type.complete(self._steps.context(node_id, "batch"))
+                except Exception as error:
+                    raise AtNode(node_id, error) from error
+
+    def _close_sinks(self) -> None:
+        for node_id, node_type in self._steps.types.items():
+            if isinstance(node_type, Sink):
+                try:
+                    node_type.close(self._steps.context(node_id, "batch"))
+                except Exception:
+                    logger.exception("closing %s", node_id)
+
+    def _progress_heard(self, run_id: str, progress: dict[str, Any]) -> None:
+        self._news.put(lambda: self._committed(run_id, progress))
+
+    def _end_heard(self, run_id: str) -> None:
+        self._ends_heard.add(run_id)
+        self._changed.set()
+
+    def _await_last_events(self) -> None:
+        """Spark's listener lags behind: wait until it told each end, for then it has told each batch."""
+        deadline = time.monotonic() + _LAST_EVENTS_SECONDS
+        expected = {
+            query_.run_id for query_ in self._queries if isinstance(query_, StreamQuery) and query_.run_id and not query_.is_active()
+        }
+        while not expected <= self._ends_heard and time.monotonic() < deadline:
+            self._changed.wait(0.05)
+            self._changed.clear()
+
+    def _committed(self, run_id: str, progress: dict[str, Any]) -> None:
+        query_ = next((one for one in self._queries if isinstance(one, StreamQuery) and one.run_id == run_id), None)
+        if query_ is None:
+            return
+        counts = query_.sinks.counts_of(int(progress["batchId"]))
+        event = committed(
+            query_.key,
+            progress,
+            names=query_.source_names,
+            order=query_.source_order,
+            stateful=tuple(node_id for node_id in query_.plan.streaming if self._steps.is_stateful(node_id)),
+            nodes=counts or {},
+            rows_in=query_.sinks.rows_in(counts),
+        )
+        self._report(event)
+        for news in progressed(event):
+            self._report(news)
+        self._on_boundary(Boundary(query_.key, event.batch_id, query_.folder, query_.plan.sinks, event))
+
+    def _report(self, event: Any) -> None:
+        try:
+            self._report_to(event)
+        except Exception:
+            logger.exception("reporting %s", type(event).__name__)
+
+    def _tell(self) -> None:
+        while (news := self._news.get()) is not None:
+            try:
+                news()
+            except Exception:
+                logger.exception("telling of a batch")

@@ -1,0 +1,127 @@
+"""The one Spark session of a process, and the session of its own that every execution gets."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from jobs.engine.plan import Plan
+
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+
+#: Fixed from a job's first batch on: Spark pins or checks these in a query's folder.
+STREAMING_CONF: Mapping[str, str] = {
+    "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
+    # Version 1 lists offsets by position: a query whose sources changed places would then read each from the other's offset.
+    "spark.sql.streaming.offsetLog.formatVersion": "2",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+    "spark.sql.streaming.minBatchesToRetain": "100",
+    "spark.sql.streaming.stopActiveRunOnRestart": "false",
+    "spark.sql.streaming.stopTimeout": "10s",
+    "spark.sql.streaming.numRecentProgressUpdates": "5",
+}
+
+_LOOPBACK = "127.0.0.1"
+_building = threading.Lock()
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """What differs between processes. `jars` are Spark's extra jars; `memory` the driver's heap as Spark writes it ("2g")."""
+
+    master: str = "local[*]"
+    jars: tuple[Path, ...] = ()
+    memory: str = "2g"
+    app_name: str = "pipeline-web"
+    local_dir: Path | None = None
+
+
+def jars_in(folder: Path) -> tuple[Path, ...]:
+    """The jars of `folder` in the order of their names; none if it does not exist."""
+    return tuple(sorted(folder.glob("*.jar"))) if folder.is_dir() else ()
+
+
+def session_build(options: SessionOptions) -> SparkSession:
+    """This process's session, built on the first call (5 to 8 s) and handed out again after that, whatever the options."""
+    with _building:
+        _environment_set(local=options.master.startswith("local"))
+        builder = SparkSession.builder.master(options.master).appName(options.app_name)
+        for key, value in session_conf(options).items():
+            builder = builder.config(key, value)
+        _quiet()
+        return builder.getOrCreate()
+
+
+def session_conf(options: SessionOptions) -> dict[str, str]:
+    """Spark's conf for a process: nothing listens beyond loopback on one machine, and Python workers find our modules."""
+    conf = {
+        "spark.driver.memory": options.memory,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.eventLog.enabled": "false",
+        "spark.scheduler.mode": "FAIR",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(_python_path()),
+        "spark.python.worker.reuse": "true",
+        "spark.sql.adaptive.enabled": "true",
+        **STREAMING_CONF,
+    }
+    if options.master.startswith("local"):
+        conf |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+    if options.jars:
+        conf["spark.jars"] = ",".join(str(jar) for jar in options.jars)
+    if options.local_dir:
+        conf |= {"spark.local.dir": str(options.local_dir), "spark.sql.warehouse.dir": str(options.local_dir / "warehouse")}
+    return conf
+
+
+def execution_session(spark: SparkSession, plan: Plan) -> SparkSession:
+    """A session of its own for one execution: own conf, temporary views, streams and listeners on the shared Spark."""
+    session = spark.newSession()
+    settings = plan.settings
+    conf = {
+        **STREAMING_CONF,
+        "spark.sql.session.timeZone": settings.time_zone,
+        "spark.sql.shuffle.partitions": str(settings.parallelism),
+        "spark.sql.streaming.stateStore.providerClass": _MEMORY if settings.state_store == "memory" else _ROCKSDB,
+    }
+    if settings.state_store == "memory":
+        conf["spark.sql.streaming.stateStore.checkpointFormatVersion"] = "1"
+    for key, value in conf.items():
+        session.conf.set(key, value)
+    return session
+
+
+def pool_enter(spark: SparkSession, plan: Plan) -> None:
+    """Jobs started from this thread, and queries it starts, run in the execution's own scheduler pool."""
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", f"{plan.job_name}-{plan.generation}")
+
+
+def _environment_set(*, local: bool) -> None:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join(_python_path())
+    if local:
+        os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
+
+
+def _quiet() -> None:
+    """PySpark logs each exception that passes through it as an error, a requested stop too: the run tells what became of them."""
+    for name in ("py4j.clientserver", "py4j.java_gateway", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _python_path() -> list[str]:
+    """Where Python workers look first: the folder that holds `jobs`, then what this process was given."""
+    home = str(Path(__file__).resolve().parents[2])
+    return [home, *(part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != home)]

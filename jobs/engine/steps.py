@@ -1,0 +1,118 @@
+"""The steps of a plan with their node types: what reads what, what keeps state, and the context each gets."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from jobs.engine.plan import Plan, Step
+from jobs.nodes.base import Flow, NodeContext, NodeType, Sink, Source
+from jobs.nodes.registry import REGISTRY, NodeRegistry
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An edge as the engine walks it. `reference`: its rows are read whole beside the stream."""
+
+    edge_id: str
+    source: str
+    port: str
+    target: str
+    input: str
+    reference: bool
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A plan's graph. Node ids are in topological order throughout."""
+
+    plan: Plan
+    registry: NodeRegistry = REGISTRY
+    logger: logging.Logger = field(default_factory=lambda: logging.getLogger("pipeline.job"))
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Step]:
+        return {step.node_id: step for step in self.plan.steps}
+
+    @cached_property
+    def types(self) -> Mapping[str, NodeType[Any]]:
+        """One instance of its node type per step, for the whole run."""
+        return {step.node_id: self._instance(step) for step in self.plan.steps}
+
+    def _instance(self, step: Step) -> NodeType[Any]:
+        node_type = self.registry.get(step.type)
+        if node_type is None:
+            raise LookupError(f"node type {step.type} is not registered")
+        return node_type()
+
+    @cached_property
+    def arrows(self) -> tuple[Arrow, ...]:
+        return tuple(self._arrows())
+
+    def _arrows(self) -> Iterator[Arrow]:
+        for step in self.plan.steps:
+            kinds = {port.name: port.kind for port in self.types[step.node_id].ports}
+            for name, upstreams in step.inputs.items():
+                edges = step.edges.get(name) or tuple(f"{name}{index}" for index in range(len(upstreams)))
+                for edge_id, (source, port) in zip(edges, upstreams, strict=True):
+                    yield Arrow(edge_id, source, port, step.node_id, name, kinds.get(name) == "reference")
+
+    @cached_property
+    def sinks(self) -> tuple[str, ...]:
+        return tuple(node_id for node_id, node_type in self.types.items() if isinstance(node_type, Sink))
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(node_id for node_id, node_type in self.types.items() if isinstance(node_type, Source))
+
+    def source(self, node_id: str) -> Source[Any]:
+        node_type = self.types[node_id]
+        assert isinstance(node_type, Source)
+        return node_type
+
+    def sink(self, node_id: str) -> Sink[Any]:
+        node_type = self.types[node_id]
+        assert isinstance(node_type, Sink)
+        return node_type
+
+    def arriving(self, node_id: str, *, references: bool = False) -> tuple[Arrow, ...]:
+        return tuple(arrow for arrow in self.arrows if arrow.target == node_id and (references or not arrow.reference))
+
+    def is_stateful(self, node_id: str) -> bool:
+        node_type = self.types[node_id]
+        return isinstance(node_type, Flow) and node_type.is_stateful(self.by_id[node_id].config)
+
+    def upstream(self, node_ids: tuple[str, ...]) -> tuple[str, ...]:
+        """`node_ids` and all whose rows flow into them, references left out."""
+        found: set[str] = set()
+        waiting = list(node_ids)
+        while waiting:
+            node_id = waiting.pop()
+            if node_id not in found:
+                found.add(node_id)
+                waiting.extend(arrow.source for arrow in self.arriving(node_id))
+        return tuple(step.node_id for step in self.plan.steps if step.node_id in found)
+
+    def context(self, node_id: str, mode: Literal["stream", "batch"], *, schema_only: bool = False) -> NodeContext[Any]:
+        step, plan = self.by_id[node_id], self.plan
+        return NodeContext(
+            node_id=node_id,
+            node_name=step.name,
+            config=step.config,
+            job_type=plan.job_type,
+            job_uid=plan.job_uid,
+            generation=plan.generation,
+            attempt=plan.attempt,
+            mode=mode,
+            bounded=plan.job_type != "STREAMING",
+            schema_only=schema_only,
+            connections=plan.connections,
+            limits=plan.limits,
+            work_dir=plan.locations.work / node_id,
+            time_zone=plan.settings.time_zone,
+            parameters=plan.parameters,
+            log=lambda message: self.logger.info(message, extra={"node_id": node_id}),
+        )

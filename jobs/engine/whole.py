@@ -1,0 +1,131 @@
+"""A job without a position: everything is read once, as one plain batch with the id 0."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter as Tally
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.engine.batch import BatchSinks, kept, rows_of_sources
+from jobs.engine.counts import BatchCounter, NoCounter
+from jobs.engine.events import BatchCommitted, QueryStarted, Report
+from jobs.engine.failure import StopRequested
+from jobs.engine.frames import Frames
+from jobs.engine.grouping import QueryPlan, query_folder
+from jobs.engine.session import pool_enter
+from jobs.engine.steps import Steps
+
+
+class WholeQuery:
+    """All sinks of a plan in one batch. It has no boundary before its end; a forced stop leaves nothing half-visible in a sink."""
+
+    def __init__(self, steps: Steps, spark: SparkSession, report: Report, on_change: Callable[[], None]) -> None:
+        self.plan = _everything(steps)
+        self.folder: Path = steps.plan.locations.live / query_folder(self.plan.key)
+        self.failure: BaseException | None = None
+        self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
+        self._sinks = BatchSinks(steps, self.plan, report, self._go_on)
+        self._forced = threading.Event()
+        self._kept: list[DataFrame] = []
+        self._thread = threading.Thread(target=self._run, name=f"batch {self.plan.key}", daemon=True)
+        self._group = f"{steps.plan.generation}-{steps.plan.attempt}"
+
+    @property
+    def key(self) -> str:
+        return self.plan.key
+
+    def empty_branches(self) -> Frames:
+        """Every frame as it will be, to take schemas from."""
+        return Frames(self._steps, self._spark, NoCounter(), mode="batch")
+
+    def start(self) -> None:
+        self._report(QueryStarted(self.key, self.plan.sinks, -1))
+        self._thread.start()
+
+    def is_active(self) -> bool:
+        return self._thread.is_alive()
+
+    def ended_by(self) -> BaseException | None:
+        return None if isinstance(self.failure, StopRequested) else self.failure
+
+    def was_cut_short(self) -> bool:
+        return self._forced.is_set() and self.failure is not None
+
+    def request_stop(self) -> None:
+        """Nothing to do: the boundary is the end."""
+
+    def force_stop(self) -> None:
+        self._forced.set()
+        self._spark.sparkContext.cancelJobGroup(self._group)
+
+    def _go_on(self) -> None:
+        if self._forced.is_set():
+            raise StopRequested
+
+    def _run(self) -> None:
+        try:
+            pool_enter(self._spark, self._steps.plan)
+            self._spark.sparkContext.setJobGroup(self._group, self._steps.plan.job_name, interruptOnCancel=True)
+            self._write()
+        except BaseException as error:
+            self.failure = StopRequested() if self._forced.is_set() else error
+        finally:
+            for frame in self._kept:
+                frame.unpersist()
+            self._on_change()
+
+    def _write(self) -> None:
+        begun = time.monotonic()
+        counter = BatchCounter()
+        shared = self._shared()
+        frames = Frames(
+            self._steps,
+            self._spark,
+            counter,
+            mode="batch",
+            counted=self.plan.counted,
+            keep=lambda node_id, frame: self._keep(frame) if node_id in shared else frame,
+        )
+        self._sinks.write(0, frames, counter.seen)
+        seconds = time.monotonic() - begun
+        counts = self._sinks.counts_of(0) or {}
+        rows_in = rows_of_sources(self._steps, counts)
+        nowhere = {"start": None, "end": None, "latest": None}
+        sources = {node_id: {**nowhere, "rows": counts[node_id].rows_out} for node_id in self._steps.sources}
+        self._report(
+            BatchCommitted(
+                query=self.key,
+                batch_id=0,
+                at=datetime.now(UTC),
+                rows_in=rows_in,
+                in_per_second=rows_in / seconds,
+                processed_per_second=rows_in / seconds,
+                durations_ms={"addBatch": round(seconds * 1000), "triggerExecution": round(seconds * 1000)},
+                sources=sources,
+                nodes=counts,
+            )
+        )
+
+    def _keep(self, frame: DataFrame) -> DataFrame:
+        self._kept.append(kept(frame))
+        return self._kept[-1]
+
+    def _shared(self) -> frozenset[str]:
+        """Nodes that are read along more than one edge, or by a sink that does not read to the end."""
+        readers = Tally(arrow.source for arrow in self._steps.arrows)
+        partial = {
+            arrow.source for sink in self._steps.sinks if not self._steps.sink(sink).reads_every_row for arrow in self._steps.arriving(sink)
+        }
+        return frozenset({node_id for node_id, edges in readers.items() if edges > 1} | partial)
+
+
+def _everything(steps: Steps) -> QueryPlan:
+    nodes = tuple(step.node_id for step in steps.plan.steps)
+    return QueryPlan(
+        sinks=tuple(sorted(steps.sinks)), frontier="", streaming=(), nodes=nodes, output_mode="append", counted=frozenset(nodes)
+    )
