@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, StringConstraints
@@ -11,7 +11,7 @@ from jobs.nodes.base import REJECTED, Config, NodeError
 from jobs.nodes.form import ColumnName
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
 _SIMPLE = "string|boolean|byte|short|int|integer|long|bigint|float|double|date|timestamp|timestamp_ntz|binary"
@@ -53,6 +53,16 @@ def schema_from_ddl(ddl: str) -> StructType:
     schema = StructType.fromDDL(ddl)
     assert isinstance(schema, StructType)
     return schema
+
+
+def require_columns(frame: DataFrame, names: Iterable[str], field: str) -> None:
+    """NodeError on `field` that names the first of `names` which `frame` lacks, and those it has."""
+    known = {name.lower() for name in frame.columns}
+    for name in names:
+        if name.lower() not in known:
+            raise NodeError(
+                f"there is no column {name}; the columns are {', '.join(frame.columns)}", permanent=True, kind="user", field=field
+            )
 
 
 def rejected_schema(schema: StructType) -> StructType:

@@ -20,7 +20,8 @@ def config_problems(model: type[BaseModel], config: Mapping[str, Any]) -> list[P
     try:
         model.model_validate(config)
     except ValidationError as error:
-        return [_problem(detail) for detail in error.errors(include_url=False) if not _waits_for_parameter(detail["input"])]
+        details = error.errors(include_url=False)
+        return [_problem(detail) for detail in details if not _waits_for_parameter(detail["input"]) and not _is_echo(detail)]
     return []
 
 
@@ -40,6 +41,11 @@ def config_resolved(model: type[BaseModel], config: Mapping[str, Any]) -> dict[s
 
 def _waits_for_parameter(value: Any) -> bool:
     return isinstance(value, str) and _PARAMETER.search(value) is not None
+
+
+def _is_echo(detail: ErrorDetails) -> bool:
+    """A list that is long enough is called too short when its items have problems of their own."""
+    return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
 def _problem(detail: ErrorDetails) -> Problem:

@@ -1,48 +1,153 @@
-"""A person's Spark SQL expression as a column, without the functions that call into the JVM."""
+"""What of Spark SQL a person may write: expressions and queries over the rows at hand, nothing that reaches beyond them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import NodeError
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, SparkSession
 
 #: They call any static Java method, such as System.exit.
 _REFLECTIVE = frozenset({"reflect", "java_method", "try_reflect"})
-_REFLECTIVE_WORD = re.compile("|".join(_REFLECTIVE), re.IGNORECASE)
+#: Without one of these words an expression holds neither a reflective call nor a subquery, and need not be parsed twice.
+_SUSPECT = re.compile(r"\b(?:reflect|java_method|try_reflect|select|from|values|table|with)\b", re.IGNORECASE)
+_QUERY_PLAN = "org.apache.spark.sql.catalyst.plans.QueryPlan"
+_PLAN_EXPRESSION = "org.apache.spark.sql.catalyst.expressions.PlanExpression"
+#: What a query may be made of. A list of what is allowed, because commands are many and grow with every Spark.
+_QUERY_PARTS = frozenset(
+    [
+        "Project",
+        "Filter",
+        "Aggregate",
+        "UnresolvedHaving",
+        "Sort",
+        "GlobalLimit",
+        "LocalLimit",
+        "Offset",
+        "Join",
+        "LateralJoin",
+        "AsOfJoin",
+        "SubqueryAlias",
+        "Generate",
+        "Distinct",
+        "Deduplicate",
+        "Union",
+        "Intersect",
+        "Except",
+        "Pivot",
+        "Unpivot",
+        "OneRowRelation",
+        "UnresolvedInlineTable",
+        "UnresolvedSubqueryColumnAliases",
+        "Window",
+        "WithWindowDefinition",
+        "UnresolvedWith",
+        "Sample",
+        "UnresolvedHint",
+        "UnresolvedRelation",
+        "UnresolvedTableValuedFunction",
+        "Tail",
+        "Repartition",
+        "RepartitionByExpression",
+        "UnresolvedOrderByAll",
+    ]
+)
+_TABLE_FUNCTIONS = frozenset(
+    [
+        "range",
+        "explode",
+        "explode_outer",
+        "posexplode",
+        "posexplode_outer",
+        "inline",
+        "inline_outer",
+        "stack",
+        "json_tuple",
+        "variant_explode",
+        "variant_explode_outer",
+    ]
+)
 
 
 def expression(text: str) -> Column:
-    """`text` as a column. A syntax error is Spark's ParseException; a reflective function a permanent NodeError."""
+    """`text` as a column. A syntax error is Spark's ParseException; a reflective function or a subquery a permanent NodeError."""
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as F
 
-    if _REFLECTIVE_WORD.search(text):
-        session: Any = SparkSession.getActiveSession()
-        refuse_reflection(session._jsparkSession.sessionState().sqlParser().parseExpression(text))
+    if _SUSPECT.search(text):
+        session = SparkSession.getActiveSession()
+        assert session is not None
+        for node in _nodes(_parser(session).parseExpression(text)):
+            _refuse_reflection(node)
+            if _is(node, _PLAN_EXPRESSION):
+                raise NodeError("a subquery is not allowed in an expression: use a SQL node", permanent=True, kind="user")
     return F.expr(text)
 
 
-def refuse_reflection(tree: Any) -> None:
-    """NodeError if the parsed JVM `tree` (a plan or an expression) calls a reflective function anywhere."""
-    for node in _nodes(tree):
-        if node.getClass().getSimpleName() == "UnresolvedFunction" and node.nameParts().last().lower() in _REFLECTIVE:
-            name = node.nameParts().last()
-            raise NodeError(f"the function {name} is not allowed: it calls into the JVM", permanent=True, kind="user")
+def check_query(spark: SparkSession, query: str, tables: Collection[str]) -> None:
+    """NodeError unless `query` is one query over `tables` alone: no command, file, catalog table, script or call into the JVM."""
+    plan = _parser(spark).parsePlan(query)
+    known = {table.lower() for table in tables} | set(_common_table_names(plan))
+    for node in _nodes(plan):
+        _refuse_reflection(node)
+        if not _is(node, _QUERY_PLAN):
+            continue
+        name = node.getClass().getSimpleName()
+        if name not in _QUERY_PARTS:
+            raise _refused(f"only a query over the inputs is allowed here, not {name}: begin with SELECT or WITH")
+        if name == "UnresolvedRelation" and _dotted(node.multipartIdentifier()).lower() not in known:
+            raise _refused(f'there is no input "{_dotted(node.multipartIdentifier())}": the inputs are {", ".join(sorted(tables))}')
+        if name == "UnresolvedTableValuedFunction" and _dotted(node.name()).lower() not in _TABLE_FUNCTIONS:
+            raise _refused(f"the table function {_dotted(node.name())} is not allowed here")
+
+
+def _common_table_names(plan: Any) -> Iterator[str]:
+    """Names that WITH gives; each stands before its subquery in the plan's own list."""
+    for node in _nodes(plan):
+        if _is(node, _QUERY_PLAN) and node.getClass().getSimpleName() == "UnresolvedWith":
+            relations = node.cteRelations()
+            yield from (str(relations.apply(index)._1()).lower() for index in range(relations.size()))
+
+
+def _refuse_reflection(node: Any) -> None:
+    if node.getClass().getSimpleName() == "UnresolvedFunction" and str(node.nameParts().last()).lower() in _REFLECTIVE:
+        raise _refused(f"the function {node.nameParts().last()} is not allowed: it calls into the JVM")
 
 
 def _nodes(tree: Any) -> Iterator[Any]:
-    """Every expression and plan below `tree`; `innerChildren` holds subqueries and common table expressions."""
+    """Every plan and expression of a parsed tree, subqueries and WITH included."""
     yield tree
     parts = [tree.children(), tree.innerChildren()]
-    if hasattr(tree, "expressions") and "plans" in tree.getClass().getName():
+    if _is(tree, _QUERY_PLAN):
         parts.append(tree.expressions())
+    elif _is(tree, _PLAN_EXPRESSION):
+        yield from _nodes(tree.plan())
     for part in parts:
         for index in range(part.size()):
-            child = part.apply(index)
-            if "TreeNode" in str(child.getClass().getGenericSuperclass()) or hasattr(child, "children"):
-                yield from _nodes(child)
+            yield from _nodes(part.apply(index))
+
+
+def _is(node: Any, class_name: str) -> bool:
+    from py4j.java_gateway import is_instance_of
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    assert session is not None
+    return bool(is_instance_of(session.sparkContext._gateway, node, class_name))
+
+
+def _parser(spark: SparkSession) -> Any:
+    session: Any = spark
+    return session._jsparkSession.sessionState().sqlParser()
+
+
+def _dotted(parts: Any) -> str:
+    return ".".join(str(parts.apply(index)) for index in range(parts.size()))
+
+
+def _refused(message: str) -> NodeError:
+    return NodeError(message, permanent=True, kind="user")

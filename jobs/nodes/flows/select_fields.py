@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import REJECTED, Flow, NodeContext
-from jobs.nodes.columns import ColumnType, column
+from jobs.nodes.columns import ColumnType, column, require_columns
 from jobs.nodes.form import ColumnName, hints
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class SelectFields(Flow[SelectFieldsConfig]):
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[SelectFieldsConfig]) -> DataFrame:
         (frame,) = frames["in"]
         fields = context.config.fields
+        require_columns(frame, (field.column for field in fields), "fields")
         types = {name.lower(): declared for name, declared in frame.dtypes}
         casts = [field for field in fields if field.type and types.get(field.column.lower()) != field.type]
         chosen = [_cast(field).alias(field.output) for field in fields]

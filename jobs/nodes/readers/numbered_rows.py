@@ -57,7 +57,8 @@ class NumberedRowsReader(DataSourceReader):
         self._slots = slots
 
     def partitions(self) -> Sequence[NumberRange]:
-        return _split(0, self._config.total_rows or 0, self._slots)
+        """Never none: Spark would make up a partition of its own."""
+        return _split(0, self._config.total_rows or 0, self._slots) or [NumberRange(0, 0)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, NumberRange)

@@ -128,6 +128,7 @@ def _move(dialect: Dialect, cursor: Any, staging: str, schema: StructType, batch
     """Move the marker, then the staged rows; False, and nothing moved, when the batch was in already."""
     config = context.config
     table = TableName.parsed(config.table)
+    dialect.lock_target(cursor)
     if not _marker(dialect, context).advance(cursor, context.attempt, batch.batch_id):
         return False
     target = dialect.columns(cursor, table)

@@ -69,6 +69,10 @@ class Dialect(ABC):
         """Until the end of the transaction nobody else makes the same tables."""
 
     @abstractmethod
+    def lock_target(self, cursor: Any) -> None:
+        """Called when the rows are staged, before the marker and the target are touched."""
+
+    @abstractmethod
     def columns(self, cursor: Any, table: TableName) -> list[TargetColumn]:
         """The columns of `table`, empty when there is no such table."""
 

@@ -65,6 +65,9 @@ class PostgresqlDialect(Dialect):
     def lock_definitions(self, cursor: Any) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('pipeline_sink_marker'))")
 
+    def lock_target(self, cursor: Any) -> None:
+        """The marker's row is the lock."""
+
     def columns(self, cursor: Any, table: TableName) -> list[TargetColumn]:
         """Types without length: a cast to varchar(3) would cut silently, an assignment to it complains."""
         cursor.execute(

@@ -52,11 +52,16 @@ class SqliteDialect(Dialect):
         except sqlite3.Error as error:
             raise _sentence(self.settings.name, error) from error
         finally:
+            connection.rollback()  # closing alone keeps the lock for as long as a traceback holds a statement
             connection.close()
 
     def lock_definitions(self, cursor: Any) -> None:
-        cursor.execute("CREATE TABLE IF NOT EXISTS pipeline_sink_lock (id INTEGER PRIMARY KEY)")
-        cursor.execute("DELETE FROM pipeline_sink_lock")
+        self.lock_target(cursor)
+
+    def lock_target(self, cursor: Any) -> None:
+        """Take the write lock before the first read: a read lock cannot be raised once another program wrote."""
+        cursor.execute("COMMIT")
+        cursor.execute("BEGIN IMMEDIATE")
 
     def columns(self, cursor: Any, table: TableName) -> list[TargetColumn]:
         schema = f"{self.quoted(table.schema)}." if table.schema else ""

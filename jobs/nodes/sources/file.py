@@ -9,7 +9,7 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
-from jobs.nodes.columns import ColumnField, rejected_schema, schema_from_ddl, schema_of
+from jobs.nodes.columns import ColumnField, column, rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.form import hints
 
@@ -213,10 +213,13 @@ def _with_corrupt(schema: StructType) -> StructType:
 def _with_reason(frame: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
-    return frame.withColumn(REJECTED, _reason(F.col(_CORRUPT))).drop(_CORRUPT)
+    others = [column(name) for name in frame.columns if name != _CORRUPT]
+    return frame.withColumn(REJECTED, _reason(F.col(_CORRUPT), others)).drop(_CORRUPT)
 
 
-def _reason(corrupt: Column) -> Column:
+def _reason(corrupt: Column, others: list[Column]) -> Column:
+    """Null for a good row. Spark judges a row only by the columns that are asked for, so a reason asks for all and shows none."""
     from pyspark.sql import functions as F
 
-    return F.when(corrupt.isNotNull(), F.concat(F.lit("the row does not fit the columns: "), F.substring(corrupt, 1, 500)))
+    unseen = F.substring(F.to_json(F.struct(*others)), 1, 0)
+    return F.when(corrupt.isNotNull(), F.concat(F.lit("the row does not fit the columns: "), F.substring(corrupt, 1, 500), unseen))

@@ -1,0 +1,89 @@
+"""One SQL query over the inputs, each a table under its node's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from jobs.dag.catalogue import Port
+from jobs.nodes import base
+from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.expressions import check_query
+from jobs.nodes.form import hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+#: Words of a query that looks at several rows at once; strings, quoted names and comments are taken out first.
+_ACROSS_ROWS = re.compile(r"\b(?:group\s+by|join|distinct|over\s*\(|intersect|except|count|sum|avg|min|max)\b|,\s*lateral", re.IGNORECASE)
+_GROUPED = re.compile(r"\b(?:group\s+by|distinct|count|sum|avg|min|max)\b", re.IGNORECASE)
+_QUOTED_OR_COMMENT = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class SqlConfig(base.Config):
+    query: str = Field(
+        min_length=1,
+        max_length=100_000,
+        description="A Spark SQL query. Inputs are tables by their nodes' names, in small letters with _ between words; a lone one is input.",
+        examples=["SELECT f.carrier, a.name, avg(f.dep_delay) AS delay FROM flights f JOIN airlines a USING (carrier) GROUP BY ALL"],
+        json_schema_extra=hints("sql"),
+    )
+
+
+class SqlFlow(Flow[SqlConfig]):
+    """Runs one SQL query over one or more inputs."""
+
+    type = "flow.sql"
+    title = "SQL"
+    icon = "sql"
+    Config = SqlConfig
+    ports = (Port("in", "input", many=True), Port("out", "output"))
+    changes_row_count: ClassVar[bool] = True
+    summary_template = "{query}"
+
+    def is_stateful(self, config: SqlConfig) -> bool:
+        """Grouping and joining over a stream reach across its batches."""
+        return _ACROSS_ROWS.search(_bare(config.query)) is not None
+
+    def output_mode(self, config: SqlConfig) -> Literal["append", "update"]:
+        return "update" if _GROUPED.search(_bare(config.query)) else "append"
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[SqlConfig]) -> DataFrame:
+        inputs = frames["in"]
+        names = table_names(context.input_names.get("in", ()), len(inputs))
+        query = context.config.query.strip().rstrip(";")
+        tables = dict(zip(names, inputs, strict=True))
+        if len(inputs) == 1:
+            tables["input"] = inputs[0]
+        check_query(inputs[0].sparkSession, query, tables)
+        return _selected(inputs[0].sparkSession, query, tables)
+
+
+def _bare(query: str) -> str:
+    return _QUOTED_OR_COMMENT.sub(" ", query)
+
+
+def table_names(node_names: tuple[str, ...], count: int) -> list[str]:
+    """A table name for each input: its node's in small letters, `_` for what SQL does not take, numbered when it comes twice."""
+    names: list[str] = []
+    for number in range(count):
+        given = node_names[number] if number < len(node_names) else f"input_{number + 1}"
+        name = re.sub(r"[^a-z0-9_]+", "_", given.lower()).strip("_") or f"input_{number + 1}"
+        name = f"t_{name}" if name[0].isdigit() else name
+        names.append(name if name not in names else f"{name}_{number + 1}")
+    return names
+
+
+def _selected(spark: SparkSession, query: str, tables: Mapping[str, DataFrame]) -> DataFrame:
+    """Views live in this execution's own session and only while the query is analysed."""
+    for name, frame in tables.items():
+        frame.createOrReplaceTempView(name)
+    try:
+        return spark.sql(query)
+    finally:
+        for name in tables:
+            spark.catalog.dropTempView(name)

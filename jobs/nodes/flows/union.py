@@ -1,0 +1,53 @@
+"""Puts the rows of several inputs one below the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from jobs.dag.catalogue import Port
+from jobs.nodes import base
+from jobs.nodes.base import Flow, NodeContext, NodeError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class UnionConfig(base.Config):
+    missing_columns: bool = Field(
+        True, description="A column that an input lacks is empty in its rows; without this, such an input is an error.", examples=[True]
+    )
+
+
+class Union(Flow[UnionConfig]):
+    """Puts the rows of several inputs one below the other, matching columns by name."""
+
+    type = "flow.union"
+    title = "Union"
+    icon = "arrows-join"
+    Config = UnionConfig
+    ports = (Port("in", "input", many=True), Port("out", "output"))
+    changes_row_count: ClassVar[bool] = True
+    summary_template = "by column name"
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[UnionConfig]) -> DataFrame:
+        first, *others = frames["in"]
+        for other in others:
+            _check_types(first, other)
+        return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=context.config.missing_columns), others, first)
+
+
+def _check_types(first: DataFrame, other: DataFrame) -> None:
+    """Spark would widen 1 and 'a' to text without a word."""
+    types = {name.lower(): declared for name, declared in first.dtypes}
+    for name, declared in other.dtypes:
+        expected = types.get(name.lower(), declared)
+        if (expected == "string") != (declared == "string"):
+            raise NodeError(
+                f"the column {name} is {expected} in one input and {declared} in another; cast one of them before",
+                permanent=True,
+                kind="user",
+            )

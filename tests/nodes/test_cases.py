@@ -1,0 +1,99 @@
+"""Runs tests/nodes/cases/*.yml: input rows or files and a config in, rows, rejected rows or an error out."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.nodes.base import REJECTED, Batch, NodeError
+from tests.nodes.conftest import Build, Built
+
+pytestmark = pytest.mark.spark
+
+
+def cases() -> list[Any]:
+    found = []
+    for file in sorted((Path(__file__).parent / "cases").glob("*.yml")):
+        spec = yaml.safe_load(file.read_text(encoding="utf-8"))
+        found += [pytest.param(spec["type"], case, id=f"{spec['type']}: {case['name']}") for case in spec.get("cases", [])]
+    return found
+
+
+@pytest.mark.parametrize(("type_name", "case"), cases())
+def test_case(spark: SparkSession, build: Build, root: Path, type_name: str, case: dict[str, Any]):
+    for name, content in case.get("files", {}).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content, encoding="utf-8")
+    if "error" in case:
+        with pytest.raises(Exception, match=case["error"]) as caught:
+            _compare(_run(spark, build, type_name, case), {"expected": []})
+        if "permanent" in case:
+            assert isinstance(caught.value, NodeError)
+            assert caught.value.permanent is case["permanent"]
+        return
+    _compare(_run(spark, build, type_name, case), case)
+
+
+def _run(spark: SparkSession, build: Build, type_name: str, case: dict[str, Any]) -> DataFrame:
+    inputs = {port: [_frame(spark, given) for given in frames] for port, frames in _inputs(case).items()}
+    names = {port: tuple(given.get("node", "") for given in frames) for port, frames in _inputs(case).items()}
+    built = build(type_name, case.get("config", {}), input_names=names, **case.get("context", {}))
+    match type_name.split(".")[0]:
+        case "source":
+            return built.node.read(spark, built.context)
+        case "flow":
+            return built.node.apply(inputs, built.context)
+        case _:
+            return _written(spark, built, inputs["in"])
+
+
+def _inputs(case: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    given = case.get("input", [])
+    return {"in": given if isinstance(given, list) else [given]}
+
+
+def _frame(spark: SparkSession, given: dict[str, Any]) -> DataFrame:
+    """Rows as JSON values, read into the schema by Spark itself, so that times and decimals may be written as text."""
+    columns = re.findall(r"(`[^`]+`|\w+) (\w+(?:\([^)]*\)|<[^>]*>)?)(?:, |$)", given["schema"])
+    if not given["rows"]:
+        return spark.createDataFrame([], given["schema"])
+    texts = [tuple(None if value is None else str(value) for value in row) for row in given["rows"]]
+    raw = spark.createDataFrame(texts, ", ".join(f"`{part}` string" for part in range(len(columns))))
+    return raw.selectExpr(*(f"CAST(`{part}` AS {declared}) AS `{name.strip('`')}`" for part, (name, declared) in enumerate(columns)))
+
+
+def _written(spark: SparkSession, built: Built, batches: list[DataFrame]) -> DataFrame:
+    built.node.begin(spark, batches[0].schema, built.context)
+    printed: list[str] = []
+    for number, frame in enumerate(batches):
+        printed += built.node.write(frame, Batch(number, "node", first_of_fresh_generation=number == 0), built.context).printed
+    built.node.close(built.context)
+    if built.node.type == "sink.file":
+        target = built.context.limits.file_roots[0] / built.context.config.path
+        reader = spark.read.format(built.context.config.format)
+        return (reader.options(header="true", escape='"') if built.context.config.format == "csv" else reader).load(str(target))
+    return spark.createDataFrame([(line,) for line in printed], "line string")
+
+
+def _compare(frame: DataFrame, case: dict[str, Any]) -> None:
+    """Rows as text, in any order unless `ordered`; `columns` checks names and types."""
+    rejects = REJECTED in frame.columns
+    good = frame.filter(f"{REJECTED} IS NULL").drop(REJECTED) if rejects else frame
+    if "columns" in case:
+        assert ", ".join(f"{name} {declared}" for name, declared in good.dtypes) == case["columns"]
+    rows = [[_text(value) for value in row] for row in good.collect()]
+    expected = [[_text(value) for value in row] for row in case["expected"]]
+    assert (rows if case.get("ordered") else sorted(rows, key=str)) == (expected if case.get("ordered") else sorted(expected, key=str))
+    reasons = sorted(row[0] for row in frame.filter(f"{REJECTED} IS NOT NULL").select(REJECTED).collect()) if rejects else []
+    assert len(reasons) == len(case.get("rejected", []))
+    for reason, wanted in zip(reasons, sorted(case.get("rejected", [])), strict=True):
+        assert wanted in reason
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return None if value is None else str(value)

@@ -1,0 +1,253 @@
+"""`sink.jdbc` on both databases: exactly once, fenced, with every type, and one sentence for each way it can fail."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.nodes.base import Batch, NodeError, SinkFenced, Written
+from jobs.nodes.sinks.jdbc_postgresql import PostgresqlDialect
+from tests.nodes.conftest import Build, Built, Database
+
+pytestmark = pytest.mark.spark
+
+GENERATION = "a1b2c3d4-0000-4000-8000-000000000001"
+NEXT_GENERATION = "b2c3d4e5-0000-4000-8000-000000000002"
+
+
+def people(spark: SparkSession, *rows: tuple[int, str]) -> DataFrame:
+    return spark.createDataFrame(list(rows), "id int, name string")
+
+
+def sink_for(build: Build, database: Database, frame: DataFrame, config: dict[str, Any] | None = None, **given: Any) -> Built:
+    """A sink that has begun."""
+    sink = build("sink.jdbc", {"connection": "db", "table": "people"} | (config or {}), connections=database.connections, **given)
+    sink.node.begin(frame.sparkSession, frame.schema, sink.context)
+    return sink
+
+
+def write(sink: Built, frame: DataFrame, batch_id: int, **given: Any) -> Written:
+    return sink.node.write(frame, Batch(batch_id, "node", **given), sink.context)
+
+
+def test_an_appending_sink_makes_its_table_and_tells_which_batch_a_row_came_from(spark: SparkSession, build: Build, database: Database):
+    frame = people(spark, (1, "Zoë"), (2, "李"))
+    sink = sink_for(build, database, frame)
+    assert write(sink, frame, 0) == Written(rows=2)
+    assert database.rows("SELECT id, name, _generation, _batch FROM people ORDER BY id") == [
+        (1, "Zoë", GENERATION, 0),
+        (2, "李", GENERATION, 0),
+    ]
+
+
+def test_a_batch_written_again_changes_nothing(spark: SparkSession, build: Build, database: Database):
+    frame = people(spark, (1, "a"))
+    sink = sink_for(build, database, frame)
+    write(sink, frame, 0)
+    assert write(sink, frame, 0) == Written(rows=0, repeated=True)
+    again = sink_for(build, database, frame, attempt=2)
+    assert write(again, frame, 0).repeated
+    assert write(again, people(spark, (2, "b")), 1) == Written(rows=1)
+    assert database.rows("SELECT id, _batch FROM people ORDER BY id") == [(1, 0), (2, 1)]
+
+
+def test_an_attempt_that_was_taken_over_writes_nothing_more(spark: SparkSession, build: Build, database: Database):
+    frame = people(spark, (1, "a"))
+    old = sink_for(build, database, frame)
+    sink_for(build, database, frame, attempt=2)
+    with pytest.raises(SinkFenced, match="another attempt"):
+        write(old, frame, 0)
+    with pytest.raises(SinkFenced, match="attempt 2 of this job took over"):
+        old.node.begin(spark, frame.schema, old.context)
+    assert database.rows("SELECT count(*) FROM people") == [(0,)]
+
+
+def test_a_new_generation_closes_the_one_before(spark: SparkSession, build: Build, database: Database):
+    frame = people(spark, (1, "a"))
+    old = sink_for(build, database, frame)
+    new = sink_for(build, database, frame, generation=NEXT_GENERATION, attempt=2)
+    with pytest.raises(SinkFenced):
+        write(old, frame, 0)
+    with pytest.raises(SinkFenced, match="superseded"):
+        sink_for(build, database, frame, attempt=3)
+    assert write(new, frame, 0) == Written(rows=1)
+
+
+def test_a_fence_raised_after_the_first_look_still_stops_the_transaction(spark: SparkSession, build: Build, database: Database):
+    frame = people(spark, (1, "a"))
+    old = sink_for(build, database, frame)
+    from jobs.nodes.sinks.jdbc_marker import Marker
+
+    with patch.object(Marker, "state", side_effect=["new", SinkFenced("taken over")]):
+        sink_for(build, database, frame, attempt=2)
+        with pytest.raises(SinkFenced):
+            write(old, frame, 0)
+    assert database.rows("SELECT count(*) FROM people") == [(0,)]
+
+
+def test_an_upsert_replaces_rows_by_key_and_the_last_of_a_batch_wins(spark: SparkSession, build: Build, database: Database):
+    frame = people(spark, (1, "a"), (2, "b"), (1, "c")).coalesce(1)
+    sink = sink_for(build, database, frame, {"mode": "upsert", "keys": ["id"]})
+    write(sink, frame, 0)
+    write(sink, people(spark, (2, "B"), (3, "d")), 1)
+    assert database.rows("SELECT id, name FROM people ORDER BY id") == [(1, "c"), (2, "B"), (3, "d")]
+
+
+def test_an_overwriting_sink_empties_the_table_only_in_the_first_batch_of_a_fresh_start(
+    spark: SparkSession, build: Build, database: Database
+):
+    frame = people(spark, (1, "a"))
+    first = sink_for(build, database, frame, {"mode": "overwrite"})
+    write(first, frame, 0, first_of_fresh_generation=True)
+    write(first, people(spark, (2, "b")), 1)
+    assert database.rows("SELECT id FROM people ORDER BY id") == [(1,), (2,)]
+    second = sink_for(build, database, frame, {"mode": "overwrite"}, generation=NEXT_GENERATION, attempt=2)
+    write(second, people(spark, (3, "c")), 0, first_of_fresh_generation=True)
+    assert database.rows("SELECT id FROM people") == [(3,)]
+
+
+EVERY_TYPE = (
+    "id int, big bigint, small smallint, flag boolean, ratio double, price decimal(20, 5), day date, at timestamp, local timestamp_ntz, "
+    "raw binary, tags array<string>, facts map<string, int>, words string"
+)
+FULL_ROW = (
+    1,
+    2**62,
+    -3,
+    True,
+    0.1,
+    Decimal("123456789012345.12345"),
+    date(2024, 2, 29),
+    datetime(2024, 3, 31, 1, 30, 0, 123456, tzinfo=UTC),
+    datetime(2024, 3, 31, 2, 30),
+    bytearray(b"\x00\xff"),
+    ["a", 'q"'],
+    {"k": 1},
+    "naïve 🚀 'quoted' \"double\" %s\n",
+)
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_every_type_arrives_as_it_was(spark: SparkSession, build: Build, database: Database, staged: bool):
+    frame = spark.createDataFrame([FULL_ROW, (2, *[None] * 12)], EVERY_TYPE)
+    sink = sink_for(build, database, frame)
+    with patch.object(PostgresqlDialect, "staging_above", 0 if staged else 10_000):
+        assert write(sink, frame, 0) == Written(rows=2)
+    full, empty = database.rows(f"SELECT {', '.join(frame.columns)} FROM people ORDER BY id")
+    assert all(value is None for value in empty[1:])
+    if database.settings.kind == "sqlite":
+        at, local, raw = "2024-03-31 01:30:00.123456", "2024-03-31 02:30:00", b"\x00\xff"
+        assert full[:3] + full[3:6] == (1, 2**62, -3, 1, 0.1, "123456789012345.12345")
+        assert full[6:10] == ("2024-02-29", at, local, raw)
+    else:
+        assert full[:6] == FULL_ROW[:6]
+        assert full[6:9] == (date(2024, 2, 29), FULL_ROW[7], FULL_ROW[8])
+        assert bytes(full[9]) == b"\x00\xff"
+    assert full[10:] == ('["a","q\\""]', '{"k":1}', FULL_ROW[12])
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_large_batch_goes_through_staging_and_leaves_none_behind(spark: SparkSession, build: Build, postgres_database: Database):
+    frame = spark.range(30_000).selectExpr("cast(id as int) AS id", "concat('n', id) AS name")
+    sink = sink_for(build, postgres_database, frame, {"mode": "upsert", "keys": ["id"]})
+    assert write(sink, frame, 0) == Written(rows=30_000)
+    assert write(sink, frame, 1) == Written(rows=30_000)
+    assert postgres_database.rows("SELECT count(*), min(name), max(id) FROM people") == [(30_000, "n0", 29_999)]
+    tables = postgres_database.rows("SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'")
+    assert {name for (name,) in tables} == {"people", "pipeline_sink_marker"}
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_rows_that_a_repeated_task_staged_twice_are_noticed(spark: SparkSession, build: Build, postgres_database: Database):
+    frame = people(spark, (1, "a"), (2, "b"))
+    sink = sink_for(build, postgres_database, frame)
+    with patch.object(PostgresqlDialect, "staging_above", 0), pytest.raises(NodeError, match="staging holds 2 rows instead of 1"):
+        write(sink, frame, 0, rows=1)
+    assert postgres_database.rows("SELECT count(*) FROM people") == [(0,)]
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_table_made_by_others_takes_rows_in_its_own_types(spark: SparkSession, build: Build, postgres_database: Database):
+    postgres_database.run(
+        'CREATE TABLE people ("ID" uuid PRIMARY KEY, doc jsonb, at timestamp, short varchar(3), n numeric(6,2) DEFAULT 7)'
+    )
+    row = ("0b0f6c3e-0000-4000-8000-000000000001", {"a": 1}, datetime(2024, 7, 1, 12, tzinfo=UTC), "abc")
+    frame = spark.createDataFrame([row], "id string, doc map<string, int>, at timestamp, short string")
+    sink = sink_for(build, postgres_database, frame, {"mode": "upsert", "keys": ["id"]})
+    write(sink, frame, 0)
+    assert postgres_database.rows('SELECT "ID"::text, doc, at, short, n FROM people') == [
+        (row[0], {"a": 1}, datetime(2024, 7, 1, 12), "abc", Decimal("7.00"))
+    ]
+    with pytest.raises(NodeError, match=r"value too long for type character varying\(3\); change the column's type"):
+        write(sink, frame.selectExpr("id", "doc", "at", "'abcd' AS short"), 1)
+
+
+def test_a_missing_table_that_must_not_be_made_is_named(spark: SparkSession, build: Build, database: Database):
+    with pytest.raises(NodeError, match="table people does not exist; create it") as caught:
+        sink_for(build, database, people(spark), {"create_table": False})
+    assert caught.value.permanent
+    assert caught.value.field == "table"
+
+
+def test_a_column_the_table_lacks_is_named_with_those_it_has(spark: SparkSession, build: Build, database: Database):
+    database.run("CREATE TABLE people (id integer)")
+    with pytest.raises(NodeError, match="has no column name; its columns are id"):
+        sink_for(build, database, people(spark))
+
+
+def test_an_upsert_without_a_unique_key_is_refused(spark: SparkSession, build: Build, database: Database):
+    database.run("CREATE TABLE people (id integer, name text)")
+    with pytest.raises(NodeError, match="has no unique key over id; add one, or choose append"):
+        sink_for(build, database, people(spark), {"mode": "upsert", "keys": ["id"]})
+
+
+def test_a_row_that_breaks_a_rule_fails_the_batch_in_one_sentence_and_leaves_no_row(spark: SparkSession, build: Build, database: Database):
+    database.run("CREATE TABLE people (id integer PRIMARY KEY, name text NOT NULL)")
+    sink = sink_for(build, database, people(spark))
+    with pytest.raises(NodeError, match=r'writing to "db": .*(people\.name|"name").*; correct the rows') as caught:
+        write(sink, spark.createDataFrame([(1, "a"), (2, None)], "id int, name string"), 0)
+    assert caught.value.permanent
+    assert database.rows("SELECT count(*) FROM people") == [(0,)]
+    assert write(sink, people(spark, (1, "a")), 0) == Written(rows=1)
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_wrong_password_is_said_without_showing_it(spark: SparkSession, build: Build, postgres_database: Database):
+    from dataclasses import replace
+
+    wrong = replace(postgres_database.settings, secrets={"password": "canary-4711"})
+    with pytest.raises(NodeError, match=r'connecting to "db": user pipeline was refused .*correct user or password') as caught:
+        sink_for(build, Database(wrong, lambda: None), people(spark))
+    assert caught.value.permanent
+    assert "canary-4711" not in repr(caught.value) + repr(wrong)
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_server_that_does_not_answer_is_tried_again(spark: SparkSession, build: Build, postgres_database: Database):
+    from dataclasses import replace
+
+    away = replace(postgres_database.settings, config={**postgres_database.settings.config, "port": 1})
+    with pytest.raises(NodeError, match=r"127\.0\.0\.1:1 does not answer") as caught:
+        sink_for(build, Database(away, lambda: None), people(spark))
+    assert not caught.value.permanent
+
+
+def test_names_with_quotes_and_percent_signs_are_only_names(spark: SparkSession, build: Build, database: Database):
+    frame = people(spark, (1, "a")).selectExpr("id", 'name AS `na"me %s; DROP TABLE x`')
+    sink = sink_for(build, database, frame, {"table": 'pe"ople %s'})
+    assert write(sink, frame, 0) == Written(rows=1)
+    assert database.rows('SELECT id, "na""me %s; DROP TABLE x" FROM "pe""ople %s"') == [(1, "a")]
+
+
+def test_an_empty_batch_moves_the_marker(spark: SparkSession, build: Build, database: Database):
+    sink = sink_for(build, database, people(spark))
+    assert write(sink, people(spark), 0) == Written(rows=0)
+    assert database.rows("SELECT attempt, batch_id FROM pipeline_sink_marker") == [(1, 0)]
