@@ -1,6 +1,7 @@
 """Fixtures for every test: Redis, the test database's address, one Spark session, and no skips where CI=true."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +80,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     from scripts.fetch_jars import jars_fetch
 
     jars_fetch(settings.SPARK_JARS_DIR)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     folder = tmp_path_factory.mktemp("spark")
     builder = SparkSession.builder.master("local[2]").appName("pipeline-web-tests")
     for name, value in {
