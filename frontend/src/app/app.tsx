@@ -1,0 +1,27 @@
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { BrowserRouter } from 'react-router'
+import { ApiError } from '../api/request'
+import { styleNonce } from './nonce'
+import { Pages } from './pages'
+import { cssVariablesResolver, theme } from './theme'
+
+const RETRIES = 2
+
+/** An answer is final; only silence is asked again. */
+const retry = (failures: number, error: Error) => !(error instanceof ApiError && error.status < 500) && failures < RETRIES
+
+const queries = new QueryClient({ defaultOptions: { queries: { retry, staleTime: 5_000, refetchOnWindowFocus: true } } })
+
+/** Everything under one roof: theme, queries, addresses. */
+export function App() {
+  return (
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariablesResolver} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+      <QueryClientProvider client={queries}>
+        <BrowserRouter>
+          <Pages />
+        </BrowserRouter>
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+}
