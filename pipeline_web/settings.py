@@ -8,7 +8,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from pipeline_web.keys import key_read_or_created
-from pipeline_web.variables import VARIABLES
+from pipeline_web.variables import VARIABLES, running_variables
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -23,6 +23,8 @@ DEBUG = env.bool("DEBUG", False)
 DATA_DIR = Path(env.str("DATA_DIR", str(BASE_DIR / "data"))).resolve()
 
 if EMBEDDED:
+    for _name, _value in running_variables(DATA_DIR).items():
+        VARIABLES.setdefault(_name, _value)
     SECRET_KEY = env.str("SECRET_KEY", "") or key_read_or_created(DATA_DIR / "keys" / "secret_key")
     ENCRYPTION_KEYS = env.list("ENCRYPTION_KEYS", default=[]) or [key_read_or_created(DATA_DIR / "keys" / "encryption_key")]
 else:
@@ -127,7 +129,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["jobs.api.parsers.BoundedJsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "jobs.api.errors.exception_response",
     "DEFAULT_PAGINATION_CLASS": "jobs.api.pagination.CreateTimeCursorPagination",

@@ -6,6 +6,7 @@ inherit that. It calls `receive` before Django is set up; everything else reads 
 
 import json
 import os
+from pathlib import Path
 from typing import IO
 
 VARIABLES: dict[str, str] = dict(os.environ)
@@ -17,3 +18,11 @@ HANDED_OVER = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS")
 def receive(stream: IO[str]) -> None:
     """Read one line of JSON `{name: value}` and let it stand over the environment."""
     VARIABLES.update(json.loads(stream.readline()))
+
+
+def running_variables(data_dir: Path) -> dict[str, str]:
+    """What `make run` chose for the product that runs on `data_dir` (port, Redis): so commands in another terminal find it."""
+    try:
+        return dict(json.loads((data_dir / "running.json").read_text()))
+    except (OSError, ValueError):
+        return {}

@@ -2,12 +2,15 @@
 
 import asyncio
 import fcntl
+import json
 import os
 import secrets
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -45,8 +48,9 @@ def main() -> int:
         with data_lock(data):
             redis = redis_configure(data / "redis")
             environment = variables(host, port, data, redis)
-            prepare(environment)
-            return asyncio.run(Supervisor(services(host, port, data, redis), cwd=ROOT, environment=environment).run())
+            with running(data, environment):
+                prepare(environment)
+                return asyncio.run(Supervisor(services(host, port, data, redis), cwd=ROOT, environment=environment).run())
     except (CannotStart, FrontendBroken, JarsUnavailable) as error:
         print(error, file=sys.stderr)
         return 1
@@ -99,6 +103,10 @@ def variables(host: str, port: str, data: Path, redis: Redis) -> dict[str, str]:
     """The environment of every service: what the person gave, and what only this start knows."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     reached = EVERY_INTERFACE.get(host, f"[{host}]" if ":" in host else host)
+    if host in EVERY_INTERFACE:
+        names = machine_names()
+        environment.setdefault("ALLOWED_HOSTS", ",".join([*names, "localhost", "127.0.0.1", "[::1]"]))
+        environment.setdefault("PUBLIC_URL", f"http://{names[0]}:{port}")
     return environment | {
         "HOST": host,
         "PORT": port,
@@ -109,6 +117,31 @@ def variables(host: str, port: str, data: Path, redis: Redis) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "PATH": java_path(environment),
     }
+
+
+@contextmanager
+def running(data: Path, environment: dict[str, str]) -> Iterator[None]:
+    """While the product runs, `running.json` (mode 600) tells commands in other terminals where it and its Redis are."""
+    note = data / "running.json"
+    note.unlink(missing_ok=True)
+    note.touch(mode=0o600)
+    names = ("HOST", "PORT", "REDIS_URL", "PUBLIC_URL", "ALLOWED_HOSTS")
+    note.write_text(json.dumps({name: environment[name] for name in names if name in environment}))
+    try:
+        yield
+    finally:
+        note.unlink(missing_ok=True)
+
+
+def machine_names() -> list[str]:
+    """What others may call this machine by: its address on the way out, then its names."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent
+            address = str(probe.getsockname()[0])
+        except OSError:
+            address = "127.0.0.1"
+    return list(dict.fromkeys([address, socket.gethostname(), socket.getfqdn()]))
 
 
 def java_path(environment: dict[str, str]) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from pipeline_web.variables import running_variables
 from scripts import bootstrap
 from scripts.bundle import BundleTooLarge, bundle_check
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
-from scripts.run import CannotStart, data_lock, port_check, redis_configure
+from scripts.run import CannotStart, data_lock, port_check, redis_configure, running
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -161,3 +162,10 @@ def test_the_ci_script_is_executable_and_sound() -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111
     assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
+
+
+def test_a_command_in_another_terminal_finds_the_running_product(tmp_path: Path) -> None:
+    with running(tmp_path, {"PORT": "8123", "REDIS_URL": "redis://:p@127.0.0.1:5/0", "HOST": "127.0.0.1", "OTHER": "x"}):
+        assert (tmp_path / "running.json").stat().st_mode & 0o777 == 0o600
+        assert running_variables(tmp_path) == {"HOST": "127.0.0.1", "PORT": "8123", "REDIS_URL": "redis://:p@127.0.0.1:5/0"}
+    assert running_variables(tmp_path) == {}

@@ -71,8 +71,7 @@ class Product:
     def manage(self, *arguments: str) -> str:
         """What a management command prints, run against the running product."""
         command = [sys.executable, "manage.py", *arguments]
-        environment = {**self.environment, "REDIS_URL": self._redis_url()}
-        return subprocess.run(command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, check=True).stdout
+        return subprocess.run(command, cwd=ROOT, env=self.environment, text=True, stdout=subprocess.PIPE, check=True).stdout
 
     def processes(self) -> set[int]:
         """Every living process below the product's first one, that one included."""
@@ -107,7 +106,3 @@ class Product:
 
     def _link_line(self) -> str | None:
         return next((found.group() for line in reversed(self.lines) if (found := LINK.search(line))), None)
-
-    def _redis_url(self) -> str:
-        config = dict(line.split(" ", 1) for line in (self.data / "redis" / "redis.conf").read_text().splitlines() if " " in line)
-        return f"redis://:{config['requirepass']}@127.0.0.1:{config['port']}/0"
