@@ -1,7 +1,6 @@
 """Fixtures for every test: Redis, the test database's address, one Spark session, and no skips where CI=true."""
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,29 +74,14 @@ def postgres_server() -> Iterator[str]:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """The one Spark session of this run, built as a driver builds it."""
     from django.conf import settings
-    from pyspark.sql import SparkSession
 
+    from jobs.engine.session import SessionOptions, jars_in, session_build
     from scripts.fetch_jars import jars_fetch
 
     jars_fetch(settings.SPARK_JARS_DIR)
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     folder = tmp_path_factory.mktemp("spark")
-    builder = SparkSession.builder.master("local[2]").appName("pipeline-web-tests")
-    for name, value in {
-        "spark.driver.memory": "1g",
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.local.dir": str(folder),
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.scheduler.mode": "FAIR",
-        "spark.jars": ",".join(str(jar) for jar in sorted(Path(settings.SPARK_JARS_DIR).glob("*.jar"))),
-        "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
-        "spark.sql.runSQLOnFiles": "false",
-    }.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    jars = jars_in(settings.SPARK_JARS_DIR)
+    session = session_build(SessionOptions(master="local[2]", jars=jars, memory="1g", app_name="pipeline-web-tests", local_dir=folder))
+    session.conf.set("spark.sql.shuffle.partitions", "2")
     yield session
     session.stop()
