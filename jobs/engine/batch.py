@@ -40,10 +40,20 @@ class BatchSinks:
         for sink, frame in targets.items():
             self.checkpoint()
             written[sink] = self._written(sink, frame, batch_id)
-        if not any(self._reads_all(sink) and not written[sink].repeated for sink in targets):
-            for frame in targets.values():  # nobody read every row, so nothing was counted completely
+        for sink, frame in targets.items():
+            if not self._was_counted(sink, written):
                 frame.count()
         self._report(batch_id, written, seen())
+
+    def _was_counted(self, sink: str, written: Mapping[str, Written]) -> bool:
+        """Whether all that arrives at `sink` was computed: by the sink, or by another that reads the same."""
+        (arrow,) = self.steps.arriving(sink)
+        beside = [
+            other
+            for other in written
+            if (self.steps.arriving(other)[0].source, self.steps.arriving(other)[0].port) == (arrow.source, arrow.port)
+        ]
+        return any(self._reads_all(other) and not written[other].repeated for other in beside)
 
     def counts_of(self, batch_id: int) -> Mapping[str, NodeCounts] | None:
         """Counts of one of the last batches written in this attempt; None if it was written by an earlier one."""

@@ -90,10 +90,12 @@ class BatchCounter:
 
 def _arrived(observation: Observation, deadline: float) -> bool:
     java_observation: Any = observation._jo
-    while java_observation.getOrEmpty().isEmpty():  # waits 100 ms itself
+    arrival = java_observation.future()
+    while not arrival.isCompleted():
         if time.monotonic() > deadline:
             return False
-    return True
+        time.sleep(0.005)
+    return bool(arrival.value().get().isSuccess())
 
 
 def _measures(frame: DataFrame, sample: bool) -> list[Column]:

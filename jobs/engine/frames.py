@@ -58,10 +58,17 @@ class Frames:
 
     def of(self, node_id: str, port: str, occurrence: str = "") -> DataFrame:
         """The good rows of an output port; of a port of kind errors, the rejected ones with their reason."""
+        return self._all_of(node_id, occurrence)[port]
+
+    def ports_of(self, node_id: str) -> tuple[str, ...]:
+        """The output ports that the node's frames really have."""
+        return tuple(self._all_of(node_id, ""))
+
+    def _all_of(self, node_id: str, occurrence: str) -> dict[str, DataFrame]:
         key = (node_id, occurrence)
         if key not in self._ports:
             self._ports[key] = self._split(node_id, self._produced(node_id, occurrence))
-        return self._ports[key][port]
+        return self._ports[key]
 
     def frontier(self, node_id: str, port: str | None) -> DataFrame:
         """What the streaming query hands to each batch: one port, or with None all rows with the column REJECTED."""

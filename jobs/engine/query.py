@@ -19,6 +19,7 @@ from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
 from jobs.engine.progress import last_committed
+from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
 
 logger = logging.getLogger(__name__)
@@ -157,6 +158,7 @@ class StreamQuery:
         frame = kept(frame) if shared else frame
         counter = BatchCounter()
         spark = frame.sparkSession
+        session_enter(spark, self._steps.plan)
 
         def seen() -> dict[str, Seen]:
             assert self._query is not None

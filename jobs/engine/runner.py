@@ -20,7 +20,7 @@ from jobs.engine.grouping import query_plans
 from jobs.engine.plan import Plan
 from jobs.engine.progress import ProgressListener, committed, progressed
 from jobs.engine.query import StreamQuery
-from jobs.engine.session import execution_session, pool_enter
+from jobs.engine.session import execution_session, session_enter
 from jobs.engine.steps import Steps
 from jobs.engine.whole import WholeQuery
 from jobs.nodes.base import Sink, Source
@@ -127,7 +127,7 @@ class Run:
 
     def _attempt(self) -> Outcome:
         session = execution_session(self._spark, self.plan)
-        pool_enter(self._spark, self.plan)
+        session_enter(session, self.plan)
         listener = ProgressListener(self._progress_heard, self._end_heard)
         session.streams.addListener(listener)
         try:

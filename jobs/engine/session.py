@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -74,6 +75,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(_python_path()),
         "spark.python.worker.reuse": "true",
         "spark.sql.adaptive.enabled": "true",
+        # A query names what its node is connected to, never a file: select * from csv.`/etc/passwd`.
+        "spark.sql.runSQLOnFiles": "false",
         **STREAMING_CONF,
     }
     if options.master.startswith("local"):
@@ -102,9 +105,11 @@ def execution_session(spark: SparkSession, plan: Plan) -> SparkSession:
     return session
 
 
-def pool_enter(spark: SparkSession, plan: Plan) -> None:
-    """Jobs started from this thread, and queries it starts, run in the execution's own scheduler pool."""
-    spark.sparkContext.setLocalProperty("spark.scheduler.pool", f"{plan.job_name}-{plan.generation}")
+def session_enter(session: SparkSession, plan: Plan) -> None:
+    """This thread now works for the execution: its session is the active one, what it starts runs in its own scheduler pool."""
+    java: Any = session
+    java._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(java._jsparkSession)
+    session.sparkContext.setLocalProperty("spark.scheduler.pool", f"{plan.job_name}-{plan.generation}")
 
 
 def _environment_set(*, local: bool) -> None:

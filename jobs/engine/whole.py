@@ -17,7 +17,7 @@ from jobs.engine.events import BatchCommitted, QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
-from jobs.engine.session import pool_enter
+from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
 
 
@@ -69,7 +69,7 @@ class WholeQuery:
 
     def _run(self) -> None:
         try:
-            pool_enter(self._spark, self._steps.plan)
+            session_enter(self._spark, self._steps.plan)
             self._spark.sparkContext.setJobGroup(self._group, self._steps.plan.job_name, interruptOnCancel=True)
             self._write()
         except BaseException as error:

@@ -1,0 +1,110 @@
+"""Spark's complaints about a node, as Problems on the field that is to blame, in words for the user."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pyspark.errors import PySparkException
+
+from jobs.dag.document import Node
+from jobs.dag.pointers import pointer_of
+from jobs.dag.problems import Problem
+from jobs.nodes.base import NodeError
+
+_MOST_COLUMNS = 30
+
+
+def problem_of(error: BaseException, node_id: str, node: Node, config: Any, columns: Sequence[str], *, is_source: bool) -> Problem:
+    """The Problem that `error` stands for. `config`: with parameters filled in; `columns`: those that arrive at the node.
+
+    A source that cannot be asked is a warning: its system may be back when the job starts.
+    """
+    if isinstance(error, NodeError):
+        path = (error.field,) if error.field else _blamed(config, [])
+        away = is_source and error.kind == "external"
+        return Problem(
+            severity="warning" if away else "error",
+            code="source.unavailable" if away else "node.refused",
+            node_id=node_id,
+            pointer=pointer_of(("nodes", node_id, "config", *path)),
+            message=f'"{node.name}": {error.message}',
+        )
+    code, message, needles = _explained(error, columns)
+    return Problem(
+        code=code,
+        node_id=node_id,
+        pointer=pointer_of(("nodes", node_id, "config", *_blamed(config, needles))),
+        message=f'"{node.name}": {message}',
+    )
+
+
+def _explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, list[str]]:
+    """Code, sentence, and the texts to look for in the config."""
+    condition = (error.getCondition() or "") if isinstance(error, PySparkException) else ""
+    given = (error.getMessageParameters() or {}) if isinstance(error, PySparkException) else {}
+    quoted = _quoted_sql(error)
+    if condition.startswith(("UNRESOLVED_COLUMN", "FIELD_NOT_FOUND", "UNRESOLVED_FIELD")):
+        name = _plain(given.get("objectName") or given.get("fieldName") or "")
+        return "column.unknown", _no_column(name, columns), [name, name.rsplit(".", 1)[-1], *quoted]
+    if condition.startswith("UNRESOLVED_ROUTINE"):
+        name = _plain(given.get("routineName", ""))
+        return "function.unknown", f"there is no function {name}", [name, *quoted]
+    if condition.startswith("PARSE_SYNTAX_ERROR"):
+        near = given.get("error", "").strip("'")
+        where = "at its end" if near == "end of input" else f'at "{near}"'
+        return "expression.syntax", f"the expression cannot be read {where}", quoted
+    return "expression.invalid", _first_line(error), quoted
+
+
+def _no_column(name: str, columns: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name.rsplit(".", 1)[-1].lower(), [column.lower() for column in columns], n=1, cutoff=0.6)
+    meant = next((column for column in columns if near and column.lower() == near[0]), None)
+    listed = ", ".join(columns[:_MOST_COLUMNS]) + (" …" if len(columns) > _MOST_COLUMNS else "")
+    question = f"did you mean {meant}? " if meant else ""
+    return f"there is no column {name}; {question}The columns are {listed}" if columns else f"there is no column {name}"
+
+
+def _plain(name: str) -> str:
+    return name.replace("`", "")
+
+
+def _quoted_sql(error: BaseException) -> list[str]:
+    """The piece of SQL that Spark shows below "== SQL ==", its caret lines left out."""
+    match = re.search(r"== SQL[^\n]*==\n(.+)", str(error), re.DOTALL)
+    if not match:
+        return []
+    lines = [line for line in match[1].splitlines() if line.strip() and not re.fullmatch(r"[-\s]*\^+[-\s]*", line)]
+    return ["\n".join(lines).strip(), *(line.strip() for line in lines[:1])]
+
+
+def _first_line(error: BaseException) -> str:
+    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    first = re.sub(r"\s*SQLSTATE: \w+.*$", "", first)
+    return re.sub(r"^\[[A-Z0-9_.]+\] ", "", first)[:500]
+
+
+def _blamed(config: Any, needles: Sequence[str]) -> tuple[str | int, ...]:
+    """Where in the config one of `needles` stands; the only text field if none does; () where that is not clear either."""
+    texts = list(_texts(config, ()))
+    for needle in needles:
+        if not needle:
+            continue
+        word = re.compile(rf"(?<![\w`]){re.escape(needle)}(?![\w])" if re.fullmatch(r"[\w.]+", needle) else re.escape(needle))
+        for path, text in texts:
+            if text == needle or word.search(text) or word.search(text.replace("`", "")):
+                return path
+    return texts[0][0] if len(texts) == 1 else ()
+
+
+def _texts(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, (*path, key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*path, index))

@@ -1,0 +1,118 @@
+"""A look at the rows before and behind one node: a few rows are read, no sink is touched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.dag.document import DagDocument
+from jobs.dag.graph import structure_problems, topological_order
+from jobs.dag.parameters import example_values, substitute
+from jobs.dag.problems import errors_in
+from jobs.engine.analysis_problems import problem_of
+from jobs.engine.compiler import PlanInvalid, step_compile
+from jobs.engine.counts import NoCounter
+from jobs.engine.failure import AtNode
+from jobs.engine.frames import Frames
+from jobs.engine.session import session_enter
+from jobs.engine.steps import Steps
+from jobs.engine.validation import analyse, schema_plan
+from jobs.nodes.base import ConnectionSettings, Limits, Sink
+from jobs.nodes.registry import REGISTRY, NodeRegistry
+
+MOST_ROWS = 1000
+
+
+def preview(
+    spark: SparkSession,
+    document: DagDocument,
+    node_id: str,
+    *,
+    rows: int = 50,
+    connections: Mapping[str, ConnectionSettings],
+    limits: Limits,
+    parameters: Mapping[str, Any] | None = None,
+    registry: NodeRegistry = REGISTRY,
+) -> dict[str, Any]:
+    """{"in": table | None, "out": table | None, "rejected": table | None}; a table is {"columns": [{"name", "type"}], "rows": [object]}.
+
+    Each source above the node gives at most `rows` rows, so a filter may leave none. PlanInvalid if the node, or one above it,
+    does not hold. Faults elsewhere in the document do not matter.
+    """
+    rows = max(1, min(rows, MOST_ROWS))
+    values = {**example_values(document), **(parameters or {})}
+    part = _above(document, node_id)
+    faults = [problem for problem in errors_in(structure_problems(part, registry.catalogue())) if not problem.code.startswith("graph.")]
+    if faults:
+        raise PlanInvalid(faults)
+    compiled = tuple(step_compile(part, step_id, values, registry) for step_id in topological_order(part))
+    steps = Steps(schema_plan(part, compiled, connections, limits, values), registry)
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", steps.plan.settings.time_zone)
+    session_enter(session, steps.plan)
+    group = f"preview-{uuid4()}"
+    session.sparkContext.setJobGroup(group, f"preview of {node_id}", interruptOnCancel=True)
+    try:
+        return _tables(steps, session, node_id, rows)
+    except AtNode as error:
+        told = analyse(session, part, connections=connections, limits=limits, parameters=values, registry=registry).problems
+        told = [problem for problem in errors_in(told) if not problem.code.startswith("graph.")]
+        raise PlanInvalid(told or [_problem(error, part, values, steps)]) from error
+
+
+def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int) -> dict[str, Any]:
+    frames = Frames(
+        steps,
+        session,
+        NoCounter(),
+        mode="batch",
+        keep=lambda step_id, frame: frame.limit(rows) if step_id in steps.sources else frame,
+    )
+    arriving = steps.arriving(node_id)
+    before = frames.of(arriving[0].source, arriving[0].port) if arriving else None
+    behind = None if isinstance(steps.types[node_id], Sink) else frames.ports_of(node_id)
+    try:
+        return {
+            "in": _table(before, rows) if before is not None else None,
+            "out": _table(frames.of(node_id, "out"), rows) if behind and "out" in behind else None,
+            "rejected": _table(frames.of(node_id, "errors"), rows) if behind and "errors" in behind else None,
+        }
+    except AtNode:
+        raise
+    except Exception as error:  # rows are only computed when they are taken
+        raise AtNode(node_id, error) from error
+
+
+def _table(frame: DataFrame, rows: int) -> dict[str, Any]:
+    columns = [{"name": one.name, "type": one.dataType.simpleString()} for one in frame.schema.fields]
+    quoted = [F.col(f"`{name.replace('`', '``')}`") for name in frame.columns]
+    texts = frame.limit(rows).select(F.to_json(F.struct(*quoted), {"ignoreNullFields": "false"})).collect() if quoted else []
+    return {"columns": columns, "rows": [json.loads(text[0]) for text in texts]}
+
+
+def _above(document: DagDocument, node_id: str) -> DagDocument:
+    """`node_id` and all above it, references too. PlanInvalid if there is no such node."""
+    if node_id not in document.nodes:
+        raise LookupError(f"there is no node {node_id}")
+    found: set[str] = set()
+    waiting = [node_id]
+    while waiting:
+        one = waiting.pop()
+        if one not in found and one in document.nodes:
+            found.add(one)
+            waiting.extend(edge.source[0] for edge in document.edges.values() if edge.target[0] == one)
+    nodes = {one: node for one, node in document.nodes.items() if one in found}
+    edges = {edge_id: edge for edge_id, edge in document.edges.items() if edge.target[0] in found}
+    return document.model_copy(update={"nodes": nodes, "edges": edges})
+
+
+def _problem(error: AtNode, document: DagDocument, values: Mapping[str, Any], steps: Steps) -> Any:
+    node = document.nodes[error.node_id]
+    cause = error.__cause__ or error
+    config = substitute(node.config, values)
+    return problem_of(cause, error.node_id, node, config, [], is_source=error.node_id in steps.sources)

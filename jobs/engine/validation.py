@@ -1,0 +1,160 @@
+"""All Problems of a document: its structure and configs, then Spark's own analysis of each node with schemas only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.dag.catalogue import Catalogue
+from jobs.dag.document import DagDocument
+from jobs.dag.graph import structure_problems, topological_order
+from jobs.dag.parameters import example_values, substitute
+from jobs.dag.problems import Problem
+from jobs.engine.analysis_problems import problem_of
+from jobs.engine.compiler import PlanInvalid, step_compile
+from jobs.engine.counts import NoCounter
+from jobs.engine.failure import AtNode
+from jobs.engine.frames import Frames
+from jobs.engine.plan import Locations, Plan, Settings, Step
+from jobs.engine.steps import Steps
+from jobs.nodes.base import ConnectionSettings, Limits, NodeType, Sink
+from jobs.nodes.registry import REGISTRY, NodeRegistry
+
+Schema = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """`schemas`: node id → port (inputs too) → columns {"name", "type", "nullable"}, wherever Spark could tell."""
+
+    problems: list[Problem] = field(default_factory=list)
+    schemas: dict[str, dict[str, Schema]] = field(default_factory=dict)
+
+
+def document_problems(document: DagDocument, catalogue: Catalogue) -> list[Problem]:
+    """What can be said without Spark: the graph, the configs, the parameters."""
+    return structure_problems(document, catalogue)
+
+
+def analyse(
+    spark: SparkSession,
+    document: DagDocument,
+    *,
+    connections: Mapping[str, ConnectionSettings],
+    limits: Limits,
+    parameters: Mapping[str, Any],
+    registry: NodeRegistry = REGISTRY,
+) -> Analysis:
+    """Every Problem of `document`. Reads no rows; a source may ask its system for columns.
+
+    A node is analysed when all above it holds, so one fault is told once, where it is.
+    """
+    problems = structure_problems(document, registry.catalogue())
+    try:
+        order = topological_order(document)
+    except ValueError:
+        return Analysis(problems)
+    values = {**example_values(document), **parameters}
+    broken = {problem.node_id for problem in problems if problem.severity == "error" and problem.node_id}
+    broken |= {document.edges[problem.edge_id].target[0] for problem in problems if problem.edge_id in document.edges}
+    steps: list[Step] = []
+    for node_id in order:
+        above = {edge.source[0] for edge in document.edges.values() if edge.target[0] == node_id}
+        if node_id in broken or above & broken:
+            broken.add(node_id)
+            continue
+        try:
+            steps.append(step_compile(document, node_id, values, registry))
+        except PlanInvalid as error:
+            problems.extend(problem for problem in error.problems if problem not in problems)
+            broken.add(node_id)
+    found = _Analyser(spark.newSession(), document, steps, connections, limits, values, registry).analysis()
+    return Analysis([*problems, *found.problems], found.schemas)
+
+
+class _Analyser:
+    def __init__(
+        self,
+        spark: SparkSession,
+        document: DagDocument,
+        steps: list[Step],
+        connections: Mapping[str, ConnectionSettings],
+        limits: Limits,
+        values: Mapping[str, Any],
+        registry: NodeRegistry,
+    ) -> None:
+        self._document = document
+        self._values = values
+        self._steps = Steps(schema_plan(document, tuple(steps), connections, limits, values), registry)
+        self._frames = Frames(self._steps, spark, NoCounter(), mode="batch", schema_only=True)
+        self._broken: set[str] = set()
+        self._found = Analysis()
+
+    def analysis(self) -> Analysis:
+        for step in self._steps.plan.steps:
+            if self._broken & {arrow.source for arrow in self._steps.arriving(step.node_id, references=True)}:
+                self._broken.add(step.node_id)
+            else:
+                self._analyse(step)
+        return self._found
+
+    def _analyse(self, step: Step) -> None:
+        node_type = self._steps.types[step.node_id]
+        schemas: dict[str, Schema] = {}
+        arriving: list[str] = []
+        try:
+            for arrow in self._steps.arriving(step.node_id, references=True):
+                frame = self._frames.of(arrow.source, arrow.port)
+                schemas.setdefault(arrow.input, _schema(frame))
+                arriving.extend(name for name in frame.columns if name not in arriving)
+            if not isinstance(node_type, Sink):
+                for port in self._output_ports(node_type, step):
+                    schemas[port] = _schema(self._frames.of(step.node_id, port))
+        except Exception as error:
+            self._broken.add(step.node_id)
+            self._found.problems.append(self._problem(error, step, arriving))
+        if schemas:
+            self._found.schemas[step.node_id] = schemas
+
+    def _problem(self, error: Exception, step: Step, columns: list[str]) -> Problem:
+        cause = error.__cause__ if isinstance(error, AtNode) and error.__cause__ else error
+        node = self._document.nodes[step.node_id]
+        config = substitute(node.config, self._values)
+        return problem_of(cause, step.node_id, node, config, columns, is_source=step.node_id in self._steps.sources)
+
+    def _output_ports(self, node_type: NodeType[Any], step: Step) -> list[str]:
+        ports = self._frames.ports_of(step.node_id)
+        return [port for port in ports if port != "errors" or node_type.rejects_rows]
+
+
+def schema_plan(
+    document: DagDocument,
+    steps: tuple[Step, ...],
+    connections: Mapping[str, ConnectionSettings],
+    limits: Limits,
+    values: Mapping[str, Any],
+) -> Plan:
+    """A Plan to look at frames with, never to be run: it has no folders and no identity."""
+    nowhere = Path("/nonexistent")
+    return Plan(
+        job_name=document.name,
+        job_type=document.type,
+        job_uid="",
+        generation="",
+        attempt=0,
+        fresh=True,
+        steps=steps,
+        settings=Settings(time_zone=document.settings.time_zone or "UTC"),
+        locations=Locations(live=nowhere, work=nowhere),
+        limits=limits,
+        connections=connections,
+        parameters=values,
+    )
+
+
+def _schema(frame: DataFrame) -> Schema:
+    return [{"name": one.name, "type": one.dataType.simpleString(), "nullable": one.nullable} for one in frame.schema.fields]
