@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, cast
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from jobs.models import LEASED, Execution, ExecutionStatus
+from jobs.models import LEASED, Event, Execution, ExecutionStatus
 from jobs.selectors.access import projects_visible
 from jobs.selectors.refusals import NotFound
-from jobs.selectors.shapes.execution import ExecutionOut, JobTypeWord, ShownStatus, StatusWord, TriggerWord
+from jobs.selectors.shapes.execution import EventOut, ExecutionOut, JobTypeWord, ShownStatus, StatusWord, TriggerWord
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -109,3 +109,18 @@ def execution_out(row: Execution, *, with_trace: bool = False) -> ExecutionOut:
 def _retries(row: Execution) -> int:
     found = row.resolved.get("max_retry_times", DEFAULT_RETRIES) if isinstance(row.resolved, dict) else DEFAULT_RETRIES
     return found if isinstance(found, int) else DEFAULT_RETRIES
+
+
+def event_out(row: Event) -> EventOut:
+    return EventOut(
+        seq=row.seq,
+        time=row.time,
+        kind=row.kind,
+        actor=row.actor,
+        reason=row.reason,
+        attempt=row.attempt,
+        from_status=row.from_status,
+        to_status=row.to_status,
+        node_id=row.node_id,
+        detail=row.detail,
+    )

@@ -1,0 +1,38 @@
+"""Which executions somebody asked for."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from django.db.models import Q, QuerySet
+from django.utils.dateparse import parse_datetime
+
+from jobs.dag.problems import Problem
+from jobs.models import Execution
+from jobs.selectors.refusals import Invalid
+
+
+def executions_filtered(rows: QuerySet[Execution], given: Mapping[str, str]) -> QuerySet[Execution]:
+    """`given` may hold job_name, status, job_type, triggered_by (several by comma), q, created_after, created_before."""
+    if job_name := given.get("job_name"):
+        rows = rows.filter(job_name=job_name)
+    for column in ("status", "job_type", "triggered_by"):
+        if words := [word.strip().upper() for word in given.get(column, "").split(",") if word.strip()]:
+            rows = rows.filter(**{f"{column}__in": words})
+    if text := given.get("q", "").strip():
+        rows = rows.filter(Q(job_name__icontains=text) | Q(job__title__icontains=text) | Q(execution_id__startswith=text))
+    for name, condition in (("created_after", "create_time__gte"), ("created_before", "create_time__lt")):
+        if given.get(name):
+            rows = rows.filter(**{condition: time_read(given[name], name)})
+    return rows
+
+
+def time_read(text: str, name: str) -> datetime:
+    """An ISO 8601 time, UTC unless it says otherwise; Invalid for anything else."""
+    try:
+        found = parse_datetime(text.replace(" ", "+"))
+    except ValueError:
+        found = None
+    if found is None:
+        problem = Problem(code="query.invalid", pointer=f"/{name}", message=f'{name} must be a time such as "2026-01-31T12:00:00Z"')
+        raise Invalid("the query has problems", problems=[problem])
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,0 +1,99 @@
+"""One job in full: its document, its draft, its versions, its settings."""
+
+import json
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from jobs.dag.graph import check_document
+from jobs.dag.problems import Problem, errors_in
+from jobs.models import Job, JobConfig, JobDraft, JobVersion, Role
+from jobs.nodes.registry import REGISTRY
+from jobs.selectors.access import role_in
+from jobs.selectors.jobs import jobs_for_lists, jobs_out, jobs_visible
+from jobs.selectors.refusals import NotFound
+from jobs.selectors.schedules import schedule_out
+from jobs.selectors.shapes.job import ConfigOut, DraftOut, JobDetailOut, VersionDetailOut, VersionOut
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def job_detail(*, user: "User", job_name: str) -> JobDetailOut:
+    """Everything the job's page shows, or NotFound."""
+    row = jobs_for_lists(jobs_visible(user)).filter(job_name=job_name).first()
+    if row is None:
+        raise NotFound(f'job "{job_name[:200]}" does not exist, or not for you')
+    listed = jobs_out([row])[0]
+    schedule = getattr(row, "schedule", None)
+    draft = JobDraft.objects.filter(job=row).values_list("document", flat=True).first()
+    return JobDetailOut(
+        **{
+            **{name: getattr(listed, name) for name in type(listed).model_fields},
+            "schedule": schedule_out(schedule, with_times=True) if schedule else None,
+        },
+        document=json.loads(row.dag_definition) if row.dag_definition else None,
+        problems=len(errors_in(document_problems(draft))) if draft else 0,
+        role=cast(Literal["VIEWER", "OPERATOR", "EDITOR", "ADMIN"], str(role_in(user, row.project_id) or Role.VIEWER)),
+    )
+
+
+def document_problems(text: str) -> list[Problem]:
+    """All that can be said about a document without Spark."""
+    return check_document(text, REGISTRY.catalogue())[1]
+
+
+def draft_get(job: Job) -> JobDraft:
+    return JobDraft.objects.select_related("updated_by").get(job=job)
+
+
+def draft_out(draft: JobDraft, problems: list[Problem] | None = None) -> DraftOut:
+    """`problems` are found anew unless given."""
+    current = JobVersion.objects.filter(job_id=draft.job_id, version=draft.job.version).values_list("logic_hash", flat=True).first()
+    document: dict[str, Any] = json.loads(draft.document)
+    return DraftOut(
+        document=document,
+        layout=draft.layout,
+        revision=draft.revision,
+        base_version=draft.base_version,
+        dirty=current is None or draft.logic_hash != current,
+        problems=document_problems(draft.document) if problems is None else problems,
+        update_time=draft.update_time,
+        updated_by=draft.updated_by.get_username() if draft.updated_by else "",
+    )
+
+
+def versions_out(job: Job) -> list[VersionOut]:
+    """Newest first, without their documents; at most the newest 500."""
+    rows = JobVersion.objects.filter(job=job).select_related("created_by").defer("dag_definition").order_by("-version")[:500]
+    return [VersionOut(**_version_fields(row)) for row in rows]
+
+
+def version_get(*, job: Job, version: int) -> VersionDetailOut:
+    """One version with its document, or NotFound."""
+    row = JobVersion.objects.filter(job=job, version=version).select_related("created_by").first()
+    if row is None:
+        raise NotFound(f'job "{job.job_name}" has no version {version}')
+    return VersionDetailOut(**_version_fields(row), document=json.loads(row.dag_definition))
+
+
+def _version_fields(row: JobVersion) -> dict[str, Any]:
+    return {
+        "version": row.version,
+        "logic_hash": row.logic_hash,
+        "comment": row.comment,
+        "create_time": row.create_time,
+        "created_by": row.created_by.get_username() if row.created_by else "",
+    }
+
+
+def configs_out(job: Job) -> list[ConfigOut]:
+    """The settings laid over the job's document, by key."""
+    return [
+        ConfigOut(
+            config_key=row.config_key,
+            config_value=row.config_value,
+            config_type=cast(Literal["STRING", "INT", "BOOLEAN", "JSON"], row.config_type),
+            description=row.description,
+            update_time=row.update_time,
+        )
+        for row in JobConfig.objects.filter(job=job).order_by("config_key")
+    ]

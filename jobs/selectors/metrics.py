@@ -1,0 +1,53 @@
+"""Metric samples over a range, at the finest resolution that stays readable."""
+
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from jobs.models import Execution, MetricSample
+from jobs.selectors.shapes.execution import MetricSampleOut, MetricsOut
+
+RESOLUTIONS = (1, 10, 60)
+MAX_SAMPLES = 4000
+#: Up to this long a range is read at this resolution.
+_FINEST = ((timedelta(minutes=15), 1), (timedelta(hours=6), 10))
+
+
+def metrics_out(
+    execution: Execution, *, start: datetime | None = None, end: datetime | None = None, resolution: int | None = None
+) -> MetricsOut:
+    """Samples in [start, end), oldest first, at most the newest 4,000; without a range, the last hour up to the execution's end."""
+    end = end or (execution.end_time or timezone.now()) + timedelta(seconds=1)
+    start = start or end - timedelta(hours=1)
+    chosen = resolution if resolution in RESOLUTIONS else resolution_for(end - start)
+    rows = list(_samples(execution, chosen, start, end))
+    while not rows and resolution is None and chosen != RESOLUTIONS[0]:
+        # A young execution has no roll-ups yet.
+        chosen = RESOLUTIONS[RESOLUTIONS.index(chosen) - 1]
+        rows = list(_samples(execution, chosen, start, end))
+    return MetricsOut(resolution=chosen, results=[sample_out(row) for row in reversed(rows)])
+
+
+def resolution_for(span: timedelta) -> int:
+    """Seconds between samples that suit a range this long."""
+    return next((seconds for longest, seconds in _FINEST if span <= longest), RESOLUTIONS[-1])
+
+
+def _samples(execution: Execution, resolution: int, start: datetime, end: datetime) -> "list[MetricSample]":
+    rows = MetricSample.objects.filter(execution_id=execution.execution_id, resolution=resolution, time__gte=start, time__lt=end)
+    return list(rows.order_by("-time")[:MAX_SAMPLES])
+
+
+def sample_out(row: MetricSample) -> MetricSampleOut:
+    return MetricSampleOut(
+        time=row.time,
+        rows_in=row.rows_in,
+        rows_out=row.rows_out,
+        rows_rejected=row.rows_rejected,
+        in_per_second=row.in_per_second,
+        out_per_second=row.out_per_second,
+        batch_id=row.batch_id,
+        batch_ms=row.batch_ms,
+        backlog=row.backlog,
+        detail=row.detail,
+    )
