@@ -1,5 +1,6 @@
 """Settings, all from variables: an embedded and a production installation differ by these only (docs: README)."""
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -189,11 +190,18 @@ SPARK_JARS_DIR = Path(env.str("SPARK_JARS_DIR", str(BASE_DIR / ".venv" / "spark-
 SPARK_DRIVER_MEMORY = env.str("SPARK_DRIVER_MEMORY", "2g")
 #: Live Spark folders; shared by all hosts when the master is not local.
 CHECKPOINT_ROOT = Path(env.str("CHECKPOINT_ROOT", str(DATA_DIR / "checkpoints")))
+#: Whether every worker's host sees the same CHECKPOINT_ROOT; if not, an execution stays on the host whose disk holds its position.
+CHECKPOINT_ROOT_SHARED = env.bool("CHECKPOINT_ROOT_SHARED", not SPARK_MASTER.startswith("local"))
+STORAGE_HOST = env.str("STORAGE_HOST", socket.gethostname())
 LOG_DIR = Path(env.str("LOG_DIR", str(DATA_DIR / "logs")))
 #: Folders that file nodes and SQLite connections may read and write (after realpath).
 FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", default=[str(DATA_DIR / "files")])]
+#: Where this machine reaches itself: an address that means "all of mine" is none to connect to.
+_OWN_ADDRESS = {"0.0.0.0": f"127.0.0.1:{PORT}", "::": f"[::1]:{PORT}"}.get(HOST, f"{HOST}:{PORT}")  # noqa: S104
 #: `host:port` pairs that HTTP nodes may reach although the address is private.
-HTTP_ALLOWED_HOSTS = env.list("HTTP_ALLOWED_HOSTS", default=[f"127.0.0.1:{PORT}"] if EMBEDDED else [])
+HTTP_ALLOWED_HOSTS = env.list("HTTP_ALLOWED_HOSTS", default=[_OWN_ADDRESS] if EMBEDDED else [])
+#: Where the examples find the demo API.
+DEMO_API_URL = f"http://{_OWN_ADDRESS}"
 #: Token of the demo API; empty where the demo does not exist.
 DEMO_API_TOKEN = (env.str("DEMO_API_TOKEN", "") or key_read_or_created(DATA_DIR / "keys" / "demo_token")) if EMBEDDED else ""
 

@@ -1,0 +1,153 @@
+"""The example jobs on real data: loaded once, and set back to their beginning."""
+
+import json
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from jobs.models import DEFAULT_PROJECT, UNFINISHED, Connection, Execution, Job, JobDraft, Role
+from jobs.nodes.connections.sqlite import sqlite_open
+from jobs.selectors.refusals import Conflict, Invalid, NotFound, Refusal
+from jobs.services.access import role_check
+from jobs.services.audit import audit_record
+from jobs.services.connections import connection_create, connection_open, connection_update, installation_limits
+from jobs.services.flights import tables_copy
+from jobs.services.jobs import job_create, job_publish
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+WAREHOUSE, DEMO_API = "example-warehouse", "demo-api"
+
+
+@dataclass(frozen=True)
+class Example:
+    """What a run of an example leaves behind: folders below the first file root, and tables of the warehouse."""
+
+    folders: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    needs_demo_api: bool = False
+
+
+EXAMPLES: Mapping[str, Example] = {
+    "departures-per-hour": Example(folders=("flights/incoming",), tables=("departures_per_hour",)),
+    "flights-import": Example(tables=("flights",), needs_demo_api=True),
+    "carrier-delays": Example(folders=("flights/carrier-delays",), tables=("carrier_delays",)),
+}
+
+
+def incoming_folder() -> Path:
+    """Where the flights of the streaming example arrive, day by day."""
+    return files_root() / "flights" / "incoming"
+
+
+def files_root() -> Path:
+    """The first folder of this installation's files: relative paths in documents begin there."""
+    root: Path = settings.FILE_ROOTS[0]
+    return root
+
+
+def examples_load(*, user: "User") -> Iterator[str]:
+    """Data, connections and jobs, each only where it is not there yet; yields what was done, in words.
+
+    A job somebody changed stays as it is, one somebody deleted stays deleted.
+    """
+    yield from (f"copied the table {table}" for table in tables_copy(files_root() / "flights"))
+    incoming_folder().mkdir(parents=True, exist_ok=True)
+    yield from _connection_load(user, WAREHOUSE, "sqlite", {"path": "flights/warehouse.sqlite3"}, {}, "Results of the example jobs")
+    if settings.EMBEDDED:
+        address, secrets = {"base_url": settings.DEMO_API_URL, "authentication": "bearer"}, {"token": settings.DEMO_API_TOKEN}
+        yield from _connection_load(user, DEMO_API, "http_api", address, secrets, "The flights service of this installation")
+    for job_name, example in EXAMPLES.items():
+        if settings.EMBEDDED or not example.needs_demo_api:
+            yield from _job_load(user, job_name)
+
+
+def _connection_load(
+    user: "User", name: str, kind: str, config: Mapping[str, Any], secrets: Mapping[str, str], description: str
+) -> Iterator[str]:
+    """A changed address (another port, say) is followed, as long as the connection still is the example's own."""
+    content = {"name": name, "kind": kind, "description": description, "config": config, "secrets": secrets}
+    found = Connection.objects.filter(project__slug=DEFAULT_PROJECT, name=name).first()
+    try:
+        if found is None:
+            connection_create(user=user, project=DEFAULT_PROJECT, content=content)
+            yield f"created the connection {name}"
+        elif found.kind == kind and found.description == description and found.config != config:
+            connection_update(connection=found, user=user, changes={"config": config, "secrets": secrets})
+            yield f"changed the address of the connection {name}"
+    except Refusal as refusal:
+        yield f"left the connection {name} out: {refusal_text(refusal)}"
+
+
+def _job_load(user: "User", job_name: str) -> Iterator[str]:
+    document = example_document(job_name)
+    known = Job.objects.filter(project__slug=DEFAULT_PROJECT, job_name=job_name)
+    try:
+        if not known.exists():
+            job_create(user=user, document=document, publish=False)
+            yield f"created the job {job_name}"
+        draft = JobDraft.objects.filter(job__in=known.filter(deleted_at=None, version=None), revision=1).first()
+        if draft is not None:
+            job_publish(job=draft.job, user=user, comment="Example")
+            yield f"published the job {job_name}"
+    except Refusal as refusal:
+        yield f"left the job {job_name} unpublished: {refusal_text(refusal)}"
+
+
+def example_document(job_name: str) -> dict[str, Any]:
+    """The document of an example with its layout, as it ships."""
+    document: dict[str, Any] = json.loads((settings.BASE_DIR / "examples" / f"{job_name}.json").read_text(encoding="utf-8"))
+    return document
+
+
+def example_reset(*, job: Job, user: "User") -> None:
+    """Back to the beginning: what arrived and what was written is gone; the data that ships stays.
+
+    NotFound for a job that is no example, Conflict while an execution is unfinished. The feeder starts over with the first day.
+    """
+    role_check(user=user, project=job.project_id, role=Role.EDITOR)
+    example = EXAMPLES.get(job.job_name)
+    if example is None:
+        raise NotFound(f'"{job.job_name}" is no example: {", ".join(EXAMPLES)} are')
+    unfinished = Execution.objects.filter(job=job, status__in=UNFINISHED).first()
+    if unfinished is not None:
+        raise Conflict(
+            f"execution {unfinished.execution_id} is {unfinished.status}: cancel it, then reset the example",
+            code="job.unfinished_execution",
+            detail={"execution_id": unfinished.execution_id},
+        )
+    for folder in example.folders:
+        _folder_empty(files_root() / folder)
+    _tables_drop(job, example.tables)
+    audit_record(user=user, action="example reset", object_type="job", object_id=job.job_name, project=job.project)
+
+
+def _folder_empty(folder: Path) -> None:
+    """Moved aside in one step first, so that a feeder never sees half of it: days would arrive out of order."""
+    if folder.is_dir():
+        aside = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
+        folder.rename(aside)
+        shutil.rmtree(aside)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _tables_drop(job: Job, tables: tuple[str, ...]) -> None:
+    row = Connection.objects.filter(project_id=job.project_id, name=WAREHOUSE, kind="sqlite").first()
+    if row is None:
+        return
+    with closing(sqlite_open(connection_open(row), installation_limits())) as warehouse:
+        for table in tables:
+            warehouse.execute(f'DROP TABLE IF EXISTS "{table}"')
+
+
+def refusal_text(refusal: Refusal) -> str:
+    """The refusal with its first problem, on one line."""
+    problems = refusal.problems if isinstance(refusal, Invalid) else []
+    return f"{refusal.message}: {problems[0].message}" if problems else refusal.message
