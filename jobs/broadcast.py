@@ -1,0 +1,230 @@
+"""The only way into the channel layer: closed messages, sent from one asyncio thread per process, never waited for."""
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from channels.layers import get_channel_layer  # type: ignore[import-untyped]
+from pydantic import Field
+
+from jobs.selectors.shapes.base import Shape
+from jobs.selectors.shapes.checkpoint import CheckpointOut
+from jobs.selectors.shapes.execution import EventOut, ExecutionOut
+
+logger = logging.getLogger(__name__)
+
+OVERVIEW_GROUP = "overview"
+#: What a consumer's method for these is called (`live_message`); it gets {"type", "text": JSON text, "project": slug}.
+HANDLER = "live.message"
+#: Messages waiting to be sent by this process; past it they are dropped, and the browser reads again on the gap.
+WAITING_MOST = 2000
+
+
+def execution_group(execution_id: str) -> str:
+    return f"execution.{execution_id}"
+
+
+class NodeMetrics(Shape):
+    """Totals and rates of one node; null where Spark cannot tell."""
+
+    rows_in: int | None = Field(serialization_alias="in")
+    rows_out: int | None = Field(serialization_alias="out")
+    rejected: int
+    in_per_second: float | None
+    out_per_second: float | None
+
+
+class MetricsMessage(Shape):
+    """Totals of an execution at `time`, and rates since the message before; `as_of_seq` is its newest event."""
+
+    type: Literal["metrics"] = "metrics"
+    as_of_seq: int
+    time: datetime
+    rows_in: int
+    rows_out: int
+    rows_rejected: int
+    in_per_second: float
+    out_per_second: float
+    processed_per_second: float
+    rejected_per_second: float
+    batch_id: int | None
+    batch_ms: int | None
+    durations_ms: dict[str, int]
+    backlog: int | None
+    watermark: str
+    state_rows: int
+    state_bytes: int
+    nodes: dict[str, NodeMetrics]
+
+
+class EventMessage(Shape):
+    """One row of the execution's history and the execution after it; `checkpoint` when the event is about one."""
+
+    type: Literal["event"] = "event"
+    seq: int
+    event: EventOut
+    execution: ExecutionOut
+    checkpoint: CheckpointOut | None
+
+
+class PrintedMessage(Shape):
+    """The first rows of a batch as a print sink shows them, each a JSON text."""
+
+    type: Literal["printed"] = "printed"
+    node_id: str
+    batch_id: int
+    rows: list[str]
+
+
+class ProgressMessage(Shape):
+    """How far a bounded run is; `total` is null where it is unknown."""
+
+    type: Literal["progress"] = "progress"
+    node_id: str
+    done: int
+    total: int | None
+    unit: str
+
+
+class SnapshotMessage(Shape):
+    """The first message of a socket: all there is up to event `seq`."""
+
+    type: Literal["snapshot"] = "snapshot"
+    seq: int
+    execution: ExecutionOut
+    events: list[EventOut]
+    checkpoints: list[CheckpointOut]
+    metrics: MetricsMessage | None
+
+
+class OverviewSnapshot(Shape):
+    """The first message of the overview: every unfinished execution and each job's latest, up to event row `number`."""
+
+    type: Literal["snapshot"] = "snapshot"
+    number: int
+    executions: list[ExecutionOut]
+
+
+class OverviewExecution(Shape):
+    """An execution changed; `number` is the id of the event's row."""
+
+    type: Literal["execution"] = "execution"
+    number: int
+    execution: ExecutionOut
+
+
+class OverviewRates(Shape):
+    """Rows per second of one execution at `time`."""
+
+    type: Literal["rates"] = "rates"
+    time: datetime
+    execution_id: str
+    job_name: str
+    in_per_second: float
+    out_per_second: float
+    rejected_per_second: float
+    backlog: int | None
+
+
+ExecutionMessage = Annotated[
+    SnapshotMessage | EventMessage | MetricsMessage | PrintedMessage | ProgressMessage, Field(discriminator="type")
+]
+OverviewMessage = Annotated[OverviewSnapshot | OverviewExecution | OverviewRates, Field(discriminator="type")]
+
+
+def message_text(message: Shape) -> str:
+    """The JSON text of a message as a socket carries it."""
+    return message.model_dump_json(by_alias=True)
+
+
+def execution_message(
+    execution_id: str, message: EventMessage | MetricsMessage | PrintedMessage | ProgressMessage, *, project: str
+) -> None:
+    """Send to everybody who watches the execution. Returns at once; lost if Redis is away."""
+    _publish(execution_group(execution_id), message, project)
+
+
+def overview_message(message: OverviewExecution | OverviewRates, *, project: str) -> None:
+    """Send to everybody who watches the overview; the consumer drops what is not of its user's projects."""
+    _publish(OVERVIEW_GROUP, message, project)
+
+
+class _Publisher:
+    """One thread with an event loop that sends what is put in, in order."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._waiting: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(WAITING_MOST)
+        threading.Thread(target=self._run, name="broadcast", daemon=True).start()
+
+    def put(self, group: str, message: dict[str, Any]) -> None:
+        self._loop.call_soon_threadsafe(self._put, group, message)
+
+    def flush(self, timeout: float) -> bool:
+        """Wait until all that was put in is sent; False after `timeout` seconds."""
+        waiting = asyncio.run_coroutine_threadsafe(self._waiting.join(), self._loop)
+        try:
+            waiting.result(timeout)
+        except TimeoutError:
+            return False
+        return True
+
+    def _put(self, group: str, message: dict[str, Any]) -> None:
+        try:
+            self._waiting.put_nowait((group, message))
+        except asyncio.QueueFull:
+            logger.warning("live messages wait for Redis: one was dropped")
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._send_all())
+
+    async def _send_all(self) -> None:
+        layer = get_channel_layer()
+        failing = False
+        while True:
+            group, message = await self._waiting.get()
+            try:
+                if layer is not None:
+                    await layer.group_send(group, message)
+                failing = False
+            except Exception as error:  # whatever the network does, the engine goes on; said once per outage
+                if not failing:
+                    logger.warning("live messages cannot be sent: %s", error)
+                failing = True
+            finally:
+                self._waiting.task_done()
+
+
+_publisher: _Publisher | None = None
+_making = threading.Lock()
+
+
+def _publish(group: str, message: Shape, project: str) -> None:
+    _current().put(group, {"type": HANDLER, "text": message_text(message), "project": project})
+
+
+def _current() -> _Publisher:
+    global _publisher
+    with _making:
+        if _publisher is None:
+            _publisher = _Publisher()
+        return _publisher
+
+
+def flush(timeout: float = 2.0) -> bool:
+    """Before a process ends: wait for what is on its way."""
+    return _publisher is None or _publisher.flush(timeout)
+
+
+def _forget() -> None:
+    global _publisher, _making
+    _publisher, _making = None, threading.Lock()
+
+
+_after_fork: Callable[[], None] = _forget
+os.register_at_fork(after_in_child=_after_fork)

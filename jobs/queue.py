@@ -1,0 +1,114 @@
+"""The only way onto Celery and onto the list of the interactive drivers. What it carries are hints and questions, never facts."""
+
+import json
+import logging
+import os
+import threading
+import uuid
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
+from redis import Redis
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+#: The control command that the supervisor of each worker answers by waking its drivers.
+WAKE_COMMAND = "pipeline_wake"
+INTERACTIVE_REQUESTS = "pipeline:interactive"
+#: Seconds that a question, or an answer nobody fetched, stays in Redis.
+INTERACTIVE_TERM = 120
+
+InteractiveKind = Literal["validate", "preview"]
+
+
+class InteractiveUnavailable(Exception):
+    """No interactive driver answered in time, or Redis is away."""
+
+
+class InteractiveFailed(Exception):
+    """The driver answered that it could not do it; the text says why."""
+
+
+def wake() -> None:
+    """Once the current transaction is committed, tell every worker that there is something to do. Never raises, never waits."""
+    transaction.on_commit(_wake_soon)
+
+
+_pending = threading.Event()
+_lock = threading.Lock()
+_waker: threading.Thread | None = None
+
+
+def _wake_soon() -> None:
+    """A thread of its own sends it: with Redis away the caller would otherwise wait for its time-out."""
+    global _waker
+    with _lock:
+        _pending.set()
+        if _waker is None or not _waker.is_alive():
+            _waker = threading.Thread(target=_wake_loop, name="wake", daemon=True)
+            _waker.start()
+
+
+def _wake_loop() -> None:
+    while True:
+        _pending.wait()
+        _pending.clear()
+        try:
+            current_app.control.broadcast(WAKE_COMMAND, reply=False)
+        except Exception as error:  # polling covers a lost wake-up
+            logger.warning("drivers could not be woken, they will look by themselves: %s", error)
+
+
+def _forget() -> None:
+    global _waker, _lock, _pending
+    _waker, _lock, _pending = None, threading.Lock(), threading.Event()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def redis_client() -> "Redis":
+    """A client of the installation's Redis; every command gives up after a few seconds unless it blocks on purpose."""
+    return Redis.from_url(settings.REDIS_URL, socket_connect_timeout=3, health_check_interval=30, decode_responses=True)
+
+
+def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout: float = 20.0) -> dict[str, Any]:
+    """Ask an interactive driver. InteractiveUnavailable when none answers within `timeout` seconds, InteractiveFailed with its reason."""
+    request_id = str(uuid.uuid4())
+    request = {"id": request_id, "kind": kind, "payload": dict(payload)}
+    try:
+        with redis_client() as client:
+            client.rpush(INTERACTIVE_REQUESTS, json.dumps(request))
+            client.expire(INTERACTIVE_REQUESTS, INTERACTIVE_TERM)
+            found = cast("list[str] | None", client.blpop([_answer_key(request_id)], timeout=timeout))
+            if found is None:
+                client.lrem(INTERACTIVE_REQUESTS, 1, json.dumps(request))
+    except RedisError as error:
+        raise InteractiveUnavailable(f"Redis cannot be reached: {error}") from error
+    if found is None:
+        raise InteractiveUnavailable(f"no interactive driver answered within {timeout:g} s: is a worker running?")
+    answer = json.loads(found[1])
+    if "error" in answer:
+        raise InteractiveFailed(answer["error"])
+    return cast("dict[str, Any]", answer["result"])
+
+
+def interactive_take(client: "Redis", timeout: float) -> dict[str, Any] | None:
+    """The next question, waited for up to `timeout` seconds: {"id", "kind", "payload"}."""
+    found = cast("list[str] | None", client.blpop([INTERACTIVE_REQUESTS], timeout=timeout))
+    return json.loads(found[1]) if found else None
+
+
+def interactive_answer(client: "Redis", request_id: str, answer: Mapping[str, Any]) -> None:
+    """Answer a question: {"result": …} or {"error": text}."""
+    key = _answer_key(request_id)
+    client.rpush(key, json.dumps(answer))
+    client.expire(key, INTERACTIVE_TERM)
+
+
+def _answer_key(request_id: str) -> str:
+    return f"{INTERACTIVE_REQUESTS}:{request_id}"

@@ -1,0 +1,101 @@
+"""The event log of executions: numbered without gaps, told to everybody who watches once it is committed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from checkpoints.models import Checkpoint, CheckpointStatus
+from jobs import broadcast
+from jobs.models import Event, Execution
+from jobs.selectors.executions import execution_message_out
+from jobs.selectors.shapes.checkpoint import CheckpointOut
+from jobs.selectors.shapes.execution import EventOut, ExecutionOut
+
+
+@transaction.atomic
+def event_record(
+    *,
+    execution_id: str,
+    kind: str,
+    actor: str = "",
+    reason: str = "",
+    node_id: str = "",
+    detail: Mapping[str, Any] | None = None,
+    checkpoint: int | None = None,
+) -> Event:
+    """Write one event that changes no status; `checkpoint` is the row id of the checkpoint it is about.
+
+    Execution.DoesNotExist where there is none.
+    """
+    Execution.objects.filter(execution_id=execution_id).update(seq=F("seq") + 1)
+    return event_append(
+        execution_id=execution_id, kind=kind, actor=actor, reason=reason, node_id=node_id, detail=detail, checkpoint=checkpoint
+    )
+
+
+def event_append(
+    *,
+    execution_id: str,
+    kind: str,
+    actor: str,
+    reason: str = "",
+    node_id: str = "",
+    from_status: str = "",
+    to_status: str = "",
+    detail: Mapping[str, Any] | None = None,
+    checkpoint: int | None = None,
+) -> Event:
+    """Write the event whose number the caller's transaction has just raised in the execution's row, and send it on commit."""
+    seq, attempt = Execution.objects.values_list("seq", "attempt").get(execution_id=execution_id)
+    event = Event.objects.create(
+        execution_id=execution_id,
+        seq=seq,
+        time=timezone.now(),
+        kind=kind,
+        actor=actor[:200],
+        reason=reason,
+        attempt=attempt,
+        from_status=from_status,
+        to_status=to_status,
+        node_id=node_id,
+        detail=dict(detail or {}) | ({"checkpoint_row": checkpoint} if checkpoint is not None else {}),
+    )
+    transaction.on_commit(lambda: event_send(event))
+    return event
+
+
+def event_send(event: Event) -> None:
+    """Tell those who watch the execution, and those who watch the overview."""
+    execution = execution_message_out(event.execution_id)
+    row = event.detail.get("checkpoint_row")
+    message = broadcast.EventMessage(
+        seq=event.seq,
+        event=_event_out(event),
+        execution=execution,
+        checkpoint=_checkpoint_out(row, execution) if row is not None else None,
+    )
+    broadcast.execution_message(event.execution_id, message, project=execution.project)
+    broadcast.overview_message(broadcast.OverviewExecution(number=event.pk, execution=execution), project=execution.project)
+
+
+def _event_out(event: Event) -> EventOut:
+    return EventOut(**{name: getattr(event, name) for name in EventOut.model_fields})
+
+
+def _checkpoint_out(row_id: int, execution: ExecutionOut) -> CheckpointOut | None:
+    row = Checkpoint.objects.filter(pk=row_id).first()
+    if row is None:
+        return None
+    taken = int((row.complete_time - row.create_time).total_seconds() * 1000) if row.complete_time else None
+    complete = row.status == CheckpointStatus.COMPLETED
+    worked_out: dict[str, Any] = {
+        "job_name": execution.job_name,
+        "job_title": execution.job_title,
+        "duration_ms": taken,
+        "restorable": complete,
+        "restorable_reason": "" if complete else f"it is {row.status}",
+    }
+    return CheckpointOut(**{name: getattr(row, name) for name in CheckpointOut.model_fields if name not in worked_out}, **worked_out)

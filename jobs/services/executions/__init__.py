@@ -1,0 +1,41 @@
+"""Everything that changes an execution: starting, claiming, asking, failing and ending it."""
+
+from jobs.services.executions.claiming import driver_leases_end, execution_claim, execution_hand_over, leases_renew
+from jobs.services.executions.commanding import (
+    checkpoint_request,
+    execution_cancel,
+    execution_resume,
+    execution_stop,
+)
+from jobs.services.executions.ending import (
+    execution_attempt_failed,
+    execution_complete,
+    execution_lease_lost,
+    execution_refuse,
+    execution_stopped,
+)
+from jobs.services.executions.restoring import execution_restore
+from jobs.services.executions.starting import ExecutionConflict, NotStartable, execution_start
+from jobs.services.executions.transition import LeaseLost, execution_transition
+
+__all__ = [
+    "ExecutionConflict",
+    "LeaseLost",
+    "NotStartable",
+    "checkpoint_request",
+    "driver_leases_end",
+    "execution_attempt_failed",
+    "execution_cancel",
+    "execution_claim",
+    "execution_complete",
+    "execution_hand_over",
+    "execution_lease_lost",
+    "execution_refuse",
+    "execution_restore",
+    "execution_resume",
+    "execution_start",
+    "execution_stop",
+    "execution_stopped",
+    "execution_transition",
+    "leases_renew",
+]

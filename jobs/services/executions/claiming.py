@@ -1,0 +1,112 @@
+"""Leases: who runs an execution, and until when. All times are the database's."""
+
+from collections.abc import Iterable, Mapping
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce, Now
+
+from jobs import queue
+from jobs.models import LEASED, Driver, DriverKind, Execution, ExecutionStatus, Job
+from jobs.services.events import event_append
+from jobs.services.executions.clock import now_plus
+from jobs.services.executions.ending import execution_lease_lost
+from jobs.services.executions.transition import execution_transition
+
+_CANDIDATES = 10
+
+
+def execution_claim(*, driver: Driver) -> Execution | None:
+    """The oldest execution this driver may run, now INITIALIZING in a new attempt under its lease; None if there is none.
+
+    Of any number of drivers that try, one gets it. Nothing is claimed while a lease of the same job still runs.
+    """
+    isolation = "dedicated" if driver.kind == DriverKind.DEDICATED else "shared"
+    ready = _claimable().filter(isolation=isolation, storage_host__in=("", settings.STORAGE_HOST))
+    for execution_id, job_id in ready.order_by("create_time", "id").values_list("execution_id", "job_id")[:_CANDIDATES]:
+        if _claim(execution_id, job_id, driver):
+            return Execution.objects.select_related("job").get(execution_id=execution_id)
+    return None
+
+
+def _claimable() -> "QuerySet[Execution]":
+    held = Execution.objects.filter(job=OuterRef("job"), status__in=LEASED, lease_expires_at__gt=Now())
+    due = Q(next_attempt_at=None) | Q(next_attempt_at__lte=Now())
+    return Execution.objects.filter(due, ~Exists(held), status=ExecutionStatus.SCHEDULED)
+
+
+@transaction.atomic
+def _claim(execution_id: str, job_id: int, driver: Driver) -> bool:
+    # The counter's row makes claims of one job wait for one another: each then sees the lease of the one before.
+    Job.objects.filter(pk=job_id).update(attempt_counter=F("attempt_counter") + 1)
+    attempt = Job.objects.values_list("attempt_counter", flat=True).get(pk=job_id)
+    taken = (
+        _claimable()
+        .filter(execution_id=execution_id)
+        .update(
+            status=ExecutionStatus.INITIALIZING,
+            attempt=attempt,
+            driver=driver,
+            lease_expires_at=now_plus(settings.LEASE_SECONDS),
+            confirmed_time=Now(),
+            next_attempt_at=None,
+            start_time=Coalesce("start_time", Now()),
+            storage_host="" if settings.CHECKPOINT_ROOT_SHARED else settings.STORAGE_HOST,
+            seq=F("seq") + 1,
+        )
+    )
+    if not taken:
+        transaction.set_rollback(True)
+        return False
+    event_append(
+        execution_id=execution_id,
+        kind="claimed",
+        actor=driver_name(driver),
+        from_status=ExecutionStatus.SCHEDULED,
+        to_status=ExecutionStatus.INITIALIZING,
+        reason=f"attempt {attempt}",
+    )
+    return True
+
+
+def driver_name(driver: Driver) -> str:
+    """A driver as the event log names it."""
+    return f"driver {driver.host}:{driver.pid}"
+
+
+def leases_renew(*, driver: Driver, held: Mapping[str, int]) -> list[str]:
+    """Prolong every running lease of the driver at once; the ids of those `held` (id → attempt) that it no longer owns."""
+    Execution.objects.filter(driver=driver, status__in=LEASED, lease_expires_at__gt=Now()).update(
+        lease_expires_at=now_plus(settings.LEASE_SECONDS), confirmed_time=Now()
+    )
+    owned = set(
+        Execution.objects.filter(driver=driver, status__in=LEASED, lease_expires_at__gt=Now()).values_list("execution_id", "attempt")
+    )
+    return [execution_id for execution_id, attempt in held.items() if (execution_id, attempt) not in owned]
+
+
+def execution_hand_over(*, execution_id: str, attempt: int, actor: str, reason: str) -> None:
+    """The driver lets go at a batch boundary: another goes on at once, and no retry is counted."""
+    execution_transition(
+        execution_id=execution_id,
+        expected=LEASED,
+        to=ExecutionStatus.SCHEDULED,
+        attempt=attempt,
+        actor=actor,
+        reason=f"handover: {reason}",
+        next_attempt_at=None,
+    )
+    queue.wake()
+
+
+def driver_leases_end(*, driver: Driver, reason: str) -> list[str]:
+    """The driver's process is proven dead: what it held need not wait for its lease. The ids that were let go."""
+    held: Iterable[tuple[str, int]] = Execution.objects.filter(driver=driver, status__in=LEASED).values_list("execution_id", "attempt")
+    ended = []
+    for execution_id, attempt in list(held):
+        if execution_lease_lost(execution_id=execution_id, attempt=attempt, reason=reason, proven_dead=True):
+            ended.append(execution_id)
+    if ended:
+        queue.wake()
+    return ended

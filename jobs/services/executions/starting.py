@@ -1,0 +1,218 @@
+"""Starting: which version, with which parameters, in which generation."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from checkpoints.models import Checkpoint
+from jobs import queue
+from jobs.dag.document import DagDocument, parse_document
+from jobs.dag.parameters import resolve_parameters
+from jobs.dag.problems import Problem, errors_in
+from jobs.engine.compiler import settings_resolve
+from jobs.models import UNFINISHED, Execution, ExecutionStatus, Job, JobConfig, JobVersion, Role, TriggeredBy
+from jobs.selectors.refusals import Conflict, Invalid, NotFound
+from jobs.services.access import role_check
+from jobs.services.events import event_append
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+SYSTEM = "system"
+
+
+class ExecutionConflict(Conflict):
+    """The job has an unfinished execution; `detail["execution_id"]` names it."""
+
+    code = "execution.unfinished"
+
+
+class NotStartable(Conflict):
+    """The job, as it stands, cannot be started, or not from there; `detail["offers"]` lists what `from` may be instead."""
+
+    code = "job.not_startable"
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Where an execution goes on: a generation, and what is already fixed by it."""
+
+    generation: uuid.UUID
+    storage_host: str = ""
+    checkpoint: int | None = None
+    words: str = "from the beginning"
+
+
+def execution_start(
+    *,
+    job: Job,
+    user: "User | None",
+    triggered_by: str,
+    version: int | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    start_from: str | int | None = None,
+) -> Execution:
+    """A new SCHEDULED execution; a driver claims it soon. `user` is None when a schedule asks.
+
+    `start_from`: "continue", "beginning", a checkpoint's row id, or None: continue where that is possible. ExecutionConflict names the
+    unfinished execution; NotStartable says what stands in the way; Invalid has the problems of `parameters`.
+    """
+    if user is not None:
+        role_check(user=user, project=job.project_id, role=Role.OPERATOR)
+    if isinstance(start_from, int) or (isinstance(start_from, str) and start_from.isdecimal()):
+        return _restored(job, user, int(start_from))
+    if start_from not in (None, "continue", "beginning"):
+        problem = Problem(code="start.from", pointer="/from", message='"from" is "continue", "beginning" or the id of a checkpoint')
+        raise Invalid("the start names a place that does not exist", problems=[problem])
+    try:
+        with transaction.atomic():
+            return _create(job, user, triggered_by, version, dict(parameters or {}), start_from)
+    except IntegrityError:
+        raise_conflict(job)
+
+
+def _restored(job: Job, user: "User | None", checkpoint_id: int) -> Execution:
+    from jobs.services.executions.restoring import execution_restore  # it starts executions too
+
+    checkpoint = Checkpoint.objects.filter(pk=checkpoint_id, execution__job=job).first()
+    if checkpoint is None:
+        raise NotFound(f"this job has no checkpoint {checkpoint_id}")
+    return execution_restore(checkpoint=checkpoint, user=user)
+
+
+def _create(
+    job: Job, user: "User | None", triggered_by: str, version: int | None, parameters: dict[str, Any], start_from: str | None
+) -> Execution:
+    job = job_locked(job)
+    unfinished_refuse(job)
+    chosen = version_of(job, version)
+    document = document_of(chosen)
+    values, problems = resolve_parameters(document, parameters)
+    if errors_in(problems):
+        raise Invalid("the parameters do not fit the job", problems=problems)
+    beginning = _beginning(job, chosen, document, values, start_from)
+    return execution_create(
+        job=job, user=user, triggered_by=triggered_by, version=chosen, document=document, parameters=values, beginning=beginning
+    )
+
+
+def job_locked(job: Job) -> Job:
+    """The job as it is now. The write without a change makes other starts, claims and a deletion of this job wait for us."""
+    if not Job.objects.filter(pk=job.pk, deleted_at=None).update(attempt_counter=F("attempt_counter")):
+        raise NotStartable("the job was deleted")
+    job = Job.objects.get(pk=job.pk)
+    if not job.enabled:
+        raise NotStartable(f'"{job.job_name}" is disabled: enable it first', code="job.disabled")
+    return job
+
+
+def unfinished_refuse(job: Job) -> None:
+    if Execution.objects.filter(job=job, status__in=UNFINISHED).exists():
+        raise_conflict(job)
+
+
+def raise_conflict(job: Job) -> NoReturn:
+    """ExecutionConflict naming the unfinished execution, and what to do about it."""
+    other = Execution.objects.filter(job=job, status__in=UNFINISHED).order_by("-id").first()
+    if other is None:  # it ended in this very moment
+        raise ExecutionConflict("another start came first: try again")
+    remedy = "resume or cancel it" if other.status == ExecutionStatus.PAUSED else "stop or cancel it first"
+    raise ExecutionConflict(
+        f"execution {other.execution_id} is {other.status}: {remedy}",
+        detail={"execution_id": other.execution_id, "status": other.status},
+    )
+
+
+def version_of(job: Job, version: int | None) -> JobVersion:
+    wanted = job.version if version is None else version
+    if wanted is None:
+        raise NotStartable(f'"{job.job_name}" has no published version: publish it first', code="job.unpublished")
+    row = JobVersion.objects.filter(job=job, version=wanted).first()
+    if row is None:
+        raise NotFound(f'"{job.job_name}" has no version {wanted}')
+    return row
+
+
+def document_of(version: JobVersion) -> DagDocument:
+    document, problems = parse_document(version.dag_definition)
+    if document is None:
+        raise Invalid(f"version {version.version} can no longer be read", problems=problems)
+    return document
+
+
+def _beginning(job: Job, version: JobVersion, document: DagDocument, parameters: dict[str, Any], start_from: str | None) -> Beginning:
+    last = Execution.objects.filter(job=job).order_by("-create_time", "-id").first()
+    if start_from == "beginning" or last is None:
+        if start_from == "continue":
+            raise NotStartable("there is nothing to continue: the job never ran", detail={"offers": ["beginning"]})
+        return Beginning(uuid.uuid4())
+    if last.status == ExecutionStatus.COMPLETED and not _incremental(document):
+        if start_from == "continue":
+            raise NotStartable("there is nothing to continue: the last execution completed", detail={"offers": ["beginning"]})
+        return Beginning(uuid.uuid4())
+    _unchanged_check(last, version, parameters)
+    words = f"continues where execution {last.execution_id} ended"
+    return Beginning(last.generation, storage_host=last.storage_host, words=words)
+
+
+def _unchanged_check(last: Execution, version: JobVersion, parameters: dict[str, Any]) -> None:
+    ran = JobVersion.objects.filter(job=last.job_id, version=last.version).values_list("logic_hash", flat=True).first()
+    changed = "its logic" if ran != version.logic_hash else "its parameters" if last.parameters != parameters else ""
+    if changed:
+        raise NotStartable(
+            f"the job changed {changed} since execution {last.execution_id}: its position may not fit; start from the beginning",
+            code="start.changed",
+            detail={"offers": ["beginning"], "execution_id": last.execution_id},
+        )
+
+
+def _incremental(document: DagDocument) -> bool:
+    """An incremental source leaves its generation unfinished: the next start goes on behind the last key."""
+    return any(node.config.get("incremental") is True for node in document.nodes.values())
+
+
+def execution_create(
+    *,
+    job: Job,
+    user: "User | None",
+    triggered_by: str,
+    version: JobVersion,
+    document: DagDocument,
+    parameters: dict[str, Any],
+    beginning: Beginning,
+) -> Execution:
+    """The row with its first event; IntegrityError where another start was first. Call it inside a transaction."""
+    overrides = dict(JobConfig.objects.filter(job=job).values_list("config_key", "config_value"))
+    try:
+        resolved = settings_resolve(document, overrides)
+    except ValueError as error:
+        raise NotStartable(str(error), code="config.invalid") from error
+    execution = Execution.objects.create(
+        job=job,
+        job_name=job.job_name,
+        job_type=document.type,
+        version=version.version,
+        generation=beginning.generation,
+        storage_host=beginning.storage_host,
+        isolation=resolved.isolation,
+        restored_from_checkpoint_id=beginning.checkpoint,
+        parameters=parameters,
+        resolved=asdict(resolved),
+        triggered_by=TriggeredBy(triggered_by),
+        created_by=user,
+        seq=1,
+    )
+    event_append(
+        execution_id=execution.execution_id,
+        kind="triggered",
+        actor=user.get_username() if user else SYSTEM,
+        reason=f"version {version.version}, {beginning.words}",
+        to_status=ExecutionStatus.SCHEDULED,
+        detail={"triggered_by": str(execution.triggered_by)},
+    )
+    queue.wake()
+    return execution

@@ -1,0 +1,72 @@
+"""A change of status: compare-and-set on the row, and its event, in one short transaction."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from jobs.models import FINAL, Event, Execution, ExecutionStatus, TransitionRefused, transition_check
+from jobs.services.events import event_append
+
+_TRIES = 10
+
+
+class LeaseLost(TransitionRefused):
+    """The attempt that asks no longer owns the execution."""
+
+
+@transaction.atomic
+def execution_transition(
+    *,
+    execution_id: str,
+    expected: Iterable[str] | str,
+    to: str,
+    actor: str,
+    reason: str = "",
+    attempt: int | None = None,
+    kind: str = "status",
+    node_id: str = "",
+    detail: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> Event:
+    """Move the execution from one of `expected` to `to` and set `fields` with it.
+
+    TransitionRefused where the table forbids it or somebody else moved it first; LeaseLost where `attempt` is not the current one.
+    A final status also gets its end time and duration; whatever is not held by a driver gives up its lease.
+    """
+    wanted = {expected} if isinstance(expected, str) else set(expected)
+    for _ in range(_TRIES):
+        row = Execution.objects.only("status", "attempt", "start_time").get(execution_id=execution_id)
+        if attempt is not None and row.attempt != attempt:
+            raise LeaseLost(execution_id=execution_id, current=f"{row.status} in attempt {row.attempt}", wanted=to)
+        if row.status not in wanted:
+            raise TransitionRefused(execution_id=execution_id, current=row.status, wanted=to)
+        transition_check(execution_id=execution_id, current=row.status, wanted=to)
+        changed = Execution.objects.filter(execution_id=execution_id, status=row.status, attempt=row.attempt).update(
+            status=to, seq=F("seq") + 1, **(_fields_of(to, row) | fields)
+        )
+        if changed:
+            return event_append(
+                execution_id=execution_id,
+                kind=kind,
+                actor=actor,
+                reason=reason,
+                node_id=node_id,
+                from_status=row.status,
+                to_status=to,
+                detail=detail,
+            )
+    raise TransitionRefused(execution_id=execution_id, current=row.status, wanted=to)
+
+
+def _fields_of(to: str, row: Execution) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    if to not in (ExecutionStatus.INITIALIZING, ExecutionStatus.RUNNING):
+        fields |= {"lease_expires_at": None}
+    if to in FINAL:
+        now = timezone.now()
+        fields |= {"end_time": now, "next_attempt_at": None}
+        fields["duration_ms"] = int((now - row.start_time).total_seconds() * 1000) if row.start_time else 0
+    return fields

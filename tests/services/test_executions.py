@@ -1,0 +1,353 @@
+"""The life of an execution in the database: started, claimed, asked, failed, lost, ended."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from checkpoints.models import Checkpoint, CheckpointStatus
+from jobs.models import Command, Event, Execution, Job, TransitionRefused
+from jobs.selectors.refusals import Conflict, Invalid
+from jobs.services.executions import (
+    ExecutionConflict,
+    LeaseLost,
+    NotStartable,
+    checkpoint_request,
+    driver_leases_end,
+    execution_attempt_failed,
+    execution_cancel,
+    execution_claim,
+    execution_complete,
+    execution_hand_over,
+    execution_lease_lost,
+    execution_restore,
+    execution_resume,
+    execution_start,
+    execution_stop,
+    execution_stopped,
+    execution_transition,
+    leases_renew,
+)
+from tests.services.job_rows import document_with, driver_row, job_row, operator, version_add
+
+pytestmark = pytest.mark.django_db
+
+
+def start(job: Job, **options: Any) -> Execution:
+    return execution_start(job=job, user=operator(), triggered_by="API", **options)
+
+
+def running(job: Job) -> Execution:
+    """Started, claimed and RUNNING."""
+    execution_id = start(job).execution_id
+    claimed = execution_claim(driver=driver_row())
+    assert claimed is not None
+    execution_transition(
+        execution_id=execution_id, expected="INITIALIZING", to="RUNNING", actor="driver", attempt=claimed.attempt, kind="started"
+    )
+    return Execution.objects.select_related("job").get(execution_id=execution_id)
+
+
+def fresh(execution: Execution) -> Execution:
+    return Execution.objects.select_related("job").get(pk=execution.pk)
+
+
+def lease_expire(execution: Execution) -> None:
+    Execution.objects.filter(pk=execution.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+
+
+def failed(job: Job) -> Execution:
+    execution = running(job)
+    execution_attempt_failed(execution_id=execution.execution_id, attempt=execution.attempt, actor="d", message="no", permanent=True)
+    return fresh(execution)
+
+
+def test_a_start_is_scheduled_with_its_first_event() -> None:
+    execution = start(job_row(max_retry_times=7))
+    assert (execution.status, execution.seq, execution.version) == ("SCHEDULED", 1, 1)
+    assert execution.resolved["max_retry_times"] == 7
+    event = Event.objects.get(execution=execution)
+    assert (event.kind, event.seq, event.to_status, event.actor) == ("triggered", 1, "SCHEDULED", "olga")
+
+
+@pytest.mark.parametrize("job_type", ["STREAMING", "SQL_TASK"])
+def test_a_second_start_names_the_unfinished_execution(job_type: str) -> None:
+    job = job_row(job_type=job_type)
+    first = start(job)
+    with pytest.raises(ExecutionConflict) as refused:
+        start(job)
+    assert refused.value.detail["execution_id"] == first.execution_id
+    assert first.execution_id in refused.value.message
+
+
+def test_a_job_that_is_disabled_deleted_or_unpublished_cannot_start() -> None:
+    job = job_row()
+    for change in ({"enabled": False}, {"enabled": True, "version": None}, {"deleted_at": timezone.now(), "version": 1}):
+        Job.objects.filter(pk=job.pk).update(**change)
+        with pytest.raises(NotStartable):
+            start(job)
+
+
+def test_unknown_parameters_are_problems_and_nothing_starts() -> None:
+    with pytest.raises(Invalid) as refused:
+        start(job_row(), parameters={"cieling": 3})
+    assert refused.value.problems[0].code == "parameter.unknown"
+    assert not Execution.objects.exists()
+
+
+def test_a_start_after_a_failure_continues_its_generation() -> None:
+    job = job_row()
+    last = failed(job)
+    assert start(job).generation == last.generation
+
+
+def test_a_start_after_completion_begins_a_new_generation() -> None:
+    job = job_row(job_type="SQL_TASK")
+    execution = running(job)
+    execution_complete(execution_id=execution.execution_id, attempt=execution.attempt, actor="d")
+    assert start(job).generation != execution.generation
+    assert fresh(execution).duration_ms is not None
+
+
+@pytest.mark.parametrize("options", [{"parameters": {"floor": 9}}, {"version": 2}], ids=["parameters", "version"])
+def test_a_changed_job_does_not_continue_but_may_begin_anew(options: dict[str, Any]) -> None:
+    job = job_row()
+    last = failed(job)
+    version_add(job, document_with(name=job.job_name, rows=999))
+    options = {"version": 1} | options
+    with pytest.raises(NotStartable) as refused:
+        start(job, **options)
+    assert refused.value.detail["offers"] == ["beginning"]
+    assert start(job, start_from="beginning", **options).generation != last.generation
+
+
+def test_continue_without_anything_to_continue_is_refused() -> None:
+    with pytest.raises(NotStartable):
+        start(job_row(), start_from="continue")
+
+
+def test_a_claim_takes_the_lease_and_a_higher_attempt() -> None:
+    job = job_row()
+    execution = start(job)
+    driver = driver_row()
+    claimed = execution_claim(driver=driver)
+    assert claimed is not None
+    assert claimed.execution_id == execution.execution_id
+    assert (claimed.status, claimed.attempt, claimed.driver_id) == ("INITIALIZING", 1, driver.pk)
+    assert claimed.lease_expires_at is not None
+    assert claimed.lease_expires_at > timezone.now()
+    assert execution_claim(driver=driver) is None
+
+
+def test_attempts_grow_over_the_executions_of_a_job() -> None:
+    job = job_row()
+    failed(job)
+    assert running(job).attempt == 2
+
+
+def test_nothing_is_claimed_before_its_time_nor_on_another_host_nor_for_another_isolation(settings: Any) -> None:
+    driver = driver_row()
+    later = start(job_row("later"))
+    Execution.objects.filter(pk=later.pk).update(next_attempt_at=timezone.now() + timedelta(seconds=60))
+    elsewhere = start(job_row("elsewhere"))
+    Execution.objects.filter(pk=elsewhere.pk).update(storage_host="another-host")
+    start(job_row("alone", isolation="dedicated"))
+    assert execution_claim(driver=driver) is None
+    assert execution_claim(driver=driver_row(kind="DEDICATED", pid=2)).job_name == "alone"  # type: ignore[union-attr]
+
+
+def test_no_attempt_begins_while_a_lease_of_the_job_still_runs() -> None:
+    job = job_row()
+    first = running(job)
+    # As after a handover gone wrong: the row waits although another execution of the job is still held.
+    second = Execution.objects.create(
+        job=job, job_name=job.job_name, job_type="SQL_TASK", version=1, generation=first.execution_id, triggered_by="API"
+    )
+    assert execution_claim(driver=driver_row(pid=2)) is None
+    lease_expire(first)
+    assert execution_claim(driver=driver_row(pid=3)).pk == second.pk  # type: ignore[union-attr]
+
+
+def test_renewing_reports_what_was_lost() -> None:
+    kept, lost = running(job_row("kept")), running(job_row("lost"))
+    driver = kept.driver
+    assert driver is not None
+    Execution.objects.filter(pk=lost.pk).update(driver=driver, attempt=lost.attempt + 1)
+    held = {kept.execution_id: kept.attempt, lost.execution_id: lost.attempt}
+    assert leases_renew(driver=driver, held=held) == [lost.execution_id]
+
+
+def test_an_expired_lease_cannot_be_renewed() -> None:
+    execution = running(job_row())
+    lease_expire(execution)
+    assert execution.driver is not None
+    assert leases_renew(driver=execution.driver, held={execution.execution_id: execution.attempt}) == [execution.execution_id]
+
+
+def test_a_wrong_change_names_both_states() -> None:
+    execution = start(job_row())
+    with pytest.raises(TransitionRefused, match=r"SCHEDULED.*RUNNING"):
+        execution_transition(execution_id=execution.execution_id, expected="SCHEDULED", to="RUNNING", actor="x")
+    assert Event.objects.filter(execution=execution).count() == 1
+
+
+def test_an_old_attempt_changes_nothing() -> None:
+    execution = running(job_row())
+    with pytest.raises(LeaseLost):
+        execution_complete(execution_id=execution.execution_id, attempt=execution.attempt - 1, actor="old")
+    assert fresh(execution).status == "RUNNING"
+
+
+def test_a_failed_attempt_is_tried_again_until_none_are_left() -> None:
+    execution = running(job_row(max_retry_times=1))
+    error: Any = {"actor": "d", "message": "table gone", "node_id": "out", "stack_trace": "…"}
+    assert execution_attempt_failed(execution_id=execution.execution_id, attempt=execution.attempt, **error) == "SCHEDULED"
+    waiting = fresh(execution)
+    assert waiting.retry_count == 1
+    assert waiting.next_attempt_at is not None
+    assert waiting.next_attempt_at > timezone.now()
+    Execution.objects.filter(pk=execution.pk).update(next_attempt_at=None)
+    claimed = execution_claim(driver=driver_row(pid=2))
+    assert claimed is not None
+    assert execution_attempt_failed(execution_id=execution.execution_id, attempt=claimed.attempt, **error) == "FAILED"
+    ended = fresh(execution)
+    assert (ended.error_message, ended.error_node_id, ended.generation) == ("table gone", "out", execution.generation)
+    assert ended.end_time is not None
+
+
+def test_a_permanent_failure_is_not_tried_again() -> None:
+    assert failed(job_row()).status == "FAILED"
+
+
+def test_a_lost_lease_is_taken_over_in_the_same_generation() -> None:
+    execution = running(job_row())
+    assert not execution_lease_lost(execution_id=execution.execution_id, attempt=execution.attempt, reason="silent")
+    lease_expire(execution)
+    assert execution_lease_lost(execution_id=execution.execution_id, attempt=execution.attempt, reason="silent")
+    assert fresh(execution).status == "SCHEDULED"
+    assert not execution_lease_lost(execution_id=execution.execution_id, attempt=execution.attempt, reason="silent")
+
+
+def test_a_dead_drivers_leases_end_at_once() -> None:
+    execution = running(job_row())
+    assert execution.driver is not None
+    assert driver_leases_end(driver=execution.driver, reason="killed") == [execution.execution_id]
+    claimed = execution_claim(driver=driver_row(pid=2))
+    assert claimed is not None
+    assert (claimed.attempt, claimed.generation, claimed.retry_count) == (execution.attempt + 1, execution.generation, 1)
+
+
+def test_a_handover_costs_no_retry() -> None:
+    execution = running(job_row())
+    execution_hand_over(execution_id=execution.execution_id, attempt=execution.attempt, actor="d", reason="worker stops")
+    assert (fresh(execution).status, fresh(execution).retry_count) == ("SCHEDULED", 0)
+
+
+def test_stopping_a_waiting_execution_pauses_it_at_once_and_resuming_keeps_its_generation() -> None:
+    execution = start(job_row())
+    paused = execution_stop(execution=execution, user=operator())
+    assert paused.status == "PAUSED"
+    with pytest.raises(ExecutionConflict, match="resume or cancel"):
+        start(execution.job)
+    resumed = execution_resume(execution=paused, user=operator())
+    assert (resumed.status, resumed.generation) == ("SCHEDULED", execution.generation)
+
+
+def test_a_running_execution_is_paused_only_once_its_driver_confirmed() -> None:
+    execution = running(job_row())
+    assert execution_stop(execution=execution, user=operator()).status == "RUNNING"
+    execution_stop(execution=execution, user=operator())
+    assert list(Command.objects.values_list("kind", "status")) == [("STOP", "PENDING")]
+    assert execution_stopped(execution_id=execution.execution_id, attempt=execution.attempt, actor="d") == "PAUSED"
+    assert Command.objects.get().status == "DONE"
+
+
+@pytest.mark.parametrize(("ask", "becomes"), [(execution_stop, "PAUSED"), (execution_cancel, "CANCELLED")])
+def test_what_was_asked_for_wins_over_a_retry(ask: Callable[..., Execution], becomes: str) -> None:
+    execution = running(job_row())
+    ask(execution=execution, user=operator())
+    assert execution.driver is not None
+    driver_leases_end(driver=execution.driver, reason="killed")
+    assert fresh(execution).status == becomes
+
+
+def test_final_states_are_final() -> None:
+    execution = failed(job_row())
+    for ask in (execution_stop, execution_cancel, execution_resume, checkpoint_request):
+        with pytest.raises(Conflict, match="FAILED"):
+            ask(execution=execution, user=operator())
+
+
+def test_a_savepoint_is_asked_of_the_driver() -> None:
+    execution = running(job_row())
+    command = checkpoint_request(execution=execution, user=operator(), savepoint=True, label="before the sale")
+    assert (command.kind, command.detail) == ("SAVEPOINT", {"label": "before the sale"})
+
+
+def test_a_restore_supersedes_the_paused_execution_in_a_new_generation() -> None:
+    execution = start(job_row())
+    checkpoint = Checkpoint.objects.create(
+        execution=execution,
+        generation=execution.generation,
+        checkpoint_id=1,
+        checkpoint_type="STREAMING",
+        status=CheckpointStatus.COMPLETED,
+        origin="MANUAL",
+    )
+    with pytest.raises(ExecutionConflict):
+        execution_restore(checkpoint=checkpoint, user=operator())
+    execution_stop(execution=execution, user=operator())
+    restored = start(execution.job, start_from=checkpoint.pk)
+    assert fresh(execution).status == "CANCELLED"
+    assert (restored.restored_from_checkpoint_id, restored.triggered_by) == (checkpoint.pk, "RESTORE")
+    assert restored.generation != execution.generation
+
+
+def test_events_are_numbered_without_gaps() -> None:
+    execution = running(job_row())
+    execution_stop(execution=execution, user=operator())
+    execution_stopped(execution_id=execution.execution_id, attempt=execution.attempt, actor="d")
+    execution_resume(execution=fresh(execution), user=operator())
+    numbers = list(Event.objects.filter(execution=execution).order_by("seq").values_list("seq", flat=True))
+    assert numbers == list(range(1, fresh(execution).seq + 1))
+
+
+def together(count: int, act: Callable[[int], Any]) -> list[Any]:
+    """`act` in `count` threads that begin at one moment; their results or exceptions."""
+    ready = threading.Barrier(count)
+
+    def one(number: int) -> Any:
+        ready.wait(20)
+        try:
+            return act(number)
+        except Exception as error:
+            return error
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(one, range(count)))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("job_type", ["STREAMING", "SQL_TASK"])
+def test_of_fifty_starts_at_once_one_wins(job_type: str) -> None:
+    job, user = job_row(job_type=job_type), operator()
+    results = together(50, lambda _: execution_start(job=job, user=user, triggered_by="API"))
+    assert sorted(type(result).__name__ for result in results) == ["Execution"] + ["ExecutionConflict"] * 49
+    assert Execution.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_ten_drivers_one_claims() -> None:
+    job = job_row()
+    start(job)
+    drivers = [driver_row(pid=number + 1) for number in range(10)]
+    claims = together(10, lambda number: execution_claim(driver=drivers[number]))
+    assert [type(claim).__name__ for claim in claims if claim is not None] == ["Execution"]
+    assert Job.objects.get(pk=job.pk).attempt_counter == 1
