@@ -9,7 +9,7 @@ from rest_framework.response import Response
 class CreateTimeCursorPagination(CursorPagination):
     ordering = ("-create_time", "-id")
     page_size_query_param = "page_size"
-    max_page_size = 500
+    max_page_size = 200
 
     def get_paginated_response(self, data: Any) -> Response:
         return Response({"results": data, "next": self.get_next_link()})

@@ -1,0 +1,121 @@
+"""What every door has in common: reading a body, describing an operation, answering with a shape or a page of shapes."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from django.db.models import Model, QuerySet
+from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema
+from pydantic import BaseModel, ValidationError
+from rest_framework.exceptions import ParseError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from jobs.api.errors import ConflictOut, ErrorOut
+from jobs.api.pagination import CreateTimeCursorPagination
+from jobs.dag.pointers import pointer_of
+from jobs.dag.problems import Problem
+from jobs.selectors.refusals import Invalid
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+BodyT = TypeVar("BodyT", bound=BaseModel)
+RowT = TypeVar("RowT", bound=Model)
+ViewT = TypeVar("ViewT", bound=Callable[..., Response])
+
+#: For responses and requests that are any JSON object, such as a document.
+ANY_OBJECT = OpenApiTypes.OBJECT
+
+
+class ApiView(APIView):
+    """A view of the API; signed-in users only unless it says otherwise."""
+
+    def user(self) -> "User":
+        """Who asks; signed in, as the permissions saw to."""
+        return cast("User", self.request.user)
+
+
+def described(
+    summary: str,
+    *,
+    responds: Any = None,
+    takes: Any = None,
+    status: int = 200,
+    query: Sequence[OpenApiParameter] = (),
+    tag: str | None = None,
+) -> Callable[[ViewT], ViewT]:
+    """The operation's place in the OpenAPI schema, with the errors any operation may answer."""
+    errors = {400: ErrorOut, 401: ErrorOut, 403: ErrorOut, 404: ErrorOut, 409: ConflictOut, 422: ErrorOut}
+    decorate = extend_schema(
+        summary=summary,
+        request=takes,
+        responses={status: responds, **errors},
+        parameters=list(query),
+        tags=[tag] if tag else None,
+    )
+    return cast(Callable[[ViewT], ViewT], decorate)
+
+
+def asked(name: str, help_text: str, kind: Any = str, *, choices: Sequence[str] | None = None) -> OpenApiParameter:
+    """One optional query parameter."""
+    return OpenApiParameter(name, kind, description=help_text, enum=choices)
+
+
+PAGED = (asked("cursor", "Where the next page begins: part of `next`."), asked("page_size", "At most 200.", int))
+
+
+def body_read(request: Request, model: type[BodyT]) -> BodyT:
+    """The request's JSON as `model`; Invalid with one Problem per fault. An empty body counts as `{}`."""
+    data = json_object(request)
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False, include_context=False)[:50]
+        problems = [Problem(code=f"body.{fault['type']}", pointer=pointer_of(fault["loc"]), message=fault["msg"]) for fault in faults]
+        raise Invalid("the request has problems", code="body.invalid", problems=problems) from None
+
+
+def json_object(request: Request) -> dict[str, Any]:
+    """The request's JSON object as it was sent."""
+    data = request.data
+    if data in (None, ""):
+        return {}
+    if not isinstance(data, dict):
+        raise ParseError("the body must be a JSON object")
+    return dict(data)
+
+
+def answer(shape: BaseModel, *, status: int = 200) -> Response:
+    return Response(shape.model_dump(mode="json", by_alias=True), status=status)
+
+
+def answer_list(shapes: Sequence[BaseModel], following: str | None = None) -> Response:
+    return Response({"results": [shape.model_dump(mode="json", by_alias=True) for shape in shapes], "next": following})
+
+
+def answer_page(
+    view: APIView,
+    request: Request,
+    rows: QuerySet[RowT],
+    shapes_of: Callable[[Sequence[RowT]], Sequence[BaseModel]],
+    ordering: tuple[str, ...] | None = None,
+) -> Response:
+    """One page of `rows` by cursor: over (create_time, id), newest first, unless another `ordering` is given."""
+    paginator = CreateTimeCursorPagination()
+    if ordering is not None:
+        paginator.ordering = ordering
+    page = paginator.paginate_queryset(rows, request, view=view)
+    return answer_list(shapes_of(cast(Sequence[RowT], page)), paginator.get_next_link())
+
+
+def number_asked(request: Request, name: str, default: int, *, least: int, most: int) -> int:
+    """A whole number of the query, kept within [least, most]."""
+    text = request.query_params.get(name)
+    if text in (None, ""):
+        return default
+    try:
+        return max(least, min(most, int(str(text))))
+    except ValueError:
+        problem = Problem(code="query.invalid", pointer=f"/{name}", message=f"{name} must be a whole number")
+        raise Invalid("the query has problems", problems=[problem]) from None

@@ -1,0 +1,152 @@
+"""Settings that an operator lays over a job's document; keys with a meaning are checked by type and range."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+
+from jobs.dag.problems import Problem
+from jobs.models import ConfigType, Job, JobConfig, Role
+from jobs.selectors.refusals import Invalid
+from jobs.services.access import role_check
+from jobs.services.audit import audit_record
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+_KEY = re.compile(r"[a-z][a-z0-9_.]{0,99}")
+
+
+@dataclass(frozen=True)
+class ConfigKey:
+    """A key with a meaning. INT values lie within [least, most]; STRING values are one of `choices` where there are any."""
+
+    key: str
+    type: ConfigType
+    help: str
+    least: int = 0
+    most: int = 2**31 - 1
+    choices: tuple[str, ...] = ()
+
+
+KNOWN_KEYS: Mapping[str, ConfigKey] = {
+    found.key: found
+    for found in (
+        ConfigKey("parallelism", ConfigType.INT, "Shuffle partitions of the job.", 1, 10_000),
+        ConfigKey("checkpoint.interval", ConfigType.INT, "Milliseconds between two checkpoints.", 1000, 7 * 24 * 3_600_000),
+        ConfigKey("checkpoint.retention", ConfigType.INT, "How many checkpoints are kept.", 1, 10_000),
+        ConfigKey(
+            "backpressure.strategy",
+            ConfigType.STRING,
+            "What happens when rows come faster than they are written.",
+            choices=("BUFFER", "DROP", "LATEST", "ERROR"),
+        ),
+        ConfigKey("source.batch.size", ConfigType.INT, "Rows, or files, that a source hands over at once.", 1, 100_000_000),
+        ConfigKey("sink.batch.size", ConfigType.INT, "Rows that a sink sends in one statement.", 1, 1_000_000),
+        ConfigKey("max.retry.times", ConfigType.INT, "How often a failed attempt is tried again.", 0, 1000),
+        ConfigKey("retry.interval", ConfigType.INT, "Milliseconds before the first retry.", 0, 24 * 3_600_000),
+    )
+}
+
+
+@transaction.atomic
+def configs_replace(*, job: Job, user: "User", entries: Sequence[Mapping[str, Any]]) -> None:
+    """The job's settings are `entries` and nothing else. Each: config_key, config_value, config_type?, description?."""
+    role_check(user=user, project=job.project_id, role=Role.OPERATOR)
+    rows = _rows(job, entries)
+    JobConfig.objects.filter(job=job).exclude(config_key__in=[row.config_key for row in rows]).delete()
+    _write(rows)
+    _audit(job, user, {row.config_key: row.config_value for row in rows})
+
+
+@transaction.atomic
+def config_set(*, job: Job, user: "User", entry: Mapping[str, Any]) -> None:
+    """One setting is written, the others stay."""
+    role_check(user=user, project=job.project_id, role=Role.OPERATOR)
+    rows = _rows(job, [entry])
+    _write(rows)
+    _audit(job, user, {row.config_key: row.config_value for row in rows})
+
+
+@transaction.atomic
+def configs_delete(*, job: Job, user: "User", key: str = "") -> None:
+    """One setting is taken off, or all of them."""
+    role_check(user=user, project=job.project_id, role=Role.OPERATOR)
+    rows = JobConfig.objects.filter(job=job)
+    (rows.filter(config_key=key) if key else rows).delete()
+    _audit(job, user, {"deleted": key or "all"})
+
+
+def _audit(job: Job, user: "User", detail: Mapping[str, str]) -> None:
+    audit_record(user=user, action="settings changed", object_type="job", object_id=job.job_name, project=job.project, detail=detail)
+
+
+def _write(rows: Sequence[JobConfig]) -> None:
+    for row in rows:
+        values = {"config_value": row.config_value, "config_type": row.config_type, "description": row.description}
+        JobConfig.objects.update_or_create(job=row.job, config_key=row.config_key, defaults=values)
+
+
+def _rows(job: Job, entries: Sequence[Mapping[str, Any]]) -> list[JobConfig]:
+    problems: list[Problem] = []
+    rows: dict[str, JobConfig] = {}
+    for entry in entries:
+        key = str(entry["config_key"])
+        known = KNOWN_KEYS.get(key)
+        kind = known.type if known else ConfigType(entry.get("config_type") or _type_of(entry["config_value"]))
+        text, fault = _text_of(entry["config_value"], kind, known)
+        if not _KEY.fullmatch(key):
+            fault = "a key is lower-case words, joined by dots"
+        elif key in rows:
+            fault = "the key stands here twice"
+        elif known and entry.get("config_type") not in (None, "", known.type):
+            fault = f"the value of this key is {known.type}"
+        if fault:
+            problems.append(Problem(code="config.invalid", pointer=f"/{key[:100]}", message=f"{key[:100]}: {fault}"))
+        rows[key] = JobConfig(
+            job=job, config_key=key, config_value=text, config_type=kind, description=str(entry.get("description") or "")[:500]
+        )
+    if problems:
+        raise Invalid("the settings have problems", problems=problems)
+    return list(rows.values())
+
+
+def _type_of(value: Any) -> ConfigType:
+    if isinstance(value, bool):
+        return ConfigType.BOOLEAN
+    if isinstance(value, int):
+        return ConfigType.INT
+    return ConfigType.STRING if isinstance(value, str) else ConfigType.JSON
+
+
+def _text_of(value: Any, kind: ConfigType, known: ConfigKey | None) -> tuple[str, str]:
+    """(the text to keep, what is wrong with the value or "")."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    if len(text) > 100_000:
+        return "", "the value is too long: at most 100,000 characters"
+    if kind == ConfigType.INT:
+        return _int_text(text, known)
+    if kind == ConfigType.BOOLEAN:
+        lower = text.lower()
+        return (lower, "") if lower in ("true", "false") else (text, "the value must be true or false")
+    if kind == ConfigType.JSON:
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError):
+            return text, "the value is not JSON"
+        return text, ""
+    if known and known.choices and text.upper() not in known.choices:
+        return text, f"the value must be one of {', '.join(known.choices)}"
+    return (text.upper() if known and known.choices else text), ""
+
+
+def _int_text(text: str, known: ConfigKey | None) -> tuple[str, str]:
+    if not re.fullmatch(r"-?\d{1,18}", text.strip()):
+        return text, "the value must be a whole number"
+    number = int(text)
+    if known and not known.least <= number <= known.most:
+        return text, f"the value must be from {known.least:,} to {known.most:,}"
+    return str(number), ""
