@@ -71,6 +71,7 @@ class Execution(models.Model):
             models.Index(fields=["job", "-start_time"], name="execution_job_start"),
             models.Index(fields=["job", "-create_time", "-id"], name="execution_job_create"),
             models.Index(fields=["create_time", "id"], name="execution_create_time"),
+            models.Index(fields=["end_time"], name="execution_end_time"),
         ]
 
     def __str__(self) -> str:
