@@ -1,0 +1,184 @@
+"""Runs one document without the web part: the same engine, a progress bar and the result on the terminal."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+import uuid
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from rich.console import Console
+
+from jobs.dag.document import DagDocument, parse_document
+from jobs.dag.importing import import_document
+from jobs.dag.problems import Problem, errors_in
+from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve
+from jobs.engine.failure import ExecutionFailure
+from jobs.engine.plan import Locations, Plan
+from jobs.engine.runner import Run
+from jobs.engine.session import SessionOptions, jars_in, session_build
+from jobs.engine.terminal import Display
+from jobs.engine.validation import analyse
+from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.registry import REGISTRY
+
+COMPLETED, FAILED, HAS_PROBLEMS = 0, 1, 2
+_POLL_SECONDS = 0.2
+
+
+class Command(BaseCommand):
+    help = "Runs one document (JSON or YAML). Exit code 0: completed or stopped, 1: failed, 2: the document has Problems."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="the document")
+        parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="value of a parameter; may be repeated")
+        parser.add_argument(
+            "--connections", type=Path, metavar="FILE", help="JSON {name: {kind, config, secrets}} instead of the database's connections"
+        )
+        parser.add_argument("--project", default="default", help="whose connections of the database to use")
+        parser.add_argument("--live", type=Path, metavar="FOLDER", help="keep the position in FOLDER and go on from it the next time")
+        parser.add_argument("--rejected", type=int, default=5, metavar="N", help="show at most N rejected rows of a node and batch")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        console = Console(highlight=False, soft_wrap=True)
+        with ExitStack() as stack:
+            code = _run(console, options, stack)
+        if code:
+            raise SystemExit(code)
+
+
+def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
+    document, problems = _document(options["file"])
+    connections = _connections(options)
+    limits = Limits(tuple(settings.FILE_ROOTS), tuple(settings.HTTP_ALLOWED_HOSTS), settings.DATA_DIR)
+    if document is None or errors_in(problems):
+        return _problems_told(console, problems)
+    with console.status("starting Spark"):
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pipeline-web-")))
+        spark = session_build(
+            SessionOptions(
+                master=settings.SPARK_MASTER, jars=jars_in(settings.SPARK_JARS_DIR), memory=settings.SPARK_DRIVER_MEMORY, local_dir=folder
+            )
+        )
+        stack.callback(spark.stop)
+        spark.sparkContext.setLogLevel("ERROR")
+        parameters = _parameters(options["param"])
+        found = analyse(spark, document, connections=connections, limits=limits, parameters=parameters)
+    if found.problems:
+        _problems_told(console, found.problems)
+    if errors_in(found.problems):
+        return HAS_PROBLEMS
+    try:
+        plan = _plan(document, connections, limits, parameters, options["live"], folder)
+    except PlanInvalid as error:
+        return _problems_told(console, error.problems)
+    return _execute(console, spark, plan, options["rejected"])
+
+
+def _execute(console: Console, spark: Any, plan: Plan, rejected: int) -> int:
+    """Ctrl-C ends at the batch boundary, a second one at once."""
+    display = Display(console, plan, rejected_shown=rejected)
+    run = Run(spark, plan, display.hear, log=display.logger)
+    begun = time.monotonic()
+    with display:
+        run.start()
+        while True:
+            try:
+                outcome = run.wait(_POLL_SECONDS)
+            except KeyboardInterrupt:
+                display.stopping()
+                run.interrupt() if display.stops > 1 else run.stop()
+                continue
+            except ExecutionFailure as failure:
+                display.failed(failure)
+                return FAILED
+            if outcome is not None:
+                break
+    display.result(outcome, time.monotonic() - begun)
+    return COMPLETED
+
+
+def _document(path: Path) -> tuple[DagDocument | None, list[Problem]]:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}", returncode=HAS_PROBLEMS) from None
+    imported = import_document(raw, REGISTRY.catalogue())
+    if imported.document is None:
+        return None, imported.problems
+    document, problems = parse_document(imported.document)
+    return document, imported.problems or problems
+
+
+def _connections(options: Mapping[str, Any]) -> Mapping[str, ConnectionSettings]:
+    if options["connections"]:
+        try:
+            given = json.loads(options["connections"].read_text(encoding="utf-8"))
+            return {
+                name: ConnectionSettings(name, one["kind"], one.get("config", {}), one.get("secrets", {})) for name, one in given.items()
+            }
+        except (OSError, ValueError, KeyError, AttributeError) as error:
+            raise CommandError(f"{options['connections']} holds no connections: {error!r}", returncode=HAS_PROBLEMS) from None
+    from jobs.models import Project
+    from jobs.services.connections import connections_open
+
+    try:
+        project = Project.objects.filter(slug=options["project"]).first()
+        return connections_open(project.pk) if project else {}
+    except DatabaseError:  # no installation here: a document without connections runs all the same
+        return {}
+
+
+def _parameters(given: list[str]) -> dict[str, str]:
+    parameters = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise CommandError(f"--param {text}: write NAME=VALUE", returncode=HAS_PROBLEMS)
+        parameters[name] = value
+    return parameters
+
+
+def _plan(
+    document: DagDocument,
+    connections: Mapping[str, ConnectionSettings],
+    limits: Limits,
+    parameters: Mapping[str, Any],
+    live: Path | None,
+    temporary: Path,
+) -> Plan:
+    """With `live` the folder's own generation goes on; without, a new one begins and leaves nothing behind."""
+    root = (live or temporary / "live").resolve()
+    identity_file = root / "run_job.json"
+    fresh = not identity_file.is_file()
+    identity = {"generation": str(uuid.uuid4())} if fresh else json.loads(identity_file.read_text(encoding="utf-8"))
+    generation = str(identity["generation"])
+    root.mkdir(parents=True, exist_ok=True)
+    identity_file.write_text(json.dumps({"job": document.name, "generation": generation}), encoding="utf-8")
+    return plan_compile(
+        document,
+        job_uid=str(uuid.uuid5(uuid.NAMESPACE_URL, f"pipeline-web:run_job:{document.name}")),
+        generation=generation,
+        attempt=int(time.time()),
+        fresh=True,
+        parameters=parameters,
+        settings=settings_resolve(document, {}),
+        connections=connections,
+        locations=Locations(live=root / generation, work=root / generation / "work"),
+        limits=limits,
+    )
+
+
+def _problems_told(console: Console, problems: list[Problem]) -> int:
+    for problem in problems:
+        console.print(f"{problem.severity} {problem.code} {problem.pointer or '/'}: {problem.message}", markup=False)
+    return HAS_PROBLEMS
