@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -43,6 +44,8 @@ class Redis:
 def main() -> int:
     host, port = os.environ.get("HOST") or "127.0.0.1", os.environ.get("PORT") or "8000"
     data = Path(os.environ.get("DATA_DIR") or ROOT / "data").expanduser().resolve()
+    # Until the supervisor listens itself, a request to stop ends the preparations as Ctrl-C does.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         port_check(host, port)
         with data_lock(data):

@@ -47,14 +47,20 @@ def calls(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, ".".join(reversed(names))
 
 
+def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of code: the docstring is not counted."""
+    first = function.body[0]
+    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    docstring = first.end_lineno - first.lineno + 1 if documented and first.end_lineno else 0
+    return (function.end_lineno or function.lineno) - function.lineno + 1 - docstring
+
+
 def test_no_function_is_longer_than_its_budget() -> None:
     long = [
-        f"{shown(path)}:{node.lineno} {node.name} has {node.end_lineno - node.lineno + 1} lines"
+        f"{shown(path)}:{node.lineno} {node.name} has {lines_of(node)} lines"
         for path in product_files()
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.end_lineno is not None
-        and node.end_lineno - node.lineno + 1 > LONGEST_FUNCTION
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of(node) > LONGEST_FUNCTION
     ]
     assert not long, "\n".join(long)
 
@@ -80,7 +86,7 @@ def test_no_file_has_a_name_that_says_nothing() -> None:
 
 def test_only_services_change_rows() -> None:
     writes = re.compile(r"objects\b.*\.(create|bulk_create|update|bulk_update|delete|get_or_create|update_or_create)$|(^|\.)save$")
-    elsewhere = {"services", "models", "scripts", "nodes", "engine"}  # the last two know no rows: their `save` is Spark's
+    elsewhere = {"services", "models", "apps.py", "scripts", "nodes", "engine"}  # the last two know no rows: their `save` is Spark's
     wrong = [
         f"{shown(path)}:{line} {name}"
         for path in product_files()
