@@ -201,7 +201,7 @@ _OWN_ADDRESS = {"0.0.0.0": f"127.0.0.1:{PORT}", "::": f"[::1]:{PORT}"}.get(HOST,
 #: `host:port` pairs that HTTP nodes may reach although the address is private.
 HTTP_ALLOWED_HOSTS = env.list("HTTP_ALLOWED_HOSTS", default=[_OWN_ADDRESS] if EMBEDDED else [])
 #: Where the examples find the demo API.
-DEMO_API_URL = f"http://{_OWN_ADDRESS}"
+DEMO_API_URL = f"http://{_OWN_ADDRESS}/demo/api"
 #: Token of the demo API; empty where the demo does not exist.
 DEMO_API_TOKEN = (env.str("DEMO_API_TOKEN", "") or key_read_or_created(DATA_DIR / "keys" / "demo_token")) if EMBEDDED else ""
 

@@ -22,21 +22,34 @@ class _Refused(Exception):
 
 @login_not_required
 @require_GET
+def index(request: HttpRequest) -> HttpResponse:
+    """What there is; a connection is tested against it."""
+    return _refusal(request) or _json({"flights": request.build_absolute_uri("api/flights")})
+
+
+@login_not_required
+@require_GET
 def flights(request: HttpRequest) -> HttpResponse:
     """Flights of 2013 by page (`page`, `page_size`) or by cursor (`cursor`, `limit`), as JSON.
 
     By page: `{total, page, pages, results}`; a page behind the last one is empty. By cursor: `{results, next_cursor}`, where
     `next_cursor` is null at the end; begin with an empty cursor. Wants `Authorization: Bearer <DEMO_API_TOKEN>`, no session.
     """
-    if not _token_is_right(request.headers.get("Authorization", "")):
-        response = _json({"error": {"code": "unauthorized", "message": "the demo API needs its token: Authorization: Bearer <token>"}}, 401)
-        response["WWW-Authenticate"] = "Bearer"
-        return response
+    if (refusal := _refusal(request)) is not None:
+        return refusal
     try:
         by_cursor = "cursor" in request.GET or "limit" in request.GET
         return _json(_by_cursor(request) if by_cursor else _by_page(request))
     except _Refused as refused:
         return _json({"error": {"code": "invalid", "message": str(refused)}}, 400)
+
+
+def _refusal(request: HttpRequest) -> HttpResponse | None:
+    if _token_is_right(request.headers.get("Authorization", "")):
+        return None
+    response = _json({"error": {"code": "unauthorized", "message": "the demo API needs its token: Authorization: Bearer <token>"}}, 401)
+    response["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 def _token_is_right(header: str) -> bool:
@@ -73,4 +86,4 @@ def _json(data: dict[str, Any], status: int = 200) -> HttpResponse:
     return HttpResponse(json.dumps(data, separators=(",", ":")), content_type="application/json", status=status)
 
 
-urlpatterns = [path("demo/api/flights", flights, name="demo-flights")] if settings.EMBEDDED else []
+urlpatterns = [path("demo/api", index, name="demo"), path("demo/api/flights", flights, name="demo-flights")]

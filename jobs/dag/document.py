@@ -108,7 +108,7 @@ class Layout(_Part):
 
 
 class DagDocument(_Part):
-    """One job. Read it with `parse_document`; edges keep the order they were given in."""
+    """One job. Read it with `parse_document`. Edges stand in the order of their ids, however they were written."""
 
     schema_version: Literal[1] = 1
     name: JobName
@@ -120,6 +120,11 @@ class DagDocument(_Part):
     edges: dict[Identifier, Edge] = Field(default_factory=dict)
     settings: DocumentSettings = Field(default_factory=DocumentSettings)
     layout: Layout = Field(default_factory=Layout)
+
+    @field_validator("edges")
+    @classmethod
+    def _by_id(cls, edges: dict[str, Edge]) -> dict[str, Edge]:
+        return dict(sorted(edges.items()))
 
     @field_validator("nodes", mode="before")
     @classmethod

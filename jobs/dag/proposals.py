@@ -21,15 +21,15 @@ class ProposedConnection:
     secrets: tuple[str, ...] = field(default=())
 
 
-def propose_http(url: str) -> tuple[ProposedConnection, str] | None:
-    """A connection to the host of `url`, and the path and query that remain; None if `url` is no web address."""
+def propose_http(url: str) -> tuple[ProposedConnection, str, list[tuple[str, str]]] | None:
+    """A connection to the host of `url`, the path below it, and the parameters of its query; None if `url` is no web address."""
     parts = _split(url)
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         return None
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     address = f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return ProposedConnection(_slug(parts.hostname), "http_api", {"base_url": address}), path
+    connection = ProposedConnection(_slug(parts.hostname), "http_api", {"base_url": address})
+    return connection, parts.path.strip("/"), parse_qsl(parts.query, keep_blank_values=True)
 
 
 def propose_jdbc(url: str, user: str = "") -> ProposedConnection | None:

@@ -116,7 +116,9 @@ def _propose(result: Rewritten, node_id: str, node_type: str, config: dict[str, 
     if node_type.endswith(".http_api"):
         found = propose_http(url)
         if found is not None:
-            proposed, config["path"] = found
+            proposed, config["path"], asked = found
+            if asked:
+                config["parameters"] = [{"name": name, "value": value} for name, value in asked]
     elif node_type.endswith(".jdbc"):
         proposed = propose_jdbc(url, str(config.pop("user", config.pop("username", ""))))
     if proposed is None:

@@ -62,7 +62,7 @@ def examples_load(*, user: "User") -> Iterator[str]:
     incoming_folder().mkdir(parents=True, exist_ok=True)
     yield from _connection_load(user, WAREHOUSE, "sqlite", {"path": "flights/warehouse.sqlite3"}, {}, "Results of the example jobs")
     if settings.EMBEDDED:
-        address, secrets = {"base_url": settings.DEMO_API_URL, "authentication": "bearer"}, {"token": settings.DEMO_API_TOKEN}
+        address, secrets = {"base_url": settings.DEMO_API_URL, "auth": "bearer"}, {"token": settings.DEMO_API_TOKEN}
         yield from _connection_load(user, DEMO_API, "http_api", address, secrets, "The flights service of this installation")
     for job_name, example in EXAMPLES.items():
         if settings.EMBEDDED or not example.needs_demo_api:

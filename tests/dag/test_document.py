@@ -126,6 +126,12 @@ def test_null_in_a_config_is_kept():
     assert json.loads(canonical_json(parsed(data({"a": node("x", nothing=None)}, []))))["nodes"]["a"]["config"] == {"nothing": None}
 
 
+def test_edges_stand_in_the_order_of_their_ids_however_they_were_written():
+    turned = fan_out_fan_in()
+    turned["edges"] = dict(reversed(turned["edges"].items()))
+    assert list(parsed(turned).edges) == ["e1", "e2", "e3", "e4", "e5"]
+
+
 def test_the_hash_is_a_sha_256_in_hex():
     assert len(logic_hash(parsed(chain()))) == 64
 

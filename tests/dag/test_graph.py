@@ -126,9 +126,9 @@ def test_a_wrong_end_is_told_on_that_end(edge, code, field):
 
 def test_an_edge_drawn_twice_is_told_on_the_second():
     document = fan_out_fan_in()
-    document["edges"]["again"] = document["edges"]["e3"]
+    document["edges"]["e9"] = document["edges"]["e3"]
     problem = only_problem(document)
-    assert (problem.code, problem.edge_id) == ("edge.duplicate", "again")
+    assert (problem.code, problem.edge_id) == ("edge.duplicate", "e9")
 
 
 def test_an_empty_job_lacks_a_source_and_a_sink():

@@ -174,6 +174,17 @@ def test_a_jdbc_address_becomes_fields(url, kind, config):
     assert (proposed.kind, dict(proposed.config)) == (kind, config)
 
 
+def test_the_query_of_a_web_address_becomes_parameters():
+    found = imported(shorthand(source={"type": "http_api", "config": {"url": "http://[::1]:8080/v1/users/?active=1&team="}}))
+    assert found.document is not None
+    assert found.document["nodes"]["source"]["config"] == {
+        "path": "v1/users",
+        "parameters": [{"name": "active", "value": "1"}, {"name": "team", "value": ""}],
+        "connection": "1",
+    }
+    assert dict(found.connections[0].config) == {"base_url": "http://[::1]:8080"}
+
+
 @pytest.mark.parametrize(
     "url", ["ftp://host/x", "https://", "https://host:port/", "jdbc:postgresql:", "jdbc:", "", "//[", "jdbc:x://h:99999/"]
 )

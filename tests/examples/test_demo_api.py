@@ -1,0 +1,99 @@
+"""The demo API: paged and by cursor, behind its token, quick."""
+
+import time
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+ADDRESS = "/demo/api/flights"
+TOTAL = 336_776
+
+
+def get(path: str = ADDRESS, *, token: str | None = None, **parameters):
+    header = {"Authorization": f"Bearer {settings.DEMO_API_TOKEN if token is None else token}"}
+    return Client().get(path, parameters, headers=header)
+
+
+def test_a_page_tells_where_it_stands():
+    page = get(page=2, page_size=50).json()
+    assert (page["total"], page["page"], page["pages"], len(page["results"])) == (TOTAL, 2, 6736, 50)
+
+
+def test_a_flight_has_numbers_texts_and_nulls():
+    first = get(page_size=1).json()["results"][0]
+    assert first["carrier"] == "UA"
+    assert first["dep_time"] == 517
+    assert first["time_hour"] == "2013-01-01T10:00:00Z"
+    last = get(page=TOTAL, page_size=1).json()["results"][0]
+    assert (last["month"], last["day"], last["dep_time"], last["tailnum"]) == (12, 31, None, None)
+
+
+def test_a_page_behind_the_last_is_empty():
+    assert get(page=338, page_size=1000).json()["results"] == []
+    assert len(get(page=337, page_size=1000).json()["results"]) == 776
+
+
+def test_cursors_lead_through_every_flight_once():
+    keys: set[tuple] = set()
+    seen, cursor = 0, ""
+    while cursor is not None:
+        part = get(cursor=cursor, limit=5000).json()
+        seen += len(part["results"])
+        keys.update((row["time_hour"], row["carrier"], row["flight"], row["origin"]) for row in part["results"])
+        cursor = part["next_cursor"]
+    assert seen == len(keys) == TOTAL
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"page": "0"},
+        {"page": "-1"},
+        {"page": "two"},
+        {"page": "٣"},
+        {"page_size": "5001"},
+        {"page_size": "9" * 400},
+        {"limit": "0"},
+        {"cursor": "x"},
+        {"cursor": "1e3"},
+        {"cursor": "9" * 400},
+    ],
+)
+def test_a_wrong_parameter_is_told_in_the_shape_of_every_error(parameters):
+    response = get(**parameters)
+    assert response.status_code == 400
+    assert response.json()["error"]["code"] == "invalid"
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "é"])
+def test_without_its_token_it_answers_401(token):
+    response = get(token=token)
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"] == "Bearer"
+    assert response.json()["error"]["code"] == "unauthorized"
+    assert Client().get(ADDRESS).status_code == 401
+
+
+def test_without_a_token_set_nothing_opens_it(settings):
+    settings.DEMO_API_TOKEN = ""
+    assert get(token="").status_code == 401
+
+
+def test_the_base_address_answers_to_its_token():
+    assert get("/demo/api").json() == {"flights": "http://testserver/demo/api/flights"}
+    assert Client().get("/demo/api").status_code == 401
+
+
+def test_it_can_only_be_read():
+    assert Client().post(ADDRESS).status_code == 405
+
+
+def test_a_page_of_a_thousand_takes_20_ms():
+    get(page_size=1)
+    times = []
+    for page in range(1, 21):
+        begun = time.perf_counter()
+        get(page=page * 10, page_size=1000)
+        times.append(time.perf_counter() - begun)
+    assert sorted(times)[len(times) // 2] < 0.02, times

@@ -1,0 +1,146 @@
+"""Loading the examples, and setting one back."""
+
+import sqlite3
+from contextlib import closing
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from jobs.models import Connection, Execution, Job, JobDraft
+from jobs.selectors.refusals import Conflict, Forbidden, NotFound
+from jobs.services.connections import connection_open
+from jobs.services.examples import EXAMPLES, example_document, example_reset, examples_load, incoming_folder
+from jobs.services.flights import day_feed
+from jobs.services.jobs import job_create, job_delete
+from tests.dag.graphs import chain
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def copied_files(tmp_path_factory):
+    return tmp_path_factory.mktemp("files")
+
+
+@pytest.fixture(autouse=True)
+def file_root(copied_files, settings):
+    settings.FILE_ROOTS = [copied_files]
+    return copied_files
+
+
+@pytest.fixture
+def admin():
+    return User.objects.create_superuser("ada")
+
+
+def load() -> str:
+    written = StringIO()
+    call_command("load_examples", stdout=written)
+    return written.getvalue()
+
+
+def test_three_published_jobs_and_two_connections_are_made(admin):
+    load()
+    jobs = {job.job_name: job for job in Job.objects.all()}
+    assert jobs.keys() == EXAMPLES.keys()
+    assert {job.version for job in jobs.values()} == {1}
+    assert {job.project.slug for job in jobs.values()} == {"default"}
+    assert {job.job_type for job in jobs.values()} == {"STREAMING", "BATCH_ROLLER", "SQL_TASK"}
+    assert {row.name: row.kind for row in Connection.objects.all()} == {"example-warehouse": "sqlite", "demo-api": "http_api"}
+
+
+def test_an_example_keeps_where_its_nodes_are_drawn(admin):
+    load()
+    for draft in JobDraft.objects.all():
+        assert draft.layout["positions"].keys() == example_document(draft.job.job_name)["nodes"].keys()
+
+
+def test_loading_again_does_nothing(admin):
+    load()
+    assert load() == ""
+
+
+def test_a_deleted_example_stays_deleted(admin):
+    load()
+    job_delete(job=Job.objects.get(job_name="carrier-delays"), user=admin)
+    load()
+    assert not Job.objects.filter(job_name="carrier-delays", deleted_at=None).exists()
+
+
+def test_the_demo_connection_follows_a_changed_address(admin, settings):
+    load()
+    settings.DEMO_API_URL = "http://127.0.0.1:9999/demo/api"
+    assert "demo-api" in load()
+    row = Connection.objects.get(name="demo-api")
+    assert row.config["base_url"] == "http://127.0.0.1:9999/demo/api"
+    assert settings.DEMO_API_TOKEN in connection_open(row).secrets.values()
+
+
+def test_a_connection_somebody_made_his_own_is_left_alone(admin, settings):
+    load()
+    Connection.objects.filter(name="demo-api").update(description="Ours")
+    settings.DEMO_API_URL = "http://127.0.0.1:9999/demo/api"
+    assert load() == ""
+
+
+def test_without_the_demo_api_its_job_is_left_out(admin, settings):
+    settings.EMBEDDED = False
+    load()
+    assert sorted(Job.objects.values_list("job_name", flat=True)) == ["carrier-delays", "departures-per-hour"]
+
+
+def test_without_a_superuser_the_remedy_is_told():
+    with pytest.raises(CommandError, match="createsuperuser"):
+        load()
+
+
+def streaming_example(admin) -> Job:
+    list(examples_load(user=admin))
+    return Job.objects.get(job_name="departures-per-hour")
+
+
+def test_a_reset_empties_the_folder_and_the_table(admin, file_root):
+    job = streaming_example(admin)
+    assert day_feed(incoming_folder())
+    with closing(sqlite3.connect(file_root / "flights" / "warehouse.sqlite3")) as warehouse:
+        warehouse.execute("CREATE TABLE departures_per_hour (flights)")
+        warehouse.execute("CREATE TABLE other (flights)")
+        example_reset(job=job, user=admin)
+        assert list(incoming_folder().iterdir()) == []
+        assert [row[0] for row in warehouse.execute("SELECT name FROM sqlite_master")] == ["other"]
+        warehouse.execute("DROP TABLE other")
+    assert day_feed(incoming_folder()) == "2013-01-01"
+    assert (file_root / "flights" / "flights.csv").exists()
+
+
+def test_a_reset_is_refused_while_an_execution_is_unfinished(admin):
+    job = streaming_example(admin)
+    running = Execution.objects.create(
+        job=job, job_name=job.job_name, job_type=job.job_type, version=1, generation=job.job_uid, status="PAUSED"
+    )
+    with pytest.raises(Conflict, match=running.execution_id):
+        example_reset(job=job, user=admin)
+    with pytest.raises(CommandError, match="PAUSED"):
+        call_command("reset_example", "departures-per-hour")
+
+
+def test_a_job_that_is_no_example_cannot_be_reset(admin):
+    with pytest.raises(NotFound):
+        example_reset(job=job_create(user=admin, document=chain(), publish=False), user=admin)
+
+
+def test_only_an_editor_resets(admin):
+    job = streaming_example(admin)
+    viewer = User.objects.create_user("val")
+    job.project.members.create(user=viewer, role="VIEWER")
+    with pytest.raises(Forbidden):
+        example_reset(job=job, user=viewer)
+
+
+def test_resetting_by_command(admin):
+    streaming_example(admin)
+    written = StringIO()
+    call_command("reset_example", "departures-per-hour", stdout=written)
+    assert "starts over" in written.getvalue()
