@@ -1,6 +1,7 @@
 # `make run` starts the product, `make test` proves it, `make check` is the quick gate.
 PYTHON ?= $(firstword $(foreach name,python3 python3.12 python3.11,$(shell command -v $(name))))
-BOOT = $(or $(PYTHON),echo "Python 3.11 or 3.12 is needed, and none was found: apt-get install python3 python3-venv" >&2; exit 1;) scripts/bootstrap.py
+NO_PYTHON = echo "Python 3.11 or 3.12 is needed, and none was found: apt-get install python3 python3-venv" >&2; exit 1;
+BOOT = $(if $(PYTHON),$(PYTHON),$(NO_PYTHON)) scripts/bootstrap.py
 .PHONY: run check test locks
 
 run:
