@@ -67,4 +67,4 @@ def _checkpoints(user: "User", text: str) -> list[SearchHit]:
 
 def _checkpoint_hit(row: Checkpoint) -> SearchHit:
     detail = f"checkpoint {row.checkpoint_id} of {row.execution.job_name}"
-    return SearchHit(kind="checkpoint", title=row.label, detail=detail, path=f"/checkpoints/{row.pk}")
+    return SearchHit(kind="checkpoint", title=row.label, detail=detail, path=f"/checkpoints?checkpoint={row.pk}")

@@ -1,0 +1,183 @@
+"""/api/jobs/validate, /preview and /import, and the export of a job: documents that come and go."""
+
+import json
+from typing import Any
+
+import yaml
+from django.http import HttpResponse
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, body_read, described, json_object
+from jobs.api.parsers import BoundedJsonParser, TextParser
+from jobs.dag.graph import check_document
+from jobs.dag.importing import import_document
+from jobs.dag.problems import Problem, errors_in
+from jobs.models import DEFAULT_PROJECT, Role
+from jobs.nodes.registry import REGISTRY
+from jobs.queue import InteractiveUnavailable, interactive_call
+from jobs.selectors.jobs import job_get
+from jobs.selectors.refusals import Invalid, NotYet
+from jobs.selectors.shapes.base import Body, Shape
+from jobs.services.jobs import job_document, project_for
+
+ANALYSIS_SECONDS = 20.0
+PREVIEW_SECONDS = 60.0
+FORMATS = ("json", "yaml", "pyspark")
+
+
+class ValidateBody(Body):
+    """`analyse: false` leaves Spark out: only what shows without it."""
+
+    document: dict[str, Any]
+    project: str = DEFAULT_PROJECT
+    analyse: bool = True
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class ColumnOut(Shape):
+    name: str
+    type: str
+    nullable: bool
+
+
+class ValidationOut(Shape):
+    """`schemas`: node id → output port → columns. `analysed` is false when Spark was not asked or not there: `analysis` says why."""
+
+    problems: list[Problem]
+    schemas: dict[str, dict[str, list[ColumnOut]]]
+    analysed: bool
+    analysis: str
+
+
+class PreviewBody(Body):
+    document: dict[str, Any]
+    node_id: str
+    project: str = DEFAULT_PROJECT
+    rows: int = Field(default=100, ge=1, le=1000)
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class PreviewSide(Shape):
+    columns: list[ColumnOut]
+    rows: list[list[Any]]
+
+
+class PreviewOut(Shape):
+    """The first rows into and out of one node; no sink is touched. `available` is false with the reason in `message`."""
+
+    available: bool
+    message: str
+    problems: list[Problem]
+    inputs: dict[str, PreviewSide]
+    outputs: dict[str, PreviewSide]
+
+
+class ProposedConnectionOut(Shape):
+    """A connection the imported document would need."""
+
+    name: str
+    kind: str
+    config: dict[str, Any]
+    node_id: str
+
+
+class ImportOut(Shape):
+    """`document` is the imported one in today's form, null where it cannot be read at all. Nothing is saved."""
+
+    document: dict[str, Any] | None
+    problems: list[Problem]
+    connections: list[ProposedConnectionOut]
+
+
+class ValidateView(ApiView):
+    @described("Problems of a document: structure at once, then Spark's own analysis", takes=ValidateBody, responds=ValidationOut, tag="documents")
+    def post(self, request: Request) -> Response:
+        data = json_object(request)
+        body = body_read(request, ValidateBody) if "document" in data else ValidateBody(document=data)
+        project = project_for(user=self.user(), slug=body.project, role=Role.VIEWER)
+        document, problems = check_document(body.document, REGISTRY.catalogue())
+        if document is None or errors_in(problems) or not body.analyse:
+            reason = "not asked for" if not body.analyse else "the problems above come first"
+            return answer(ValidationOut(problems=problems, schemas={}, analysed=False, analysis=reason))
+        payload = {"document": body.document, "project_id": project.pk, "parameters": body.parameters}
+        try:
+            found = interactive_call("validate", payload, ANALYSIS_SECONDS)
+        except InteractiveUnavailable as error:
+            return answer(ValidationOut(problems=problems, schemas={}, analysed=False, analysis=str(error)))
+        analysis = [Problem.model_validate(item) for item in found.get("problems", [])]
+        return answer(ValidationOut(problems=[*problems, *analysis], schemas=found.get("schemas", {}), analysed=True, analysis=""))
+
+
+class PreviewView(ApiView):
+    @described("The first rows into and out of one node", takes=PreviewBody, responds=PreviewOut, tag="documents")
+    def post(self, request: Request) -> Response:
+        body = body_read(request, PreviewBody)
+        project = project_for(user=self.user(), slug=body.project, role=Role.EDITOR)
+        document, problems = check_document(body.document, REGISTRY.catalogue())
+        if document is None or body.node_id not in document.nodes:
+            raise Invalid("the document, or the node, cannot be previewed", problems=problems)
+        payload = {
+            "document": body.document,
+            "project_id": project.pk,
+            "node_id": body.node_id,
+            "rows": body.rows,
+            "parameters": body.parameters,
+        }
+        try:
+            found = interactive_call("preview", payload, PREVIEW_SECONDS)
+        except InteractiveUnavailable as error:
+            return answer(PreviewOut(available=False, message=str(error), problems=[], inputs={}, outputs={}))
+        return answer(_preview(found))
+
+
+def _preview(found: dict[str, Any]) -> PreviewOut:
+    problems = [Problem.model_validate(item) for item in found.get("problems", [])]
+    return PreviewOut(
+        available=not problems,
+        message=str(found.get("message", "")),
+        problems=problems,
+        inputs=found.get("in", {}),
+        outputs=found.get("out", {}),
+    )
+
+
+class ImportView(ApiView):
+    """Takes the file as it is: JSON, YAML, or the linear shorthand, whatever its content type says."""
+
+    parser_classes = [TextParser]
+
+    @described("Read a document in JSON, YAML or the linear shorthand; nothing is saved", takes=ANY_OBJECT, responds=ImportOut, tag="documents")
+    def post(self, request: Request) -> Response:
+        raw = request.data if isinstance(request.data, bytes) else b""
+        imported = import_document(raw, REGISTRY.catalogue())
+        proposals = [
+            ProposedConnectionOut(name=found.name, kind=found.kind, config=dict(found.config), node_id=found.node_id)
+            for found in imported.connections
+        ]
+        return answer(ImportOut(document=imported.document, problems=imported.problems, connections=proposals))
+
+
+class JobExportView(ApiView):
+    parser_classes = [BoundedJsonParser]
+
+    @described("The job's document as a file", responds=ANY_OBJECT, tag="documents", query=[asked("format", "json or yaml.", choices=FORMATS)])
+    def get(self, request: Request, job_name: str) -> HttpResponse:
+        chosen = request.query_params.get("format", "json")
+        job = job_get(user=self.user(), job_name=job_name)
+        if chosen == "pyspark":
+            raise NotYet("export as a PySpark program is not there yet: export json or yaml")
+        if chosen not in FORMATS:
+            problem = Problem(code="query.invalid", pointer="/format", message=f"format is one of {', '.join(FORMATS)}")
+            raise Invalid("the query has problems", problems=[problem])
+        text, kind = _file(job_document(job), chosen)
+        response = HttpResponse(text, content_type=kind)
+        response["Content-Disposition"] = f'attachment; filename="{job.job_name}.{chosen}"'
+        return response
+
+
+def _file(document: dict[str, Any], chosen: str) -> tuple[str, str]:
+    if chosen == "yaml":
+        return yaml.safe_dump(document, sort_keys=False, allow_unicode=True), "application/yaml; charset=utf-8"
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n", "application/json; charset=utf-8"

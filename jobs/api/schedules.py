@@ -1,0 +1,46 @@
+"""/api/jobs/{name}/schedule: when a job starts by itself."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.base import ApiView, answer, body_read, described
+from jobs.models import JobSchedule
+from jobs.selectors.jobs import job_get
+from jobs.selectors.schedules import schedule_out
+from jobs.selectors.shapes.base import Body
+from jobs.selectors.shapes.job import ScheduleOut
+from jobs.services.schedules import schedule_delete, schedule_set
+
+
+class ScheduleBody(Body):
+    """`cron_expression` has five fields (minute, hour, day, month, weekday), read in `time_zone`."""
+
+    schedule_type: Literal["CRON", "MANUAL", "EVENT", "DEPENDENCY"] = "CRON"
+    cron_expression: Annotated[str, StringConstraints(max_length=100)] = ""
+    time_zone: Annotated[str, StringConstraints(max_length=64)] = "UTC"
+    event_topic: Annotated[str, StringConstraints(max_length=200)] = ""
+    dependencies: list[str] = Field(default_factory=list)
+    enabled: bool = True
+
+
+class JobScheduleView(ApiView):
+    @described("When the job starts by itself; 204 without a schedule", responds=ScheduleOut, tag="jobs")
+    def get(self, request: Request, job_name: str) -> Response:
+        job = job_get(user=self.user(), job_name=job_name)
+        row = JobSchedule.objects.filter(job=job).first()
+        return answer(schedule_out(row, with_times=True)) if row else Response(status=204)
+
+    @described("Set when the job starts by itself", takes=ScheduleBody, responds=ScheduleOut, tag="jobs")
+    def put(self, request: Request, job_name: str) -> Response:
+        body = body_read(request, ScheduleBody)
+        job = job_get(user=self.user(), job_name=job_name)
+        row = schedule_set(job=job, user=self.user(), **body.model_dump())
+        return answer(schedule_out(row, with_times=True))
+
+    @described("No longer start by itself", status=204, tag="jobs")
+    def delete(self, request: Request, job_name: str) -> Response:
+        schedule_delete(job=job_get(user=self.user(), job_name=job_name), user=self.user())
+        return Response(status=204)

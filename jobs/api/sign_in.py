@@ -1,0 +1,94 @@
+"""Signing in by password or by a one-time link, and signing out."""
+
+from django.conf import settings
+from django.contrib.auth import authenticate, login, logout
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.utils.decorators import method_decorator
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views import View
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from jobs.api.sign_in_attempts import attempt_failed, attempts_exceeded, attempts_forget
+from jobs.services.access import sign_in_link_open, sign_in_link_use
+
+_BACKEND = "django.contrib.auth.backends.ModelBackend"
+_LONGEST = 1000
+
+
+@method_decorator([login_not_required, never_cache, sensitive_post_parameters("password")], name="dispatch")
+class SignInView(View):
+    """The form, and what it sends. Wrong name and wrong password are never told apart."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        if request.user.is_authenticated:
+            return HttpResponseRedirect(_next(request))
+        return _form(request)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        username, password = request.POST.get("username", ""), request.POST.get("password", "")
+        address = request.META.get("REMOTE_ADDR", "")
+        if attempts_exceeded(username=username, address=address):
+            response = _form(request, "Too many failed tries. Wait five minutes, or use a sign-in link.", status=429)
+            response["Retry-After"] = "300"
+            return response
+        plausible = len(username) <= _LONGEST and len(password) <= _LONGEST
+        user = authenticate(request, username=username, password=password) if plausible else None
+        if user is None:
+            attempt_failed(username=username, address=address)
+            return _form(request, "The name or the password is wrong.", status=400)
+        attempts_forget(username=username, address=address)
+        login(request, user)
+        return HttpResponseRedirect(_next(request))
+
+
+def _form(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
+    shown = {"problem": problem, "username": request.POST.get("username", "")[:150], "next": _next(request), "embedded": settings.EMBEDDED}
+    return render(request, "sign_in.html", shown, status=status)
+
+
+def _next(request: HttpRequest) -> str:
+    """Where to go afterwards: a path of ours, whatever the request says."""
+    wanted = request.POST.get("next") or request.GET.get("next") or "/"
+    ours = url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure())
+    return wanted if ours else "/"
+
+
+@method_decorator([login_not_required, never_cache], name="dispatch")
+class SignInLinkView(View):
+    """A one-time link. Opening it only shows a button: a prefetch or a chat's preview must not use it up."""
+
+    def get(self, request: HttpRequest, token: str) -> HttpResponse:
+        link = sign_in_link_open(token)
+        if link is None:
+            return _dead_link(request)
+        return render(request, "sign_in_link.html", {"username": link.user.get_username()})
+
+    def post(self, request: HttpRequest, token: str) -> HttpResponse:
+        user = sign_in_link_use(token)
+        if user is None:
+            return _dead_link(request)
+        login(request, user, backend=_BACKEND)
+        return HttpResponseRedirect("/")
+
+
+def _dead_link(request: HttpRequest) -> HttpResponse:
+    if request.user.is_authenticated:
+        return HttpResponseRedirect("/")
+    return render(request, "sign_in_link.html", {"username": ""}, status=410)
+
+
+@require_POST
+@never_cache
+def sign_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return redirect("sign-in")
+
+
+@login_not_required
+def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form that was sent without, or with an old, CSRF token: usually a page that was open for long."""
+    return render(request, "refused.html", status=403)

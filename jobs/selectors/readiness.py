@@ -1,0 +1,42 @@
+"""Whether this installation can do its work now."""
+
+from collections.abc import Collection
+from datetime import timedelta
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from jobs.models import Driver, DriverStatus, Job
+from jobs.selectors.shapes.base import Shape
+
+#: A driver that did not report for this long does not count.
+ALIVE_WITHIN = timedelta(seconds=30)
+
+
+class ReadinessOut(Shape):
+    ready: bool
+    database: str
+    worker: str
+    examples: str
+
+
+def readiness_out(example_jobs: Collection[str]) -> ReadinessOut:
+    """Ready: the database answers, a driver is there to take executions, and every one of `example_jobs` was loaded once."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        worker, examples = _worker(), _examples(example_jobs)
+    except DatabaseError:
+        return ReadinessOut(ready=False, database="does not answer", worker="unknown", examples="unknown")
+    return ReadinessOut(ready=worker == examples == "ok", database="ok", worker=worker, examples=examples)
+
+
+def _worker() -> str:
+    alive = Driver.objects.filter(status=DriverStatus.READY, heartbeat_time__gte=timezone.now() - ALIVE_WITHIN)
+    return "ok" if alive.exists() else "no driver is ready yet"
+
+
+def _examples(names: Collection[str]) -> str:
+    """A job that somebody deleted since counts as loaded."""
+    loaded = Job.objects.filter(job_name__in=names).values("job_name").distinct().count()
+    return "ok" if loaded == len(names) else "not loaded yet"
