@@ -131,12 +131,19 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["jobs.api.parsers.BoundedJsonParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "jobs.api.schema.AddressedAutoSchema",
     "EXCEPTION_HANDLER": "jobs.api.errors.exception_response",
     "DEFAULT_PAGINATION_CLASS": "jobs.api.pagination.CreateTimeCursorPagination",
     "PAGE_SIZE": 50,
 }
-SPECTACULAR_SETTINGS = {"TITLE": "Pipeline Web", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False, "COMPONENT_SPLIT_REQUEST": True}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Pipeline Web",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "OAS_VERSION": "3.1.0",
+    "POSTPROCESSING_HOOKS": ["jobs.api.schema.live_messages"],
+}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -144,6 +151,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "/sign-in"
 LOGIN_REDIRECT_URL = "/"
+CSRF_FAILURE_VIEW = "jobs.api.sign_in.csrf_refused"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_COOKIES = env.bool("SECURE_COOKIES", not EMBEDDED)

@@ -1,1 +1,18 @@
-urlpatterns: list[object] = []
+"""Every address of the installation."""
+
+from django.contrib import admin
+from django.urls import include, path, re_path
+
+from jobs.api import health, shell, sign_in
+
+urlpatterns = [
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("sign-in", sign_in.SignInView.as_view(), name="sign-in"),
+    path("sign-in/link/<str:token>", sign_in.SignInLinkView.as_view(), name="sign-in-link"),
+    path("sign-out", sign_in.sign_out, name="sign-out"),
+    path("admin/", admin.site.urls),
+    path("api/", include("jobs.api.urls")),
+    path("", include("jobs.api.demo")),
+    re_path(r"^(?!static/|ws/|demo/).*$", shell.shell, name="shell"),
+]
