@@ -7,12 +7,10 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs import broadcast
 from jobs.models import Event, Execution
-from jobs.selectors.executions import execution_message_out
-from jobs.selectors.shapes.checkpoint import CheckpointOut
-from jobs.selectors.shapes.execution import EventOut, ExecutionOut
+from jobs.selectors.checkpoints import checkpoint_message_out
+from jobs.selectors.executions import event_out, execution_message_out
 
 
 @transaction.atomic
@@ -73,29 +71,9 @@ def event_send(event: Event) -> None:
     row = event.detail.get("checkpoint_row")
     message = broadcast.EventMessage(
         seq=event.seq,
-        event=_event_out(event),
+        event=event_out(event),
         execution=execution,
-        checkpoint=_checkpoint_out(row, execution) if row is not None else None,
+        checkpoint=checkpoint_message_out(row) if row is not None else None,
     )
     broadcast.execution_message(event.execution_id, message, project=execution.project)
     broadcast.overview_message(broadcast.OverviewExecution(number=event.pk, execution=execution), project=execution.project)
-
-
-def _event_out(event: Event) -> EventOut:
-    return EventOut(**{name: getattr(event, name) for name in EventOut.model_fields})
-
-
-def _checkpoint_out(row_id: int, execution: ExecutionOut) -> CheckpointOut | None:
-    row = Checkpoint.objects.filter(pk=row_id).first()
-    if row is None:
-        return None
-    taken = int((row.complete_time - row.create_time).total_seconds() * 1000) if row.complete_time else None
-    complete = row.status == CheckpointStatus.COMPLETED
-    worked_out: dict[str, Any] = {
-        "job_name": execution.job_name,
-        "job_title": execution.job_title,
-        "duration_ms": taken,
-        "restorable": complete,
-        "restorable_reason": "" if complete else f"it is {row.status}",
-    }
-    return CheckpointOut(**{name: getattr(row, name) for name in CheckpointOut.model_fields if name not in worked_out}, **worked_out)

@@ -1,0 +1,163 @@
+"""Counts, samples and rejected rows of executions: written in batches, rolled up, pruned in pieces."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from jobs.models import Execution, MetricSample, QueryProgress, RejectedRow
+
+#: Resolution in seconds → how long its samples are kept, and the next coarser one.
+KEPT = {1: timedelta(hours=1), 10: timedelta(hours=12), 60: timedelta(days=30)}
+ROLL_UPS = ((1, 10), (10, 60))
+_PIECE = 2000
+
+
+@dataclass(frozen=True)
+class QueryCounts:
+    """What `QueryProgress` keeps of one query."""
+
+    query: str
+    batch_id: int
+    base: dict[str, Any]
+    latest: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """Rows that one node rejected in one batch: (reason, row as JSON text), in order."""
+
+    query: str
+    node_id: str
+    batch_id: int
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass
+class Reported:
+    """What one attempt has to write since the last time: newest counts per query, and everything that only adds up."""
+
+    execution_id: str
+    attempt: int
+    generation: str
+    totals: dict[str, int] = field(default_factory=dict)
+    queries: dict[str, QueryCounts] = field(default_factory=dict)
+    samples: list[MetricSample] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    advanced: bool = False
+
+
+@transaction.atomic
+def reported_write(*, batch: Sequence[Reported]) -> dict[str, int]:
+    """Write it all in one transaction. Execution id → number of its newest event; without those whose attempt no longer owns them.
+
+    `totals` are columns of the execution; `advanced`: a batch was committed, so earlier retries count no more.
+    """
+    owned: dict[str, int] = {}
+    for one in batch:
+        fields: dict[str, Any] = dict(one.totals) | ({"retry_count": 0} if one.advanced else {})
+        rows = Execution.objects.filter(execution_id=one.execution_id, attempt=one.attempt)
+        if rows.update(**fields) if fields else rows.exists():
+            owned[one.execution_id] = Execution.objects.values_list("seq", flat=True).get(execution_id=one.execution_id)
+    mine = [one for one in batch if one.execution_id in owned]
+    QueryProgress.objects.bulk_create(
+        [
+            QueryProgress(execution_id=one.execution_id, query=row.query, batch_id=row.batch_id, base=row.base, latest=row.latest)
+            for one in mine
+            for row in one.queries.values()
+        ],
+        update_conflicts=True,
+        unique_fields=["execution", "query"],
+        update_fields=["batch_id", "base", "latest"],
+    )
+    MetricSample.objects.bulk_create([sample for one in mine for sample in one.samples], ignore_conflicts=True)
+    for one in mine:
+        _rejected_write(one)
+    return owned
+
+
+def _rejected_write(one: Reported) -> None:
+    """A batch that runs again replaces what it rejected the first time."""
+    for batch in one.rejected:
+        place = {
+            "generation": uuid.UUID(one.generation),
+            "query": batch.query,
+            "node_id": batch.node_id,
+            "batch_id": batch.batch_id,
+        }
+        RejectedRow.objects.filter(**place).delete()
+        RejectedRow.objects.bulk_create(
+            [
+                RejectedRow(execution_id=one.execution_id, ordinal=ordinal, reason=reason, row=row, **place)
+                for ordinal, (reason, row) in enumerate(batch.rows)
+            ],
+            batch_size=500,
+        )
+
+
+def counts_read(*, execution_id: str) -> list[QueryCounts]:
+    """What earlier attempts of the execution counted."""
+    rows = QueryProgress.objects.filter(execution_id=execution_id)
+    return [QueryCounts(row.query, row.batch_id, row.base, row.latest) for row in rows]
+
+
+def metrics_roll_up(*, now: datetime | None = None) -> int:
+    """Make the samples of 10 and of 60 seconds that are due; safe to run twice. How many were made."""
+    now = now or timezone.now()
+    return sum(_roll_up(fine, coarse, now) for fine, coarse in ROLL_UPS)
+
+
+def _roll_up(fine: int, coarse: int, now: datetime) -> int:
+    end = _floor(now, coarse)
+    start = end - timedelta(seconds=coarse * 30)
+    made = 0
+    groups: dict[tuple[str, datetime], list[MetricSample]] = {}
+    for sample in MetricSample.objects.filter(resolution=fine, time__gte=start, time__lt=end).order_by("time").iterator():
+        groups.setdefault((sample.execution_id, _floor(sample.time, coarse)), []).append(sample)
+    there = set(MetricSample.objects.filter(resolution=coarse, time__gte=start, time__lt=end).values_list("execution_id", "time"))
+    rows = [_rolled(samples, coarse, time) for (execution_id, time), samples in groups.items() if (execution_id, time) not in there]
+    for begin in range(0, len(rows), 500):
+        MetricSample.objects.bulk_create(rows[begin : begin + 500], ignore_conflicts=True)
+        made += len(rows[begin : begin + 500])
+    return made
+
+
+def _rolled(samples: Sequence[MetricSample], resolution: int, time: datetime) -> MetricSample:
+    """Totals of the newest, means of the rates, the longest batch."""
+    last = samples[-1]
+    return MetricSample(
+        execution_id=last.execution_id,
+        resolution=resolution,
+        time=time,
+        rows_in=last.rows_in,
+        rows_out=last.rows_out,
+        rows_rejected=last.rows_rejected,
+        in_per_second=sum(sample.in_per_second for sample in samples) / len(samples),
+        out_per_second=sum(sample.out_per_second for sample in samples) / len(samples),
+        batch_id=last.batch_id,
+        batch_ms=max((sample.batch_ms for sample in samples if sample.batch_ms is not None), default=None),
+        backlog=last.backlog,
+        detail=last.detail,
+    )
+
+
+def _floor(time: datetime, seconds: int) -> datetime:
+    return datetime.fromtimestamp(time.timestamp() // seconds * seconds, tz=time.tzinfo)
+
+
+def metrics_prune(*, now: datetime | None = None, pieces: int = 20) -> int:
+    """Delete samples past their term, at most `pieces` × 2,000 of each resolution in short transactions."""
+    now = now or timezone.now()
+    deleted = 0
+    for resolution, term in KEPT.items():
+        for _ in range(pieces):
+            old = MetricSample.objects.filter(resolution=resolution, time__lt=now - term).values_list("pk", flat=True)[:_PIECE]
+            count = MetricSample.objects.filter(pk__in=list(old)).delete()[0]
+            deleted += count
+            if count < _PIECE:
+                break
+    return deleted
