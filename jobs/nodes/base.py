@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from jobs.dag.catalogue import Family, JobTypeName, Port
+from jobs.nodes.form import form_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -224,6 +225,11 @@ class ConnectionKind(ABC):
     Config: ClassVar[ConfigClass]
     #: Names of secret fields with their labels; kept encrypted, never echoed.
     secrets: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """JSON Schema of its form, without its secrets."""
+        return form_schema(cls.Config)
 
     @abstractmethod
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:

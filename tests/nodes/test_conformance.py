@@ -54,7 +54,7 @@ def test_a_source_or_sink_states_boundedness_and_guarantee(spec: NodeTypeSpec):
 
 
 def schemas() -> list[Any]:
-    kinds = [pytest.param(kind.Config.model_json_schema(), id=name) for name, kind in REGISTRY.connection_kinds().items()]
+    kinds = [pytest.param(kind.schema(), id=name) for name, kind in REGISTRY.connection_kinds().items()]
     return [pytest.param(spec.schema, id=spec.type) for spec in SPECS] + kinds
 
 

@@ -28,7 +28,7 @@ class SqlConfig(base.Config):
     query: str = Field(
         min_length=1,
         max_length=100_000,
-        description="A Spark SQL query. Inputs are tables by their nodes' names, in small letters with _ between words; a lone one is input.",
+        description="A Spark SQL query. Inputs are tables by their nodes' names, in small letters with _ for blanks; a lone one is input.",
         examples=["SELECT f.carrier, a.name, avg(f.dep_delay) AS delay FROM flights f JOIN airlines a USING (carrier) GROUP BY ALL"],
         json_schema_extra=hints("sql"),
     )

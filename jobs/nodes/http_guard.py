@@ -1,0 +1,84 @@
+"""Keeps HTTP nodes away from private addresses: every connection, a redirect's included, goes to an address that was checked."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterable
+from typing import Any
+
+import httpcore
+import httpx
+
+from jobs.nodes.base import Limits, NodeError
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+def guarded_transport(limits: Limits) -> httpx.HTTPTransport:
+    """A transport that resolves a name itself, checks every address behind it, and connects to the one it checked.
+
+    The check stands where the socket is opened, so a name that changes its address between check and use gains nothing.
+    """
+    transport = httpx.HTTPTransport(trust_env=False, limits=httpx.Limits(max_connections=20, max_keepalive_connections=20))
+    pool: Any = transport._pool
+    pool._network_backend = _GuardedBackend(limits)
+    return transport
+
+
+class _GuardedBackend(httpcore.NetworkBackend):
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._sockets = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        address = checked_addresses(host, port, self._limits)[0]
+        return self._sockets.connect_tcp(address, port, timeout, local_address, socket_options)
+
+    def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None
+    ) -> httpcore.NetworkStream:
+        raise NodeError("sockets of the file system are not allowed", permanent=True, kind="user")
+
+
+def checked_addresses(host: str, port: int, limits: Limits) -> list[str]:
+    """Addresses of `host`; NodeError if it is not known, or any of them is private and `host:port` is not allowed."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise NodeError(f'the name "{host}" is not known ({error}); correct the address') from None
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    if not _is_allowed(host, port, limits):
+        for address in addresses:
+            if not is_public(address):
+                raise NodeError(
+                    f"{host}:{port} leads to the private address {address}, which this installation does not allow; "
+                    "let an administrator add it to HTTP_ALLOWED_HOSTS",
+                    permanent=True,
+                    kind="user",
+                )
+    return addresses
+
+
+def is_public(address: str) -> bool:
+    """Whether `address` belongs to the internet at large, also behind its IPv6 disguises."""
+    parsed = ipaddress.ip_address(address.split("%", 1)[0])
+    if isinstance(parsed, ipaddress.IPv6Address):
+        inner = parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo[1] if parsed.teredo else None)
+        if parsed in _NAT64:
+            inner = ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(str(inner))
+    return parsed.is_global and not parsed.is_multicast
+
+
+def _is_allowed(host: str, port: int, limits: Limits) -> bool:
+    allowed = {entry.lower() for entry in limits.http_allowed_hosts}
+    return f"{host.lower()}:{port}" in allowed

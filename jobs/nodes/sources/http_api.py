@@ -1,0 +1,216 @@
+"""Reads records from a paged JSON API."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from jobs.nodes import base
+from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeContext, NodeError, Source
+from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
+from jobs.nodes.form import connection_field, hints
+from jobs.nodes.json_pointer import JsonPointer
+from jobs.nodes.page_walk import PageWalk, Paging
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_CORRUPT = "_corrupt_record"
+_PARAMETER_NAME = r"^[^\s&=?#]*$"
+
+
+class QueryParameter(base.Config):
+    name: str = Field(min_length=1, max_length=100, pattern=_PARAMETER_NAME, description="Name of the parameter.", examples=["year"])
+    value: str = Field("", max_length=2000, description="Its value.", examples=["2013"])
+
+
+class HttpApiConfig(base.Config):
+    connection: str = connection_field("http_api")
+    path: str = Field(
+        "",
+        max_length=2000,
+        pattern=r"^[^\s?#\\]*$",
+        description="What follows the connection's base address; parameters stand below.",
+        examples=["flights"],
+    )
+    paging: Literal["page", "cursor", "none"] = Field(
+        "page",
+        description="Pages are asked for by number, by the cursor of the page before, or there is only one.",
+        examples=["page", "cursor"],
+    )
+    page_size: int = Field(1000, ge=1, le=100_000, description="Records a page.", examples=[1000])
+    records_pointer: JsonPointer = Field(
+        "",
+        description="JSON pointer to the list of records in a page; empty when the page is that list.",
+        examples=["/results", "/data/items"],
+    )
+    total_pointer: JsonPointer = Field(
+        "",
+        description="JSON pointer to the number of all records, for the progress and the end; empty when there is none.",
+        examples=["/total"],
+    )
+    columns: tuple[ColumnField, ...] = Field(
+        (),
+        description="The fields of a record that become columns; empty takes names and types from the first page.",
+        examples=[[{"name": "carrier", "type": "string"}, {"name": "dep_delay", "type": "double"}]],
+        json_schema_extra=hints("columns"),
+    )
+    parameters: tuple[QueryParameter, ...] = Field(
+        (),
+        description="Further parameters of every request.",
+        examples=[[{"name": "year", "value": "2013"}]],
+        json_schema_extra=hints("mapping"),
+    )
+    pages_per_batch: int = Field(
+        1,
+        ge=1,
+        le=1000,
+        description="Pages that make up one batch and one checkpoint; by number they are fetched at once.",
+        examples=[1, 10],
+    )
+    page_parameter: str = Field(
+        "page",
+        pattern=_PARAMETER_NAME,
+        description="Parameter of the page's number.",
+        examples=["page"],
+        json_schema_extra=hints(advanced=True, when="paging=page"),
+    )
+    first_page: int = Field(
+        1,
+        ge=0,
+        le=1_000_000,
+        description="Number of the first page.",
+        examples=[0, 1],
+        json_schema_extra=hints(advanced=True, when="paging=page"),
+    )
+    cursor_parameter: str = Field(
+        "cursor",
+        pattern=_PARAMETER_NAME,
+        description="Parameter of the cursor.",
+        examples=["cursor", "after"],
+        json_schema_extra=hints(when="paging=cursor"),
+    )
+    cursor_pointer: JsonPointer = Field(
+        "/next_cursor",
+        description="JSON pointer to the next page's cursor, or address; nothing there means the last page.",
+        examples=["/next_cursor", "/links/next"],
+        json_schema_extra=hints(when="paging=cursor"),
+    )
+    page_size_parameter: str = Field(
+        "page_size",
+        pattern=_PARAMETER_NAME,
+        description="Parameter of the page size; empty sends none.",
+        examples=["page_size", "limit"],
+        json_schema_extra=hints(advanced=True),
+    )
+    timeout_seconds: float = Field(
+        30, gt=0, le=600, description="How long to wait for an answer.", examples=[30], json_schema_extra=hints(advanced=True)
+    )
+    attempts: int = Field(
+        5, ge=1, le=20, description="How often to try a request before giving up.", examples=[5], json_schema_extra=hints(advanced=True)
+    )
+
+    @model_validator(mode="after")
+    def _paging_is_complete(self) -> HttpApiConfig:
+        if self.paging == "page" and not self.page_parameter:
+            raise ValueError("paging by number needs a page parameter")
+        if self.paging == "cursor" and not (self.cursor_parameter and self.cursor_pointer):
+            raise ValueError("paging by cursor needs a cursor parameter and a cursor pointer")
+        return self
+
+
+class HttpApiSource(Source[HttpApiConfig]):
+    """Reads records from a paged JSON API, by page number or cursor.
+
+    Bounded. Exactly once as long as pages keep their content: a batch that is run again reads the pages that were kept for it.
+    """
+
+    type = "source.http_api"
+    title = "HTTP API"
+    icon = "api"
+    Config = HttpApiConfig
+    job_types = ("BATCH_ROLLER", "SQL_TASK")
+    connection_kinds = ("http_api",)
+    boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "bounded"
+    guarantee: ClassVar[str] = "exactly once"
+    rejects_rows: ClassVar[bool] = True
+    summary_template = "{path} · {paging}"
+
+    def read(self, spark: SparkSession, context: NodeContext[HttpApiConfig]) -> DataFrame:
+        from jobs.nodes.readers.http_pages import HttpPages
+
+        schema = _schema(spark, context)
+        if context.schema_only:
+            return spark.createDataFrame([], rejected_schema(schema))
+        spark.dataSource.register(HttpPages)
+        connection = context.connection(context.config.connection)
+        options = {
+            "settings": json.dumps(
+                {
+                    "config": context.config.model_dump(mode="json"),
+                    "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
+                    "http_allowed_hosts": list(context.limits.http_allowed_hosts),
+                    "pages": str((context.work_dir / "pages").resolve()),
+                }
+            ),
+            "secret": json.dumps(dict(connection.secrets)),  # Spark hides options of this name
+        }
+        if context.mode == "batch":
+            return _typed(spark.read.format(HttpPages.name()).options(**options).load(), schema)
+        return _typed(spark.readStream.name(context.node_id).format(HttpPages.name()).options(**options).load(), schema)
+
+
+def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Limits) -> PageWalk:
+    """The walk over this API's pages; its client lives as long as the walk."""
+    from jobs.nodes.http_client import HttpApi
+
+    api = HttpApi(connection, limits, attempts=config.attempts, timeout_seconds=config.timeout_seconds)
+    paging = Paging(
+        style=config.paging,
+        page_size=config.page_size,
+        page_size_parameter=config.page_size_parameter,
+        page_parameter=config.page_parameter,
+        first_page=config.first_page,
+        cursor_parameter=config.cursor_parameter,
+        cursor_pointer=config.cursor_pointer,
+        records_pointer=config.records_pointer,
+        total_pointer=config.total_pointer,
+        parameters=tuple((parameter.name, parameter.value) for parameter in config.parameters),
+    )
+    return PageWalk(paging, lambda parameters: api.get_json(config.path, parameters))
+
+
+def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructType:
+    """What the form lists, else the first page's; a stream keeps it, so that a restart reads the same types."""
+    from pyspark.sql.types import StructType
+
+    if context.config.columns:
+        return schema_of(context.config.columns)
+    kept = context.work_dir / "sampled_schema.json"
+    if context.mode == "stream" and kept.is_file():
+        return StructType.fromJson(json.loads(kept.read_text(encoding="utf-8")))
+    walk = page_walk(context.config, context.connection(context.config.connection), context.limits)
+    pages, _ = walk.batch(walk.start(), 1)
+    if not pages:
+        raise NodeError("reading an API: the first page is empty, so it tells no columns; list the columns", kind="user", field="columns")
+    schema = spark.read.json(spark.sparkContext.parallelize(pages[0].records, 1)).schema
+    if context.mode == "stream" and not context.schema_only:
+        context.work_dir.mkdir(parents=True, exist_ok=True)
+        kept.write_text(schema.json(), encoding="utf-8")
+    return schema
+
+
+def _typed(frame: DataFrame, schema: StructType) -> DataFrame:
+    """Records as columns; one that does not fit them is rejected with its text."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    with_corrupt = StructType([*schema.fields, StructField(_CORRUPT, StringType(), True)])
+    options: Any = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
+    parsed = frame.select("value", F.from_json("value", with_corrupt, options).alias("record"))
+    bad = F.col("record").isNull() | F.col(f"record.{_CORRUPT}").isNotNull()
+    reason = F.when(bad, F.concat(F.lit("the record does not fit the columns: "), F.substring("value", 1, 500)))
+    return parsed.select(*(F.col("record").getField(field.name).alias(field.name) for field in schema.fields), reason.alias(REJECTED))

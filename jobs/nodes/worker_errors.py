@@ -1,0 +1,38 @@
+"""Carries a NodeError out of a Spark worker: only the text of an exception comes back from there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from jobs.nodes.base import NodeError
+
+_CARRIED = re.compile(r"node error (\{.*\})$", re.MULTILINE)
+
+
+class WorkerFailure(Exception):
+    """A NodeError as one line of JSON that survives any wrapping in stack traces."""
+
+
+@contextmanager
+def carried_out() -> Iterator[None]:
+    """Inside a data source: a NodeError leaves as a WorkerFailure."""
+    try:
+        yield
+    except NodeError as error:
+        content = {"message": error.message, "permanent": error.permanent, "kind": error.kind, "field": error.field}
+        raise WorkerFailure(f"node error {json.dumps(content)}") from error
+
+
+def node_error_in(text: str) -> NodeError | None:
+    """The NodeError that a worker sent, found in the text of whatever Spark made of it; None if there is none."""
+    found = _CARRIED.search(text)
+    if found is None:
+        return None
+    try:
+        content = json.loads(found[1])
+        return NodeError(content["message"], permanent=content["permanent"], kind=content["kind"], field=content["field"])
+    except (ValueError, KeyError, TypeError):
+        return None

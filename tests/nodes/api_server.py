@@ -1,0 +1,115 @@
+"""A real HTTP server for tests: pages of numbered records, and every way in which such a server misbehaves."""
+
+import gzip
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+#: Path and query → status, headers, body.
+Answer = tuple[int, dict[str, str], bytes]
+
+
+@dataclass
+class Request:
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+
+
+@dataclass
+class ApiServer:
+    """`answer` may be replaced while it runs; `requests` are those seen so far."""
+
+    answer: Callable[[Request], Answer]
+    port: int = 0
+    requests: list[Request] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def pages_asked(self) -> list[str]:
+        return [request.query.get("page", request.query.get("cursor", "")) for request in self.requests]
+
+
+def as_json(document: Any, status: int = 200, **headers: str) -> Answer:
+    return status, {"Content-Type": "application/json", **headers}, json.dumps(document).encode()
+
+
+def as_gzip(body: bytes) -> Answer:
+    return 200, {"Content-Type": "application/json", "Content-Encoding": "gzip"}, gzip.compress(body)
+
+
+def records(first: int, last: int) -> list[dict[str, Any]]:
+    return [{"id": number, "name": f"n{number}"} for number in range(first, last)]
+
+
+def paged(count: int, *, total: bool = True) -> Callable[[Request], Answer]:
+    """`count` records by page number from 1."""
+
+    def answer(request: Request) -> Answer:
+        page, size = int(request.query.get("page", "1")), int(request.query.get("page_size", "10"))
+        found = records((page - 1) * size, min(page * size, count))
+        return as_json({"results": found, "total": count} if total else {"results": found})
+
+    return answer
+
+
+def by_cursor(count: int, *, address: str = "") -> Callable[[Request], Answer]:
+    """`count` records by a cursor that is "c" and the first number, or an address that holds it."""
+
+    def answer(request: Request) -> Answer:
+        first, size = int(request.query.get("cursor", "c0")[1:]), int(request.query.get("page_size", "10"))
+        following = f"c{first + size}" if first + size < count else None
+        if following and address:
+            following = f"{address}?cursor={following}"
+        return as_json({"results": records(first, min(first + size, count)), "next_cursor": following})
+
+    return answer
+
+
+@contextmanager
+def api_server(answer: Callable[[Request], Answer]) -> Iterator[ApiServer]:
+    server = ApiServer(answer)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            parts = urlsplit(self.path)
+            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            request = Request(parts.path, query, dict(self.headers.items()))
+            server.requests.append(request)
+            status, headers, body = server.answer(request)
+            try:
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # the client gave up waiting, as some tests want it to
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet."""
+
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.port = listener.server_address[1]
+    thread = threading.Thread(target=listener.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        listener.shutdown()
+        listener.server_close()
+        thread.join()

@@ -1,0 +1,157 @@
+"""`source.http_api` inside Spark, against a real server."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.nodes.base import REJECTED, ConnectionSettings, Limits
+from jobs.nodes.worker_errors import node_error_in
+from tests.nodes.api_server import Answer, ApiServer, Request, api_server, as_json, by_cursor, paged, records
+from tests.nodes.conftest import Build, Built
+
+pytestmark = pytest.mark.spark
+
+COLUMNS = [{"name": "id", "type": "long"}, {"name": "name"}]
+
+
+def source(build: Build, server: ApiServer, config: dict[str, Any] | None = None, **given: Any) -> Built:
+    connection = ConnectionSettings("api", "http_api", {"base_url": server.url, "auth": "bearer"}, {"token": "canary-4711"})
+    defaults = {"connection": "api", "path": "things", "page_size": 10, "records_pointer": "/results", "columns": COLUMNS, "attempts": 1}
+    limits = Limits(http_allowed_hosts=(server.host,))
+    return build("source.http_api", defaults | (config or {}), connections={"api": connection}, limits=limits, **given)
+
+
+class Drained:
+    """Batches as they were written: batch id → ids. Fails in the middle of batch `failing` when told to."""
+
+    def __init__(self) -> None:
+        self.batches: dict[int, list[int]] = {}
+        self.failing: int | None = None
+        self.progress: list[Any] = []
+
+    def run(self, frame: DataFrame, folder: Path) -> None:
+        def write(batch: DataFrame, batch_id: int) -> None:
+            found = sorted(row["id"] for row in batch.collect())
+            if batch_id == self.failing:
+                raise RuntimeError("the sink is away")
+            self.batches[batch_id] = found
+
+        query = frame.writeStream.foreachBatch(write).option("checkpointLocation", str(folder)).trigger(availableNow=True).start()
+        try:
+            query.awaitTermination()
+        finally:
+            self.progress = list(query.recentProgress)
+
+
+def test_pages_become_batches_and_each_record_one_row(spark: SparkSession, build: Build, tmp_path: Path):
+    with api_server(paged(47)) as server:
+        built = source(build, server, {"pages_per_batch": 2, "total_pointer": "/total"}, mode="stream")
+        drained = Drained()
+        drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {0: list(range(20)), 1: list(range(20, 40)), 2: list(range(40, 47))}
+    end = json.loads(drained.progress[2]["sources"][0]["endOffset"])
+    assert end["progress"] == {"done": 47, "total": 47, "unit": "rows"}
+    assert server.requests[0].path == "/things"
+    assert server.requests[0].headers["Authorization"] == "Bearer canary-4711"
+
+
+def test_a_run_after_the_end_finds_only_what_is_new(spark: SparkSession, build: Build, tmp_path: Path):
+    with api_server(paged(20, total=False)) as server:
+        built = source(build, server, mode="stream")
+        drained = Drained()
+        drained.run(built.node.read(spark, built.context), tmp_path / "live")
+        server.answer = paged(25, total=False)
+        drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {0: list(range(10)), 1: list(range(10, 20)), 2: list(range(20, 25))}
+
+
+@pytest.mark.parametrize("style", ["page", "cursor"])
+def test_a_batch_that_failed_is_run_again_with_the_pages_it_had(spark: SparkSession, build: Build, tmp_path: Path, style: str):
+    with api_server(paged(30) if style == "page" else by_cursor(30)) as server:
+        built = source(build, server, {"paging": style, "pages_per_batch": 1}, mode="stream")
+        drained = Drained()
+        drained.failing = 1
+        with pytest.raises(StreamingQueryException, match="the sink is away"):
+            drained.run(built.node.read(spark, built.context), tmp_path / "live")
+        server.answer = lambda request: as_json({"results": records(1000, 1010) if "2" in str(request.query) else []})
+        drained.failing = None
+        drained.run(built.node.read(spark, built.context), tmp_path / "live")
+        assert drained.batches[1] == list(range(10, 20))
+
+
+def test_pages_that_are_gone_are_asked_for_again(spark: SparkSession, build: Build, tmp_path: Path):
+    with api_server(by_cursor(30, address="/things")) as server:
+        built = source(build, server, {"paging": "cursor", "pages_per_batch": 2}, mode="stream")
+        drained = Drained()
+        drained.failing = 1
+        with pytest.raises(StreamingQueryException):
+            drained.run(built.node.read(spark, built.context), tmp_path / "live")
+        for file in (built.context.work_dir / "pages").iterdir():
+            file.unlink()
+        drained.failing = None
+        drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {0: list(range(20)), 1: list(range(20, 30))}
+
+
+def test_a_whole_read_walks_all_pages(spark: SparkSession, build: Build):
+    with api_server(paged(25, total=False)) as server:
+        built = source(build, server, {"columns": [], "pages_per_batch": 3})
+        frame = built.node.read(spark, built.context)
+        assert frame.dtypes == [("id", "bigint"), ("name", "string"), (REJECTED, "string")]
+        assert sorted(row["id"] for row in frame.collect()) == list(range(25))
+
+
+def test_validation_asks_for_nothing_when_the_columns_are_listed(spark: SparkSession, build: Build):
+    with api_server(paged(5)) as server:
+        built = source(build, server, schema_only=True)
+        assert built.node.read(spark, built.context).dtypes == [("id", "bigint"), ("name", "string"), (REJECTED, "string")]
+        assert server.requests == []
+
+
+def test_a_record_of_the_wrong_shape_is_rejected_and_the_rest_goes_on(spark: SparkSession, build: Build):
+    odd = {"results": [{"id": 1, "name": "a"}, {"id": "x", "name": "b"}, "text", {"name": "c"}, None, [1]]}
+    with api_server(lambda request: as_json(odd)) as server:
+        built = source(build, server, {"paging": "none"})
+        frame = built.node.read(spark, built.context)
+        good = frame.filter(f"{REJECTED} IS NULL")
+        assert sorted((row["id"], row["name"]) for row in good.collect() if row["id"]) == [(1, "a")]
+        assert [row["name"] for row in good.collect() if row["id"] is None] == ["c"]
+        assert good.select("name").count() == 2
+        reasons = sorted(row[0] for row in frame.filter(f"{REJECTED} IS NOT NULL").select(REJECTED).collect())
+    assert len(reasons) == 4
+    assert reasons[-1] == 'the record does not fit the columns: {"id": "x", "name": "b"}'
+
+
+def test_what_went_wrong_in_a_worker_comes_out_as_its_sentence(spark: SparkSession, build: Build, tmp_path: Path):
+    def answer(request: Request) -> Answer:
+        return paged(100)(request) if request.query["page"] == "1" else (200, {"Content-Type": "text/html"}, b"<html>Sign in</html>")
+
+    with api_server(answer) as server:
+        built = source(build, server, mode="stream")
+        drained = Drained()
+        with pytest.raises(StreamingQueryException) as caught:
+            drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {0: list(range(10))}
+    error = node_error_in(str(caught.value))
+    assert error is not None
+    assert "the answer is HTML instead of JSON" in error.message
+    assert error.permanent
+    assert "canary-4711" not in str(caught.value)
+
+
+def test_a_token_shows_neither_in_plans_nor_in_progress(spark: SparkSession, build: Build, tmp_path: Path):
+    with api_server(paged(10)) as server:
+        batch = source(build, server)
+        frame = batch.node.read(spark, batch.context)
+        plan: Any = frame
+        assert "canary-4711" not in plan._jdf.queryExecution().toString()
+        stream = source(build, server, mode="stream")
+        drained = Drained()
+        drained.run(stream.node.read(spark, stream.context), tmp_path / "live")
+    assert "canary-4711" not in json.dumps([progress.json if hasattr(progress, "json") else str(progress) for progress in drained.progress])
+    kept = [file.read_text() for file in tmp_path.rglob("*") if file.is_file() and file.suffix in ("", ".json")]
+    assert not any("canary-4711" in text for text in kept)

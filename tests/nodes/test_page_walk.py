@@ -1,0 +1,129 @@
+"""Walking pages: by number and cursor, to the end and never in circles."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.page_walk import Fetch, PageWalk, Paging, Position
+
+
+def paging(style: Any = "page", **given: Any) -> Paging:
+    defaults: dict[str, Any] = {
+        "style": style,
+        "page_size": 2,
+        "page_size_parameter": "size",
+        "page_parameter": "page",
+        "first_page": 1,
+        "cursor_parameter": "cursor",
+        "cursor_pointer": "/next",
+        "records_pointer": "/items",
+        "total_pointer": "",
+    }
+    return Paging(**(defaults | given))
+
+
+def numbers(count: int, size: int = 2) -> Fetch:
+    """An API of `count` numbers by page."""
+    return lambda parameters: {
+        "items": list(range(count))[(int(parameters["page"]) - 1) * size : int(parameters["page"]) * size],
+        "total": count,
+    }
+
+
+def everything(walk: PageWalk, pages: int) -> list[Any]:
+    """All records, each offset carried through JSON as Spark does it."""
+    found: list[Any] = []
+    position = walk.start()
+    while True:
+        batch, following = walk.batch(Position.of_offset(json.loads(json.dumps(position.as_offset()))), pages)
+        if following == position:
+            return found
+        found += [json.loads(record) for page in batch for record in page.records]
+        position = following
+
+
+@given(count=st.integers(0, 25), pages=st.integers(1, 7), total=st.booleans())
+def test_every_record_is_read_once_whatever_the_batch(count: int, pages: int, total: bool):
+    walk = PageWalk(paging(total_pointer="/total" if total else ""), numbers(count))
+    assert everything(walk, pages) == list(range(count))
+
+
+@given(count=st.integers(0, 25), pages=st.integers(1, 7))
+def test_a_cursor_is_followed_to_its_end(count: int, pages: int):
+    def fetch(parameters: dict[str, str]) -> Any:
+        first = int(parameters.get("cursor", "0"))
+        return {"items": list(range(first, min(first + 2, count))), "next": str(first + 2) if first + 2 < count else None}
+
+    assert everything(PageWalk(paging("cursor"), fetch), pages) == list(range(count))
+
+
+def test_a_total_saves_the_request_behind_the_last_page():
+    asked: list[str] = []
+
+    def fetch(parameters: dict[str, str]) -> Any:
+        asked.append(parameters["page"])
+        return numbers(4)(parameters)
+
+    everything(PageWalk(paging(total_pointer="/total"), fetch), 1)
+    assert asked == ["1", "2"]
+
+
+@pytest.mark.parametrize("repeating_from", [1, 2, 3, 5])
+def test_an_api_that_answers_its_last_page_for_ever_is_noticed_at_once(repeating_from: int):
+    walk = PageWalk(paging(), lambda parameters: {"items": [min(int(parameters["page"]), repeating_from)]})
+    position = walk.start()
+    for _ in range(repeating_from):
+        _, position = walk.batch(position, 1)
+    with pytest.raises(NodeError, match=f"page {repeating_from + 1} holds the same records as a page before") as caught:
+        walk.batch(position, 1)
+    assert caught.value.permanent
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7])
+def test_cursors_that_go_in_circles_are_noticed(length: int):
+    seen = 0
+
+    def fetch(parameters: dict[str, str]) -> Any:
+        nonlocal seen
+        seen += 1
+        return {"items": [seen], "next": f"c{(int(parameters.get('cursor', 'c0')[1:]) + 1) % length}"}
+
+    with pytest.raises(NodeError, match="goes round in circles"):
+        everything(PageWalk(paging("cursor"), fetch), 1)
+    assert seen <= 4 * length + 2
+
+
+def test_the_next_pages_address_may_stand_for_its_cursor():
+    def fetch(parameters: dict[str, str]) -> Any:
+        following = "https://api.example/items?size=2&cursor=a%20b" if "cursor" not in parameters else None
+        return {"items": [parameters.get("cursor")], "next": following}
+
+    assert everything(PageWalk(paging("cursor"), fetch), 1) == [None, "a b"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ({"data": [], "error": "x"}, 'the page has nothing at "/items": the page holds data, error; correct the records pointer'),
+        ([1], "the page is no object"),
+        ({"items": {"a": 1}}, 'what stands at "/items" is no list of records'),
+        ({"items": [1], "next": {"a": 1}}, "what stands at /next is no cursor"),
+        ({"items": [1], "next": "/items?after=3"}, "the next page's address has no parameter cursor"),
+    ],
+)
+def test_an_answer_of_another_shape_has_its_sentence(answer: Any, sentence: str):
+    with pytest.raises(NodeError) as caught:
+        everything(PageWalk(paging("cursor"), lambda parameters: answer), 1)
+    assert sentence in caught.value.message
+    assert caught.value.permanent
+
+
+def test_the_progress_counts_rows_when_the_total_is_known_and_pages_when_not():
+    _, known = PageWalk(paging(total_pointer="/total"), numbers(4)).batch(Position(page=1), 1)
+    assert known.as_offset()["progress"] == {"done": 2, "total": 4, "unit": "rows"}
+    _, unknown = PageWalk(paging(), numbers(4)).batch(Position(page=1), 1)
+    assert unknown.as_offset()["progress"] == {"done": 1, "total": None, "unit": "pages"}
