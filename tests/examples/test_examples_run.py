@@ -1,0 +1,159 @@
+"""Each example, run by the engine on the real data: its totals are those that pandas finds."""
+
+import sqlite3
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+from django.conf import settings
+
+from jobs.dag.document import parse_document
+from jobs.engine.compiler import plan_compile, settings_resolve
+from jobs.engine.plan import Locations
+from jobs.engine.runner import Run
+from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.services.examples import example_document
+from jobs.services.flights import day_feed, tables_copy
+from tests.examples.real_data import flights, table
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(400)]
+
+
+class Bench:
+    """A folder of files with the flights in it, and a warehouse; runs example documents there."""
+
+    def __init__(self, spark, folder: Path) -> None:
+        self.spark = spark
+        self.files = folder / "files"
+        self.live = folder / "live"
+        self.generation = str(uuid.uuid4())
+        self.connections = {"example-warehouse": ConnectionSettings("example-warehouse", "sqlite", {"path": "flights/warehouse.sqlite3"})}
+        self.allowed_hosts: tuple[str, ...] = ()
+
+    def run(self, document: dict[str, Any], *, attempt: int = 1, until: Callable[[], bool] | None = None) -> None:
+        """Run to the end, or until the condition holds and the batch then running is over."""
+        parsed, problems = parse_document(document)
+        assert parsed is not None, problems
+        plan = plan_compile(
+            parsed,
+            job_uid="11111111-1111-1111-1111-111111111111",
+            generation=self.generation,
+            attempt=attempt,
+            fresh=attempt == 1,
+            parameters={},
+            settings=settings_resolve(parsed, {"trigger.interval": "0"}),
+            connections=self.connections,
+            locations=Locations(live=self.live, work=self.live.with_name("work")),
+            limits=Limits(file_roots=(self.files,), http_allowed_hosts=self.allowed_hosts, data_dir=self.live.parent),
+        )
+        run = Run(self.spark, plan, lambda event: None)
+        run.start()
+        deadline = time.monotonic() + 300
+        try:
+            while run.wait(0.3) is None:
+                assert time.monotonic() < deadline, "the run did not come to its end"
+                if until is not None and until():
+                    run.stop()
+        finally:
+            run.stop()
+
+    def warehouse(self, query: str) -> pandas.DataFrame:
+        with closing(sqlite3.connect(self.files / "flights" / "warehouse.sqlite3")) as connection:
+            return pandas.read_sql_query(query, connection)
+
+    def count(self, query: str) -> int:
+        """The only number of `query`; 0 while its table does not exist."""
+        try:
+            return int(str(self.warehouse(query).iat[0, 0] or 0))
+        except (pandas.errors.DatabaseError, sqlite3.Error):
+            return 0
+
+
+@pytest.fixture
+def bench(spark, tmp_path) -> Bench:
+    found = Bench(spark, tmp_path)
+    (found.files / "flights").mkdir(parents=True)
+    return found
+
+
+def departed(days: int) -> pandas.DataFrame:
+    """Window start (UTC, as text), carrier, flights and mean delay of the flights of the first `days` days that left."""
+    rows = flights().dropna(subset=["dep_time"])
+    rows = rows[pandas.to_datetime(rows[["year", "month", "day"]]) < pandas.Timestamp(2013, 1, 1) + pandas.Timedelta(days=days)]
+    scheduled = pandas.to_datetime(rows.time_hour) + pandas.to_timedelta(rows.minute, unit="min")
+    rows = rows.assign(window_start=scheduled.dt.floor("h").dt.strftime("%Y-%m-%d %H:%M:%S"))
+    return rows.groupby(["window_start", "carrier"]).agg(flights=("flight", "size"), mean_delay=("dep_delay", "mean")).reset_index()
+
+
+def written_departures(bench: Bench) -> pandas.DataFrame:
+    found = bench.warehouse("SELECT window_start, carrier, flights, mean_delay FROM departures_per_hour ORDER BY 1, 2")
+    return found.assign(window_start=pandas.to_datetime(found.window_start).dt.strftime("%Y-%m-%d %H:%M:%S"))
+
+
+def test_departures_per_hour_are_those_of_pandas_also_after_a_stop(bench):
+    document = example_document("departures-per-hour")
+    incoming = bench.files / "flights" / "incoming"
+    incoming.mkdir()
+    for days, attempt in ((20, 1), (45, 2)):
+        while len(list(incoming.iterdir())) < days:
+            day_feed(incoming)
+        total = int(departed(days).flights.sum())
+        bench.run(document, attempt=attempt, until=lambda total=total: bench.count("SELECT sum(flights) FROM departures_per_hour") >= total)
+        pandas.testing.assert_frame_equal(written_departures(bench), departed(days), check_dtype=False)
+
+
+def test_carrier_delays_are_those_of_pandas(bench):
+    tables_copy(bench.files / "flights")
+    bench.run(example_document("carrier-delays"))
+    rows = (
+        flights()
+        .merge(table("airlines"), on="carrier")
+        .merge(table("weather"), on=["origin", "time_hour"], how="left", suffixes=("", "_w"))
+    )
+    bad = (rows.precip > 0) | (rows.visib < 3)
+    rows = rows.assign(in_bad_weather=bad, bad_delay=rows.dep_delay.where(bad))
+    expected = (
+        rows.groupby(["carrier", "name"])
+        .agg(
+            flights=("flight", "size"),
+            departed=("dep_time", "count"),
+            flights_in_bad_weather=("in_bad_weather", "sum"),
+            mean_delay=("dep_delay", "mean"),
+            mean_delay_in_bad_weather=("bad_delay", "mean"),
+        )
+        .reset_index()
+        .rename(columns={"name": "airline"})
+    )
+    expected.insert(3, "cancelled", expected.flights - expected.pop("departed"))
+    for found in (
+        bench.warehouse("SELECT * FROM carrier_delays ORDER BY carrier"),
+        pandas.read_parquet(bench.files / "flights" / "carrier-delays").sort_values("carrier", ignore_index=True),
+    ):
+        pandas.testing.assert_frame_equal(found[list(expected)], expected, check_dtype=False, atol=0.0051, rtol=0)
+    assert expected.flights.sum() == 336_776
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_import_holds_every_flight_once_however_often_it_runs(bench, live_server):
+    address = live_server.url.removeprefix("http://")
+    bench.allowed_hosts = (address,)
+    bench.connections["demo-api"] = ConnectionSettings(
+        "demo-api", "http_api", {"base_url": f"{live_server.url}/demo/api", "auth": "bearer"}, {"token": settings.DEMO_API_TOKEN}
+    )
+    document = example_document("flights-import")
+    document["nodes"]["pages"]["config"] |= {"page_size": 5000, "pages_per_batch": 10}
+    for _ in range(2):
+        bench.run(document)
+        bench.generation = str(uuid.uuid4())
+        bench.live = bench.live.with_name("again")
+    found = bench.warehouse(
+        "SELECT count(*) AS n, count(dep_time) AS departed, sum(distance) AS miles, sum(dep_delay) AS delay FROM flights"
+    )
+    rows = flights()
+    assert found.iloc[0].tolist() == [336_776, rows.dep_time.count(), rows.distance.sum(), rows.dep_delay.sum()]
+    assert bench.count("SELECT count(DISTINCT time_hour) FROM flights") == rows.time_hour.nunique()
