@@ -64,7 +64,8 @@ class BatchSinks:
 
     def is_shared(self) -> bool:
         """Whether a batch is read more than once, so that its frame must be kept."""
-        return len(self.query.sinks) > 1 or not all(self._reads_all(sink) for sink in self.query.sinks)
+        ways = [arrow for arrow in self.steps.arrows if arrow.source == self.query.frontier and arrow.target in self.query.nodes]
+        return len(ways) > 1 or len(self.query.sinks) > 1 or not all(self._reads_all(sink) for sink in self.query.sinks)
 
     def _in_turn(self) -> list[str]:
         return sorted(self.query.sinks, key=lambda sink: (not self._reads_all(sink), sink))

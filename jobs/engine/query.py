@@ -91,7 +91,8 @@ class StreamQuery:
         self._started.set()
 
     def is_active(self) -> bool:
-        return self._query is not None and bool(self._query.isActive)
+        """Spark calls a query ended as soon as it was asked to, although a batch may still be writing."""
+        return self._query is not None and (bool(self._query.isActive) or self._writing is not None)
 
     def ended_by(self) -> BaseException | None:
         """Why it ended, None if well: what a batch raised, rather than what Spark made of it."""

@@ -120,7 +120,6 @@ class Run:
         except BaseException as error:
             self._failure = failure_of(error, self.plan)
         finally:
-            self._close_sinks()
             self._news.put(None)
             news.join(_LAST_EVENTS_SECONDS)
             self._ended.set()
@@ -141,6 +140,7 @@ class Run:
             self._await_last_events()
         finally:
             session.streams.removeListener(listener)
+            self._close_sinks()
         return self._conclude()
 
     def _begin(self, session: SparkSession) -> None:

@@ -114,5 +114,6 @@ class Steps:
             work_dir=plan.locations.work / node_id,
             time_zone=plan.settings.time_zone,
             parameters=plan.parameters,
+            input_names={port: tuple(self.by_id[source].name for source, _ in upstreams) for port, upstreams in step.inputs.items()},
             log=lambda message: self.logger.info(message, extra={"node_id": node_id}),
         )

@@ -1,0 +1,112 @@
+"""Node types that behave badly on purpose, or let a test look inside."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from jobs.nodes import base
+from jobs.nodes.base import REJECTED, Batch, Flow, NodeContext, NodeError, Sink, Source, Written
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+class NoConfig(base.Config):
+    pass
+
+
+class CollectSink(Sink[NoConfig]):
+    """Keeps rows in memory, by node and batch."""
+
+    type = "sink.collect"
+    title = "Collect"
+    icon = "database"
+    Config = NoConfig
+    rows: ClassVar[dict[str, dict[int, list[Any]]]] = defaultdict(dict)
+    began: ClassVar[dict[str, StructType]] = {}
+
+    def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[NoConfig]) -> None:
+        self.began[context.generation + context.node_id] = schema
+
+    def write(self, frame: DataFrame, batch: Batch, context: NodeContext[NoConfig]) -> Written:
+        rows = frame.collect()
+        self.rows[context.generation + context.node_id][batch.batch_id] = rows
+        return Written(rows=len(rows))
+
+
+class HangingSink(Sink[NoConfig]):
+    """Hangs outside Spark until it is let go."""
+
+    type = "sink.hang"
+    title = "Hang"
+    icon = "clock"
+    Config = NoConfig
+    hanging: ClassVar[threading.Event] = threading.Event()
+    let_go: ClassVar[threading.Event] = threading.Event()
+
+    def write(self, frame: DataFrame, batch: Batch, context: NodeContext[NoConfig]) -> Written:
+        self.hanging.set()
+        self.let_go.wait(120)
+        return Written(rows=frame.count())
+
+
+class FailConfig(base.Config):
+    how: str = "node_error"
+
+
+class FailingSink(Sink[FailConfig]):
+    """Fails in the second batch."""
+
+    type = "sink.fail"
+    title = "Fail"
+    icon = "bug"
+    Config = FailConfig
+
+    def write(self, frame: DataFrame, batch: Batch, context: NodeContext[FailConfig]) -> Written:
+        rows = frame.count()
+        if batch.batch_id == 1:
+            if context.config.how == "disk":
+                raise OSError(28, "No space left on device")
+            if context.config.how == "fenced":
+                raise base.SinkFenced("a newer attempt took over the table t")
+            if context.config.how == "bug":
+                raise ZeroDivisionError("division by zero")
+            raise NodeError('writing to "t": the password is wrong; correct the connection', permanent=True, kind="user")
+        return Written(rows=rows)
+
+
+class RejectConfig(base.Config):
+    condition: str
+
+
+class RejectRows(Flow[RejectConfig]):
+    """Rejects rows for which a condition is true."""
+
+    type = "flow.rejects"
+    title = "Reject"
+    icon = "x"
+    Config = RejectConfig
+    rejects_rows: ClassVar[bool] = True
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[RejectConfig]) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        (frame,) = frames["in"]
+        reason = F.when(F.expr(context.config.condition), F.concat(F.lit("bad id "), F.col("id").cast("string")))
+        return frame.withColumn(REJECTED, reason)
+
+
+class BrokenSource(Source[NoConfig]):
+    """Cannot be reached."""
+
+    type = "source.broken"
+    title = "Broken"
+    icon = "plug"
+    Config = NoConfig
+
+    def read(self, spark: SparkSession, context: NodeContext[NoConfig]) -> DataFrame:
+        raise NodeError("reading shop: the host shop.example does not answer; check the connection", kind="external")

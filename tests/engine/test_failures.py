@@ -1,0 +1,90 @@
+"""What an execution says when it dies: the node, one sentence, whether to try again."""
+
+import shutil
+from typing import Any
+
+import pytest
+
+from jobs.engine.events import BatchWritten
+from jobs.engine.failure import ExecutionFailure
+from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
+
+pytestmark = pytest.mark.spark
+
+
+def failure(bench: Bench, nodes: Any, edges: str, **given: Any) -> ExecutionFailure:
+    run, _ = bench.run(bench.plan(document(nodes, edges, **given)))
+    with pytest.raises(ExecutionFailure) as caught:
+        run.wait(60)
+    assert caught.value.stack_trace
+    return caught.value
+
+
+def fail(how: str) -> tuple[str, dict[str, Any]]:
+    return "sink.fail", {"how": how}
+
+
+def test_a_node_error_is_told_in_its_own_words(bench: Bench) -> None:
+    found = failure(bench, {"gen": numbers(100, 50), "out": fail("node_error")}, "gen>out")
+    assert found.message == '"Out": writing to "t": the password is wrong; correct the connection'
+    assert (found.node_id, found.kind, found.permanent, found.fenced) == ("out", "user", True, False)
+
+
+def test_a_fenced_sink_is_told_as_fenced_and_not_as_permanent(bench: Bench) -> None:
+    found = failure(bench, {"gen": numbers(100, 50), "out": fail("fenced")}, "gen>out")
+    assert (found.node_id, found.fenced, found.permanent, found.kind) == ("out", True, False, "system")
+
+
+def test_a_full_disk_is_an_external_failure_at_the_sink(bench: Bench) -> None:
+    found = failure(bench, {"gen": numbers(100, 50), "out": fail("disk")}, "gen>out")
+    assert found.message == '"Out": the disk is full; free some space, then resume'
+    assert (found.node_id, found.kind, found.permanent) == ("out", "external", False)
+
+
+def test_a_bug_in_a_sink_names_the_sink(bench: Bench) -> None:
+    found = failure(bench, {"gen": numbers(100, 50), "out": fail("bug")}, "gen>out")
+    assert (found.node_id, found.kind, found.message) == ("out", "system", '"Out": division by zero')
+
+
+def test_an_expression_that_fails_on_a_row_blames_its_own_node_not_the_sink(bench: Bench) -> None:
+    found = failure(bench, {"gen": numbers(100, 50), "bad": keep("1 / (id - 60) > 0"), "out": COLLECT}, "gen>bad, bad>out")
+    assert (found.node_id, found.kind, found.permanent) == ("bad", "user", True)
+    assert found.message.startswith('"Bad": Division by zero')
+
+
+def test_the_other_queries_end_when_one_fails(bench: Bench) -> None:
+    nodes = {"gen": numbers(100, 50), "more": numbers(None, 10), "out": fail("node_error"), "other": COLLECT}
+    run, heard = bench.run(bench.plan(document(nodes, "gen>out, more>other", type="STREAMING")))
+    with pytest.raises(ExecutionFailure, match="password"):
+        run.wait(60)
+    written = len(heard.of(BatchWritten))
+    assert not run.hanging
+    assert len(heard.of(BatchWritten)) == written
+
+
+def test_a_file_that_vanished_blames_the_source_and_names_the_path(bench: Bench) -> None:
+    folder = bench.files / "incoming"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.csv").write_text(f"id\n{number}\n")
+    source = ("source.file", {"path": "incoming", "columns": [{"name": "id", "type": "long"}], "max_files_per_trigger": 1})
+    run, heard = bench.run(bench.plan(document({"csv": source, "out": COLLECT}, "csv>out", type="STREAMING")))
+    heard.wait_for(BatchWritten, 3)
+    shutil.rmtree(folder)
+    (bench.files / "incoming").write_text("now a file")
+    run.stop()
+    run.wait(30)
+
+
+def test_a_missing_file_in_a_whole_batch_is_external_and_names_the_source(bench: Bench) -> None:
+    source = ("source.file", {"path": "nowhere", "columns": [{"name": "id", "type": "long"}]})
+    found = failure(bench, {"csv": source, "out": COLLECT}, "csv>out", type="SQL_TASK")
+    assert found.node_id == "csv"
+    assert "nowhere" in found.message
+
+
+def test_rejected_rows_under_the_policy_fail_end_the_run_at_their_node(bench: Bench) -> None:
+    nodes = {"gen": numbers(100, 50), "check": ("flow.rejects", {"condition": "id = 7"}), "out": COLLECT}
+    found = failure(bench, nodes, "gen>check, check>out", settings={"rejected_rows": "fail"})
+    assert (found.node_id, found.kind, found.permanent) == ("check", "user", True)
+    assert found.message.startswith('"Check": a row was rejected: bad id 7; ')

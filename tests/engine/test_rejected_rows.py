@@ -1,0 +1,70 @@
+"""Rows a node rejects: to the errors port, kept, or dropped, and counted each way."""
+
+from typing import Any
+
+import pytest
+
+from jobs.engine.events import RowsRejected
+from tests.engine.graphs import COLLECT, Bench, document, numbers, windows
+from tests.engine.nodes import CollectSink
+
+pytestmark = pytest.mark.spark
+
+REJECTS = ("flow.rejects", {"condition": "id % 10 = 3"})
+
+
+def nodes(**more: Any) -> Any:
+    return {"gen": numbers(1000, 500), "check": REJECTS, "out": COLLECT, **more}
+
+
+@pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "SQL_TASK"])
+def test_dead_letters_are_counted_in_full_and_kept_as_a_sample(bench: Bench, job_type: str) -> None:
+    heard = bench.completed(document(nodes(), "gen>check, check>out", type=job_type))
+    assert (heard.rows("check", "rows_in"), heard.rows("check"), heard.rows("check", "rejected"), heard.rows("out")) == (
+        1000,
+        900,
+        100,
+        900,
+    )
+    told = heard.of(RowsRejected)
+    assert sum(event.total for event in told) == 100
+    assert all(event.node_id == "check" for event in told)
+    row = told[0].rows[0]
+    assert row["reason"].startswith("bad id ")
+    assert f'"id":{row["reason"].removeprefix("bad id ")},' in row["row"]
+
+
+def test_the_sample_is_bounded_and_the_total_is_not(bench: Bench) -> None:
+    heard = bench.completed(document({**nodes(), "check": ("flow.rejects", {"condition": "true"})}, "gen>check, check>out"))
+    assert [(event.total, len(event.rows)) for event in heard.of(RowsRejected)] == [(500, 100), (500, 100)]
+    assert heard.rows("out") == 0
+
+
+def test_dropped_rows_are_counted_and_not_kept(bench: Bench) -> None:
+    heard = bench.completed(document(nodes(), "gen>check, check>out", settings={"rejected_rows": "drop"}))
+    assert heard.of(RowsRejected) == []
+    assert (heard.rows("check", "rejected"), heard.rows("out")) == (100, 900)
+    assert sum(batch.rejected for batch in heard.batches().values()) == 100
+
+
+def test_a_connected_errors_port_gets_the_rows_with_their_reason(bench: Bench) -> None:
+    plan = bench.plan(document(nodes(bad=COLLECT), "gen>check, check>out, check.errors>bad"))
+    run, heard = bench.run(plan)
+    assert run.wait(60) == "completed"
+    assert heard.of(RowsRejected) == []
+    assert (heard.rows_in(), heard.rows("out"), heard.rows("bad", "rows_in")) == (1000, 900, 100)
+    rows = CollectSink.rows[plan.generation + "bad"][0]
+    assert {row.rejected_reason for row in rows} == {f"bad id {number}" for number in range(3, 500, 10)}
+
+
+def test_rows_rejected_above_a_stateful_node_are_kept_too(bench: Bench) -> None:
+    heard = bench.completed(document(nodes(minutes=windows()), "gen>check, check>minutes, minutes>out"))
+    assert sum(event.total for event in heard.of(RowsRejected)) == 100
+    assert heard.rows("minutes", "rows_in") == 900
+
+
+def test_a_file_with_broken_rows_goes_on_with_the_good_ones(bench: Bench) -> None:
+    (bench.files / "orders.csv").write_text("id,amount\n1,10\ntwo,20\n3,30\n4\n")
+    source = ("source.file", {"path": "orders.csv", "columns": [{"name": "id", "type": "long"}, {"name": "amount", "type": "double"}]})
+    heard = bench.completed(document({"csv": source, "out": COLLECT}, "csv>out"))
+    assert (heard.rows_in(), heard.rows("out"), heard.rows("csv", "rejected")) == (4, 2, 2)
