@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from channels.layers import get_channel_layer  # type: ignore[import-untyped]
+from channels.layers import get_channel_layer
 from pydantic import Field
 
 from jobs.selectors.shapes.base import Shape

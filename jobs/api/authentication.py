@@ -16,7 +16,11 @@ class TokenAuthentication(BaseAuthentication):
         scheme, _, token = get_authorization_header(request).decode("latin-1").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        row = ApiToken.objects.select_related("user").filter(digest=hashlib.sha256(token.strip().encode()).hexdigest(), revoke_time=None).first()
+        row = (
+            ApiToken.objects.select_related("user")
+            .filter(digest=hashlib.sha256(token.strip().encode()).hexdigest(), revoke_time=None)
+            .first()
+        )
         if row is None or not row.user.is_active:
             raise AuthenticationFailed("the API token is unknown or was revoked")
         ApiToken.objects.filter(pk=row.pk).update(last_used_time=timezone.now())

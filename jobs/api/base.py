@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from django.db.models import Model, QuerySet
-from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from pydantic import BaseModel, ValidationError
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 BodyT = TypeVar("BodyT", bound=BaseModel)
 RowT = TypeVar("RowT", bound=Model)
-ViewT = TypeVar("ViewT", bound=Callable[..., Response])
+ViewT = TypeVar("ViewT", bound=Callable[..., HttpResponseBase])
 
 #: For responses and requests that are any JSON object, such as a document.
 ANY_OBJECT = OpenApiTypes.OBJECT
@@ -47,14 +49,13 @@ def described(
 ) -> Callable[[ViewT], ViewT]:
     """The operation's place in the OpenAPI schema, with the errors any operation may answer."""
     errors = {400: ErrorOut, 401: ErrorOut, 403: ErrorOut, 404: ErrorOut, 409: ConflictOut, 422: ErrorOut}
-    decorate = extend_schema(
+    return extend_schema(
         summary=summary,
         request=takes,
         responses={status: responds, **errors},
         parameters=list(query),
         tags=[tag] if tag else None,
     )
-    return cast(Callable[[ViewT], ViewT], decorate)
 
 
 def asked(name: str, help_text: str, kind: Any = str, *, choices: Sequence[str] | None = None) -> OpenApiParameter:
@@ -78,9 +79,7 @@ def body_read(request: Request, model: type[BodyT]) -> BodyT:
 
 def json_object(request: Request) -> dict[str, Any]:
     """The request's JSON object as it was sent."""
-    data = request.data
-    if data in (None, ""):
-        return {}
+    data: Any = request.data
     if not isinstance(data, dict):
         raise ParseError("the body must be a JSON object")
     return dict(data)

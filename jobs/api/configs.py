@@ -66,7 +66,8 @@ class JobConfigView(ApiView):
 
 def _configs(job: Job) -> ConfigsOut:
     known = [
-        ConfigKeyOut(config_key=key.key, config_type=key.type.value, help=key.help, choices=list(key.choices)) for key in KNOWN_KEYS.values()
+        ConfigKeyOut(config_key=key.key, config_type=key.type.value, help=key.help, choices=list(key.choices))
+        for key in KNOWN_KEYS.values()
     ]
     return ConfigsOut(results=configs_out(job), known=known)
 

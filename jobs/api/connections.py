@@ -85,7 +85,9 @@ class ConnectionView(ApiView):
         row = connection_get(user=self.user(), connection_id=connection_id)
         return answer(connections_out([connection_update(connection=row, user=self.user(), changes=changes)])[0])
 
-    @described("Change a connection as a whole; secrets that are not named stay", takes=ConnectionBody, responds=ConnectionOut, tag="connections")
+    @described(
+        "Change a connection as a whole; secrets that are not named stay", takes=ConnectionBody, responds=ConnectionOut, tag="connections"
+    )
     def put(self, request: Request, connection_id: int) -> Response:
         changes = body_read(request, ConnectionBody).model_dump(exclude={"kind", "project"})
         row = connection_get(user=self.user(), connection_id=connection_id)

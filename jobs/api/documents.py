@@ -75,12 +75,13 @@ class PreviewOut(Shape):
 
 
 class ProposedConnectionOut(Shape):
-    """A connection the imported document would need."""
+    """A connection the imported document would need; `secrets` names those to be entered."""
 
     name: str
     kind: str
     config: dict[str, Any]
-    node_id: str
+    node_ids: list[str]
+    secrets: list[str]
 
 
 class ImportOut(Shape):
@@ -92,7 +93,9 @@ class ImportOut(Shape):
 
 
 class ValidateView(ApiView):
-    @described("Problems of a document: structure at once, then Spark's own analysis", takes=ValidateBody, responds=ValidationOut, tag="documents")
+    @described(
+        "Problems of a document: structure at once, then Spark's own analysis", takes=ValidateBody, responds=ValidationOut, tag="documents"
+    )
     def post(self, request: Request) -> Response:
         data = json_object(request)
         body = body_read(request, ValidateBody) if "document" in data else ValidateBody(document=data)
@@ -148,12 +151,16 @@ class ImportView(ApiView):
 
     parser_classes = [TextParser]
 
-    @described("Read a document in JSON, YAML or the linear shorthand; nothing is saved", takes=ANY_OBJECT, responds=ImportOut, tag="documents")
+    @described(
+        "Read a document in JSON, YAML or the linear shorthand; nothing is saved", takes=ANY_OBJECT, responds=ImportOut, tag="documents"
+    )
     def post(self, request: Request) -> Response:
-        raw = request.data if isinstance(request.data, bytes) else b""
-        imported = import_document(raw, REGISTRY.catalogue())
+        raw: Any = request.data
+        imported = import_document(raw or b"", REGISTRY.catalogue())
         proposals = [
-            ProposedConnectionOut(name=found.name, kind=found.kind, config=dict(found.config), node_id=found.node_id)
+            ProposedConnectionOut(
+                name=found.name, kind=found.kind, config=dict(found.config), node_ids=list(found.node_ids), secrets=list(found.secrets)
+            )
             for found in imported.connections
         ]
         return answer(ImportOut(document=imported.document, problems=imported.problems, connections=proposals))
@@ -162,7 +169,9 @@ class ImportView(ApiView):
 class JobExportView(ApiView):
     parser_classes = [BoundedJsonParser]
 
-    @described("The job's document as a file", responds=ANY_OBJECT, tag="documents", query=[asked("format", "json or yaml.", choices=FORMATS)])
+    @described(
+        "The job's document as a file", responds=ANY_OBJECT, tag="documents", query=[asked("format", "json or yaml.", choices=FORMATS)]
+    )
     def get(self, request: Request, job_name: str) -> HttpResponse:
         chosen = request.query_params.get("format", "json")
         job = job_get(user=self.user(), job_name=job_name)

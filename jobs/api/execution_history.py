@@ -28,7 +28,11 @@ class ExecutionEventsView(ApiView):
         "What happened, newest first",
         responds=EventList,
         tag="executions",
-        query=[asked("before", "Only events with a smaller seq.", int), asked("kind", "Several by comma."), asked("page_size", "At most 500.", int)],
+        query=[
+            asked("before", "Only events with a smaller seq.", int),
+            asked("kind", "Several by comma."),
+            asked("page_size", "At most 500.", int),
+        ],
     )
     def get(self, request: Request, execution_id: str) -> Response:
         execution = execution_get(user=self.user(), execution_id=execution_id)
@@ -44,7 +48,11 @@ class ExecutionRejectedRowsView(ApiView):
         "Rows that nodes refused, newest first",
         responds=RejectedRowList,
         tag="executions",
-        query=[asked("before", "Only rows with a smaller id.", int), asked("node_id", "Of this node."), asked("page_size", "At most 500.", int)],
+        query=[
+            asked("before", "Only rows with a smaller id.", int),
+            asked("node_id", "Of this node."),
+            asked("page_size", "At most 500.", int),
+        ],
     )
     def get(self, request: Request, execution_id: str) -> Response:
         execution = execution_get(user=self.user(), execution_id=execution_id)
@@ -65,7 +73,11 @@ class ExecutionMetricsView(ApiView):
         "Figures over time; without a range the last hour of the execution",
         responds=MetricsOut,
         tag="executions",
-        query=[asked("from", "ISO 8601."), asked("to", "ISO 8601."), asked("resolution", "Seconds: 1, 10 or 60; chosen by the range otherwise.", int)],
+        query=[
+            asked("from", "ISO 8601."),
+            asked("to", "ISO 8601."),
+            asked("resolution", "Seconds: 1, 10 or 60; chosen by the range otherwise.", int),
+        ],
     )
     def get(self, request: Request, execution_id: str) -> Response:
         execution = execution_get(user=self.user(), execution_id=execution_id)

@@ -1,9 +1,9 @@
 """/healthz and /readyz: open to everybody, and telling nothing but whether it works."""
 
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.http import JsonResponse
 from django.http.request import HttpRequest
-from django.contrib.auth.decorators import login_not_required
 from django.views.decorators.http import require_safe
 
 from jobs.selectors.readiness import readiness_out

@@ -17,7 +17,12 @@ class OverviewView(ApiView):
 
 
 class SearchView(ApiView):
-    @described("Jobs, nodes, executions and checkpoints by words", responds=SearchOut, tag="overview", query=[asked("q", "Two characters or more.")])
+    @described(
+        "Jobs, nodes, executions and checkpoints by words",
+        responds=SearchOut,
+        tag="overview",
+        query=[asked("q", "Two characters or more.")],
+    )
     def get(self, request: Request) -> Response:
         return answer(search_out(self.user(), request.query_params.get("q", "")))
 

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 
 class CreateTimeCursorPagination(CursorPagination):
-    ordering = ("-create_time", "-id")
+    ordering: tuple[str, ...] = ("-create_time", "-id")
     page_size_query_param = "page_size"
     max_page_size = 200
 

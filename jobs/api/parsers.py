@@ -16,9 +16,7 @@ class BoundedJsonParser(BaseParser):
 
     media_type = "application/json"
 
-    def parse(
-        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> Any:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         raw = _bounded(stream)
         if not raw.strip():
             return {}
@@ -35,9 +33,7 @@ class TextParser(BaseParser):
 
     media_type = "*/*"
 
-    def parse(
-        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> bytes:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         return _bounded(stream)
 
 

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from jobs.broadcast import ExecutionMessage, OverviewMessage
 
-_LIVE = {"ExecutionMessage": ExecutionMessage, "OverviewMessage": OverviewMessage}
+_LIVE: dict[str, Any] = {"ExecutionMessage": ExecutionMessage, "OverviewMessage": OverviewMessage}
 
 
 class AddressedAutoSchema(AutoSchema):
@@ -19,7 +19,7 @@ class AddressedAutoSchema(AutoSchema):
         return "_".join([*words[1:], self.method.lower()])
 
 
-class TokenScheme(OpenApiAuthenticationExtension):
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = "jobs.api.authentication.TokenAuthentication"
     name = "token"
 

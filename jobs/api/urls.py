@@ -3,35 +3,34 @@
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from jobs.api import configs, connections, documents, drafts, execution_history, executions, jobs, overview
+from jobs.api import configs, connections, documents, drafts, execution_history, executions, jobs, overview, schedules
 from jobs.api.unknown import UnknownView
 
 _job = [
-    path("", jobs.JobView.as_view()),
-    path("/draft", drafts.JobDraftView.as_view()),
-    path("/layout", drafts.JobLayoutView.as_view()),
-    path("/publish", jobs.JobPublishView.as_view()),
-    path("/versions", jobs.JobVersionsView.as_view()),
-    path("/versions/<int:version>", jobs.JobVersionView.as_view()),
-    path("/start", jobs.JobStartView.as_view()),
-    path("/enable", jobs.JobEnableView.as_view()),
-    path("/disable", jobs.JobEnableView.as_view(enabled=False)),
-    path("/config", configs.JobConfigView.as_view()),
-    path("/export", documents.JobExportView.as_view()),
+    path("draft", drafts.JobDraftView.as_view()),
+    path("layout", drafts.JobLayoutView.as_view()),
+    path("publish", jobs.JobPublishView.as_view()),
+    path("versions", jobs.JobVersionsView.as_view()),
+    path("versions/<int:version>", jobs.JobVersionView.as_view()),
+    path("start", jobs.JobStartView.as_view()),
+    path("enable", jobs.JobEnableView.as_view()),
+    path("disable", jobs.JobEnableView.as_view(enabled=False)),
+    path("schedule", schedules.JobScheduleView.as_view()),
+    path("config", configs.JobConfigView.as_view()),
+    path("export", documents.JobExportView.as_view()),
 ]
 
 _execution = [
-    path("", executions.ExecutionView.as_view()),
-    path("/stop", executions.ExecutionStopView.as_view()),
-    path("/pause", executions.ExecutionStopView.as_view()),
-    path("/resume", executions.ExecutionResumeView.as_view()),
-    path("/cancel", executions.ExecutionCancelView.as_view()),
-    path("/checkpoint", executions.ExecutionCheckpointView.as_view()),
-    path("/savepoint", executions.ExecutionSavepointView.as_view()),
-    path("/events", execution_history.ExecutionEventsView.as_view()),
-    path("/metrics", execution_history.ExecutionMetricsView.as_view()),
-    path("/logs", execution_history.ExecutionLogsView.as_view()),
-    path("/rejected-rows", execution_history.ExecutionRejectedRowsView.as_view()),
+    path("stop", executions.ExecutionStopView.as_view()),
+    path("pause", executions.ExecutionStopView.as_view()),
+    path("resume", executions.ExecutionResumeView.as_view()),
+    path("cancel", executions.ExecutionCancelView.as_view()),
+    path("checkpoint", executions.ExecutionCheckpointView.as_view()),
+    path("savepoint", executions.ExecutionSavepointView.as_view()),
+    path("events", execution_history.ExecutionEventsView.as_view()),
+    path("metrics", execution_history.ExecutionMetricsView.as_view()),
+    path("logs", execution_history.ExecutionLogsView.as_view()),
+    path("rejected-rows", execution_history.ExecutionRejectedRowsView.as_view()),
 ]
 
 urlpatterns = [
@@ -48,8 +47,10 @@ urlpatterns = [
     path("jobs/validate", documents.ValidateView.as_view()),
     path("jobs/preview", documents.PreviewView.as_view()),
     path("jobs/import", documents.ImportView.as_view()),
-    path("jobs/<str:job_name>", include(_job)),
+    path("jobs/<str:job_name>", jobs.JobView.as_view()),
+    path("jobs/<str:job_name>/", include(_job)),
     path("executions", executions.ExecutionsView.as_view()),
-    path("executions/<str:execution_id>", include(_execution)),
+    path("executions/<str:execution_id>", executions.ExecutionView.as_view()),
+    path("executions/<str:execution_id>/", include(_execution)),
     re_path(r"^.*$", UnknownView.as_view()),
 ]

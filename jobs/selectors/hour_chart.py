@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STEP = 20
 SPAN = timedelta(hours=1)
 #: Roll-ups of ten seconds may be this late; until then the samples of one second are counted.
-ROLLED_UP = timedelta(minutes=2)
+ROLLED_UP = 120
 
 
 def chart_out(user: "User", now: datetime) -> ChartOut:
@@ -24,14 +24,9 @@ def chart_out(user: "User", now: datetime) -> ChartOut:
     last = int(now.timestamp()) // STEP * STEP
     first = last - int(SPAN.total_seconds())
     samples = MetricSample.objects.all() if user.is_superuser else MetricSample.objects.filter(execution__in=executions_visible(user))
-    start, recent, end = (datetime.fromtimestamp(second, UTC) for second in (first, last - ROLLED_UP.total_seconds(), last))
-    rows_in: defaultdict[int, float] = defaultdict(float)
-    rows_out: defaultdict[int, float] = defaultdict(float)
-    for resolution, begins, ends in ((10, start, recent), (1, recent, end)):
-        for time, total_in, total_out in _sums(samples, resolution, begins, ends):
-            step = int(time.timestamp()) // STEP * STEP
-            rows_in[step] += (total_in or 0.0) * resolution / STEP
-            rows_out[step] += (total_out or 0.0) * resolution / STEP
+    start, recent, end = (datetime.fromtimestamp(second, UTC) for second in (first, last - ROLLED_UP, last))
+    rows_in, rows_out = _rolled_up(samples, start, recent)
+    _add_fresh(samples, recent, end, rows_in, rows_out)
     steps = range(first, last, STEP)
     return ChartOut(
         times=[datetime.fromtimestamp(step, UTC) for step in steps],
@@ -40,6 +35,29 @@ def chart_out(user: "User", now: datetime) -> ChartOut:
     )
 
 
-def _sums(samples: QuerySet[MetricSample], resolution: int, start: datetime, end: datetime) -> list[tuple[datetime, float, float]]:
-    rows = samples.filter(resolution=resolution, time__gte=start, time__lt=end).order_by().values("time")
-    return list(rows.annotate(a=Sum("in_per_second"), b=Sum("out_per_second")).values_list("time", "a", "b"))
+Rates = defaultdict[int, float]
+
+
+def _rolled_up(samples: QuerySet[MetricSample], start: datetime, end: datetime) -> tuple[Rates, Rates]:
+    """Step → rows per second, from samples of ten seconds, summed in the database."""
+    rows_in, rows_out = Rates(float), Rates(float)
+    rows = samples.filter(resolution=10, time__gte=start, time__lt=end).order_by().values("time")
+    for time, total_in, total_out in rows.annotate(a=Sum("in_per_second"), b=Sum("out_per_second")).values_list("time", "a", "b"):
+        rows_in[_step(time)] += (total_in or 0.0) * 10 / STEP
+        rows_out[_step(time)] += (total_out or 0.0) * 10 / STEP
+    return rows_in, rows_out
+
+
+def _add_fresh(samples: QuerySet[MetricSample], start: datetime, end: datetime, rows_in: Rates, rows_out: Rates) -> None:
+    """The newest steps, from samples of one second: of each execution the mean of its step."""
+    rows = samples.filter(resolution=1, time__gte=start, time__lt=end).order_by()
+    of_step: defaultdict[tuple[int | str, int], list[tuple[float, float]]] = defaultdict(list)
+    for execution_id, time, rate_in, rate_out in rows.values_list("execution_id", "time", "in_per_second", "out_per_second"):
+        of_step[execution_id, _step(time)].append((rate_in, rate_out))
+    for (_, step), rates in of_step.items():
+        rows_in[step] += sum(rate for rate, _ in rates) / len(rates)
+        rows_out[step] += sum(rate for _, rate in rates) / len(rates)
+
+
+def _step(time: datetime) -> int:
+    return int(time.timestamp()) // STEP * STEP

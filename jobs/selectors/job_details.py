@@ -47,7 +47,7 @@ def draft_get(job: Job) -> JobDraft:
 
 def draft_out(draft: JobDraft, problems: list[Problem] | None = None) -> DraftOut:
     """`problems` are found anew unless given."""
-    current = JobVersion.objects.filter(job_id=draft.job_id, version=draft.job.version).values_list("logic_hash", flat=True).first()
+    current = JobVersion.objects.filter(job_id=draft.job_id, version=draft.job.version or 0).values_list("logic_hash", flat=True).first()
     document: dict[str, Any] = json.loads(draft.document)
     return DraftOut(
         document=document,

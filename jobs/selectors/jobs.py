@@ -41,7 +41,7 @@ def job_get(*, user: "User | AnonymousUser", job_name: str) -> Job:
 
 
 def jobs_filtered(rows: QuerySet[Job], given: dict[str, str]) -> QuerySet[Job]:
-    """`given` may hold q (in name, title or description), job_type, enabled, project, schedule ("yes"), status (of the latest execution)."""
+    """`given` may hold q (in name, title or description), job_type, enabled, project, scheduled, status (of the latest execution)."""
     if text := given.get("q", "").strip():
         rows = rows.filter(Q(job_name__icontains=text) | Q(title__icontains=text) | Q(description__icontains=text))
     if types := _words(given.get("job_type")):
@@ -76,7 +76,8 @@ def _with_latest_status(rows: QuerySet[Job], statuses: list[str]) -> QuerySet[Jo
     return rows.filter(wanted)
 
 
-def _newest_first(column: str) -> QuerySet[Execution, Any]:
+def _newest_first(column: str) -> Any:
+    """The column of a job's executions, newest first, for a subquery."""
     return Execution.objects.filter(job_id=OuterRef("pk")).order_by("-create_time", "-id").values(column)
 
 
@@ -112,6 +113,13 @@ def _recent(jobs: Sequence[Job]) -> dict[int, list[RecentExecution]]:
     for job_id, execution_id, status in rows:
         found.setdefault(job_id, []).append(RecentExecution(execution_id=execution_id, status=cast(StatusWord, status)))
     return found
+
+
+def latest_ids(job_ids: Sequence[int]) -> list[int]:
+    """Row ids of the newest execution of each job; one query."""
+    newest = Subquery(_newest_first("id")[:1])
+    found = Job.objects.filter(pk__in=job_ids).annotate(newest=newest).values_list("newest", flat=True)
+    return [row_id for row_id in found if row_id is not None]
 
 
 def rates_now(execution_ids: Sequence[str]) -> dict[str, MetricSample]:

@@ -29,10 +29,12 @@ def lanes_out(visible: QuerySet[Execution], rates: Mapping[str, MetricSample], n
     spans: dict[str, list[SpanOut]] = {}
     for job_name, title, execution_id, status, start, end in rows:
         titles.setdefault(job_name, title or job_name)
-        span = SpanOut(start=max(start, begin), end=end, status=cast(StatusWord, status), execution_id=execution_id)
+        span = SpanOut(start=max(start or begin, begin), end=end, status=cast(StatusWord, status), execution_id=execution_id)
         spans.setdefault(job_name, []).append(span)
     order = sorted(spans, key=lambda name: all(span.status not in UNFINISHED for span in spans[name]))[:LANES]
-    return [LaneOut(job_name=name, title=titles[name], spans=joined(spans[name]), in_per_second=_rate(spans[name], rates)) for name in order]
+    return [
+        LaneOut(job_name=name, title=titles[name], spans=joined(spans[name]), in_per_second=_rate(spans[name], rates)) for name in order
+    ]
 
 
 def joined(newest_first: list[SpanOut]) -> list[SpanOut]:

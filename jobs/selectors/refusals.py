@@ -11,9 +11,7 @@ class Refusal(Exception):
 
     code = "refused"
 
-    def __init__(
-        self, message: str, *, code: str = "", problems: Sequence[Problem] = (), detail: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, message: str, *, code: str = "", problems: Sequence[Problem] = (), detail: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.code = code or type(self).code

@@ -110,7 +110,7 @@ def _secrets_given_again(
     missing = [name for name in kept if name not in given]
     if missing:
         problems = [
-            Problem(code="secret.again", pointer=f"/secrets/{name}", message=f"enter it again: {kind.secrets.get(name, name)} is for the old address")
+            Problem(code="secret.again", pointer=f"/secrets/{name}", message=f"enter the {kind.secrets.get(name, name)} again")
             for name in missing
         ]
         raise Invalid("the address changed: enter the secrets again", problems=problems)
@@ -129,9 +129,7 @@ def connection_delete(*, connection: Connection, user: "User") -> None:
     users = connection_users([connection]).get(connection.pk, [])
     if users:
         raise Conflict(f'"{connection.name}" is used by {", ".join(users[:5])}: change these jobs first', code="connection.used")
-    audit_record(
-        user=user, action="connection deleted", object_type="connection", object_id=connection.name, project=connection.project
-    )
+    audit_record(user=user, action="connection deleted", object_type="connection", object_id=connection.name, project=connection.project)
     connection.delete()
 
 

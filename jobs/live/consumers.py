@@ -1,0 +1,130 @@
+"""The sockets: authorise, join the group, then send the snapshot; afterwards pass on what is broadcast.
+
+Messages that arrive while the snapshot is made wait in the channel and follow it: the browser drops those it has already seen.
+"""
+
+import asyncio
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, cast
+
+from channels.auth import get_user
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+
+from jobs.broadcast import OVERVIEW_GROUP, execution_group, message_text
+from jobs.live.snapshots import execution_snapshot, overview_snapshot
+from jobs.selectors.access import projects_visible
+from jobs.selectors.executions import executions_visible
+
+#: How often a socket asks again whether its user may still see what it sends.
+RECHECK_SECONDS = 20.0
+#: Told to the browser when they may not: signed out or deactivated, or no longer in the project.
+SIGNED_OUT, NOT_ALLOWED = 4401, 4404
+
+
+class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """What both sockets share. Nothing a browser sends is listened to."""
+
+    group = ""
+    user: User
+
+    async def connect(self) -> None:
+        user = await self._user_now()
+        if user is None or not await self.allowed(user):
+            await self.close()
+            return
+        self.user = user
+        self.group = self.group_of()
+        await self.channel_layer.group_add(self.group, self.channel_name)
+        await self.accept()
+        await self.send(text_data=await self.snapshot())
+        self._watch = asyncio.create_task(self._recheck())
+
+    async def disconnect(self, code: int) -> None:
+        if self.group:
+            await self.channel_layer.group_discard(self.group, self.channel_name)
+        if watch := getattr(self, "_watch", None):
+            watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await watch
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        return
+
+    async def live_message(self, event: dict[str, Any]) -> None:
+        """One broadcast message, sent on as it is when it is of a project that this user sees."""
+        if self.wanted(event):
+            await self.send(text_data=event["text"])
+
+    def wanted(self, event: dict[str, Any]) -> bool:
+        return True
+
+    def group_of(self) -> str:
+        raise NotImplementedError
+
+    async def allowed(self, user: User) -> bool:
+        """Whether `user` may see, or go on seeing, what this socket sends."""
+        raise NotImplementedError
+
+    async def snapshot(self) -> str:
+        raise NotImplementedError
+
+    async def _recheck(self) -> None:
+        while True:
+            await asyncio.sleep(RECHECK_SECONDS)
+            user = await self._user_now()
+            if user is None:
+                await self.close(code=SIGNED_OUT)
+                return
+            if not await self.allowed(user):
+                await self.close(code=NOT_ALLOWED)
+                return
+            self.user = user
+
+    async def _user_now(self) -> User | None:
+        """Whom the session belongs to, read anew: it may have been ended, its password changed, its user deactivated."""
+        key = self.scope["session"].session_key
+        if not key:
+            return None
+        store = import_module(settings.SESSION_ENGINE).SessionStore(key)
+        user = cast("User | AnonymousUser", await get_user({"session": store}))
+        return user if isinstance(user, User) and user.is_active else None
+
+
+class ExecutionConsumer(LiveConsumer):
+    """/ws/executions/{execution_id}"""
+
+    def group_of(self) -> str:
+        return execution_group(self._execution_id)
+
+    @property
+    def _execution_id(self) -> str:
+        return str(self.scope["url_route"]["kwargs"]["execution_id"])
+
+    async def allowed(self, user: User) -> bool:
+        return bool(await database_sync_to_async(executions_visible(user).filter(execution_id=self._execution_id).exists)())
+
+    async def snapshot(self) -> str:
+        return message_text(await database_sync_to_async(execution_snapshot)(self.user, self._execution_id))
+
+
+class OverviewConsumer(LiveConsumer):
+    """/ws/overview: every execution of the user's projects."""
+
+    projects: frozenset[str] = frozenset()
+
+    def group_of(self) -> str:
+        return OVERVIEW_GROUP
+
+    def wanted(self, event: dict[str, Any]) -> bool:
+        return self.user.is_superuser or event.get("project") in self.projects
+
+    async def allowed(self, user: User) -> bool:
+        self.projects = frozenset(await database_sync_to_async(lambda: list(projects_visible(user).values_list("slug", flat=True)))())
+        return True
+
+    async def snapshot(self) -> str:
+        return message_text(await database_sync_to_async(overview_snapshot)(self.user))

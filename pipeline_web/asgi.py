@@ -1,0 +1,15 @@
+"""The web process: HTTP by Django, live messages by Channels."""
+
+import os
+
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.sessions import SessionMiddlewareStack
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeline_web.settings")
+http = get_asgi_application()
+
+from jobs.live.origins import SameOrigin  # noqa: E402  the apps must be set up first
+from jobs.live.routes import websocket_urlpatterns  # noqa: E402
+
+application = ProtocolTypeRouter({"http": http, "websocket": SameOrigin(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))})
