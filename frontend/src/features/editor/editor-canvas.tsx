@@ -37,7 +37,7 @@ function edgeAt(x: number, y: number): string | undefined {
 export function EditorCanvas() {
   const { t } = useTranslation('canvas')
   const { screenToFlowPosition, fitView } = useReactFlow()
-  const { nodes, onNodesChange } = useFlowNodes()
+  const { nodes, onNodesChange, onDragStop } = useFlowNodes()
   const edges = useFlowEdges()
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const well = useRef<HTMLElement>(null)
@@ -105,7 +105,8 @@ export function EditorCanvas() {
         onConnect={(connection) => useEditor.getState().connect(...endpoints(connection))}
         onConnectEnd={onConnectEnd}
         isValidConnection={isValidConnection}
-        onNodeDragStop={(_, __, moved) => useEditor.getState().moveNodes(Object.fromEntries(moved.map((node) => [node.id, node.position])))}
+        onNodeDragStop={(_, __, moved) => onDragStop(moved)}
+        onSelectionDragStop={(_, moved) => onDragStop(moved)}
         edgesFocusable={false}
         snapToGrid
         snapGrid={[4, 4]}

@@ -38,6 +38,12 @@ function Foot({ data }: { data: EditorNodeData }) {
   return data.columns == null ? t('noSchema') : t('columns', { count: data.columns })
 }
 
+const sameSet = (one: ReadonlySet<string>, other: ReadonlySet<string>) => one.size === other.size && [...one].every((entry) => other.has(entry))
+
+/** A card is drawn again only when what it shows changed, not at every edit elsewhere. */
+const looksSame = ({ data: one }: NodeProps<Node<EditorNodeData>>, { data: other }: NodeProps<Node<EditorNodeData>>) =>
+  one.node === other.node && one.type === other.type && one.problem?.message === other.problem?.message && one.columns === other.columns && sameSet(one.connected, other.connected) && sameSet(one.needed, other.needed)
+
 /** A node on the drawing board: family, name, type, one line of config, columns; a problem takes the config's line. */
 export const EditorNode = memo(function EditorNode({ id, data }: NodeProps<Node<EditorNodeData>>) {
   const { t } = useTranslation('canvas')
@@ -82,4 +88,4 @@ export const EditorNode = memo(function EditorNode({ id, data }: NodeProps<Node<
       )}
     </div>
   )
-})
+}, looksSame)

@@ -23,6 +23,8 @@ interface EditorState {
   jobName: string
   catalogue: Catalogue
   history: History<Drawing>
+  /** The drawing as the server has it. */
+  saved: Drawing
   revision: number
   save: SaveState
   problems: Problem[]
@@ -49,6 +51,7 @@ interface EditorState {
 }
 
 const emptyDocument: DagDocument = { schema_version: 1, name: '', type: 'STREAMING', parameters: {}, nodes: {}, edges: {}, settings: {} }
+const emptyDrawing: Drawing = { document: emptyDocument, layout: { positions: {}, notes: [] } }
 
 const wired = (document: DagDocument, id: string, type: NodeType, link: { from?: Endpoint; to?: Endpoint; edge?: string } | undefined): DagDocument => {
   if (link?.edge) return edit.insertOnEdge(document, link.edge, id, type)
@@ -63,7 +66,8 @@ const wired = (document: DagDocument, id: string, type: NodeType, link: { from?:
 export const useEditor = create<EditorState>((set, get) => ({
   jobName: '',
   catalogue: new Map(),
-  history: historyOf<Drawing>({ document: emptyDocument, layout: { positions: {}, notes: [] } }),
+  history: historyOf(emptyDrawing),
+  saved: emptyDrawing,
   revision: 0,
   save: { kind: 'saved', at: 0 },
   problems: [],
@@ -73,11 +77,13 @@ export const useEditor = create<EditorState>((set, get) => ({
   selectedEdges: new Set(),
   focusField: null,
 
-  open: (jobName, catalogue, drawing, revision, problems) =>
+  open: (jobName, catalogue, drawing, revision, problems) => {
+    const whole = { document: drawing.document, layout: completeLayout(drawing.document, drawing.layout) }
     set({
       jobName,
       catalogue,
-      history: historyOf({ document: drawing.document, layout: completeLayout(drawing.document, drawing.layout) }),
+      history: historyOf(whole),
+      saved: whole,
       revision,
       problems,
       schemas: {},
@@ -85,7 +91,8 @@ export const useEditor = create<EditorState>((set, get) => ({
       selected: new Set(),
       selectedEdges: new Set(),
       focusField: null,
-    }),
+    })
+  },
 
   change: (next, key = '') => {
     const { history } = get()

@@ -13,7 +13,7 @@ const CHOICES = { rejected_rows: ['dead_letter', 'drop', 'fail'], state_store: [
 const change = (document: DagDocument, next: Partial<DagDocument>, key: string) => useEditor.getState().change({ document: { ...document, ...next } }, key)
 
 function setting(document: DagDocument, name: string, value: Json | undefined) {
-  const { [name]: _old, ...rest } = document.settings
+  const rest = Object.fromEntries(Object.entries(document.settings).filter(([key]) => key !== name))
   change(document, { settings: value === undefined || value === '' ? rest : { ...rest, [name]: value } }, `settings/${name}`)
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect } from 'react'
 import { analyseDocument, DraftConflict, saveDraft, saveLayout } from './draft-requests'
 import { useEditor } from './editor-store'
 
@@ -14,8 +14,9 @@ async function saveNow(): Promise<void> {
   useEditor.setState({ save: { kind: 'saving' } })
   try {
     const draft = await saveDraft(jobName, document, revision)
-    const unchanged = useEditor.getState().history.present.document === document
-    useEditor.setState({ revision: draft.revision, problems: draft.problems, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
+    const { history: now, saved } = useEditor.getState()
+    const unchanged = now.present.document === document
+    useEditor.setState({ saved: { ...saved, document }, revision: draft.revision, problems: draft.problems, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
   } catch (error) {
     if (error instanceof DraftConflict) useEditor.setState({ save: { kind: 'conflict', by: error.by, revision: error.revision } })
     else useEditor.setState({ save: navigator.onLine ? { kind: 'failed', message: String((error as Error).message) } : { kind: 'offline' } })
@@ -42,23 +43,16 @@ export function useDraftSync(): { saveNow: () => Promise<void>; analyseNow: () =
   const layout = useEditor((state) => state.history.present.layout)
   const jobName = useEditor((state) => state.jobName)
   const saving = useEditor((state) => state.save.kind === 'saving')
-  const opened = useRef<{ job: string; document: unknown; layout: unknown }>({ job: '', document: null, layout: null })
-
-  if (opened.current.job !== jobName) opened.current = { job: jobName, document, layout }
+  const saved = useEditor((state) => state.saved)
+  const kind = useEditor((state) => state.save.kind)
 
   useEffect(() => {
-    if (document === opened.current.document || saving) return
-    const kind = useEditor.getState().save.kind
-    if (kind === 'conflict') return
+    if (document === saved.document || saving || kind === 'conflict' || kind === 'failed' || kind === 'offline') return
     if (kind === 'saved') useEditor.setState({ save: { kind: 'dirty' } })
-    const timer = setTimeout(() => {
-      opened.current.document = document
-      void saveNow()
-    }, SAVE_AFTER_MS)
+    const timer = setTimeout(() => void saveNow(), SAVE_AFTER_MS)
     return () => clearTimeout(timer)
-  }, [document, saving])
+  }, [document, saved, saving, kind])
 
-  const kind = useEditor((state) => state.save.kind)
   useEffect(() => {
     if (kind !== 'offline' && kind !== 'failed') return
     const again = () => void saveNow()
@@ -82,13 +76,15 @@ export function useDraftSync(): { saveNow: () => Promise<void>; analyseNow: () =
   }, [])
 
   useEffect(() => {
-    if (layout === opened.current.layout || !jobName) return
-    const timer = setTimeout(() => {
-      opened.current.layout = layout
-      void saveLayout(jobName, layout).catch(() => (opened.current.layout = null))
-    }, LAYOUT_AFTER_MS)
+    if (layout === saved.layout || !jobName) return
+    const keep = () =>
+      saveLayout(jobName, layout).then(
+        () => useEditor.setState({ saved: { ...useEditor.getState().saved, layout } }),
+        () => undefined,
+      )
+    const timer = setTimeout(() => void keep(), LAYOUT_AFTER_MS)
     return () => clearTimeout(timer)
-  }, [layout, jobName])
+  }, [layout, saved.layout, jobName])
 
   useEffect(() => {
     const timer = setTimeout(() => void analyseNow(), ANALYSE_AFTER_MS)

@@ -1,6 +1,7 @@
-import { applyNodeChanges, type Edge, type Node, type NodeChange } from '@xyflow/react'
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import type { Edge, Node, NodeChange } from '@xyflow/react'
+import { useCallback, useMemo, useState } from 'react'
 import { openRequiredPorts } from '../../dag/connect-rules'
+import type { Position } from '../../dag/document'
 import { nodeProblems, worst } from '../../dag/problems'
 import { connectedPorts } from '../canvas/connected-ports'
 import type { EditorEdgeData } from './editor-edge'
@@ -8,57 +9,79 @@ import { useDocument, useEditor, useLayout } from './editor-store'
 import type { EditorNodeData } from './editor-node'
 
 type FlowNode = Node<EditorNodeData>
+type Size = { width: number; height: number }
 
 const sameSet = (one: ReadonlySet<string>, other: ReadonlySet<string>) => one.size === other.size && [...one].every((entry) => other.has(entry))
 
-const sameData = (one: EditorNodeData, other: EditorNodeData) =>
-  one.node === other.node && one.type === other.type && one.problem === other.problem && one.columns === other.columns && sameSet(one.connected, other.connected) && sameSet(one.needed, other.needed)
-
-/** The drawing as the canvas library wants it. What the library measured is kept; only nodes that changed get new data. */
-export function useFlowNodes(): { nodes: FlowNode[]; onNodesChange: (changes: NodeChange<FlowNode>[]) => void } {
+function useNodeData(): Map<string, EditorNodeData> {
   const document = useDocument()
-  const layout = useLayout()
   const catalogue = useEditor((state) => state.catalogue)
   const problems = useEditor((state) => state.problems)
   const schemas = useEditor((state) => state.schemas)
-  const selected = useEditor((state) => state.selected)
-  const [nodes, setNodes] = useState<FlowNode[]>([])
-
-  useEffect(() => {
+  return useMemo(() => {
     const connected = connectedPorts(document)
     const open = openRequiredPorts(document, catalogue)
-    setNodes((current) => {
-      const known = new Map(current.map((node) => [node.id, node]))
-      return Object.entries(document.nodes).map(([id, node]) => {
-        const old = known.get(id)
-        const data: EditorNodeData = {
+    return new Map(
+      Object.entries(document.nodes).map(([id, node]): [string, EditorNodeData] => [
+        id,
+        {
           node,
           type: catalogue.get(node.type),
           connected: connected(id),
           needed: new Set(open.filter(([nodeId]) => nodeId === id).map(([, port]) => port)),
           problem: worst(nodeProblems(problems, id).filter((problem) => !problem.code.startsWith('port.missing'))),
           columns: schemas[id]?.out?.length ?? null,
-        }
-        const position = layout.positions[id] ?? { x: 0, y: 0 }
-        const unchanged = old && sameData(old.data, data) && old.selected === selected.has(id) && old.position.x === position.x && old.position.y === position.y
-        return unchanged ? old : { ...old, id, type: 'editor', ariaLabel: node.name, position, selected: selected.has(id), data: old && sameData(old.data, data) ? old.data : data }
-      })
-    })
-  }, [document, layout, catalogue, problems, schemas, selected])
+        },
+      ]),
+    )
+  }, [document, catalogue, problems, schemas])
+}
+
+/** The selection after the library's changes; null when nothing changed. */
+function selectionAfter(changes: { id: string; selected: boolean }[], before: ReadonlySet<string>): Set<string> | null {
+  const next = new Set(before)
+  for (const change of changes) next[change.selected ? 'add' : 'delete'](change.id)
+  return sameSet(before, next) ? null : next
+}
+
+/** The drawing as the canvas library wants it: what it measured and where a node is being dragged stay here, outside the document. */
+export function useFlowNodes(): { nodes: FlowNode[]; onNodesChange: (changes: NodeChange<FlowNode>[]) => void; onDragStop: (moved: FlowNode[]) => void } {
+  const layout = useLayout()
+  const data = useNodeData()
+  const selected = useEditor((state) => state.selected)
+  const [measured, setMeasured] = useState<ReadonlyMap<string, Size>>(new Map())
+  const [dragged, setDragged] = useState<ReadonlyMap<string, Position>>(new Map())
+
+  const nodes = useMemo(
+    () =>
+      [...data].map(([id, content]): FlowNode => ({
+        id,
+        type: 'editor',
+        ariaLabel: content.node.name,
+        position: dragged.get(id) ?? layout.positions[id] ?? { x: 0, y: 0 },
+        measured: measured.get(id),
+        selected: selected.has(id),
+        data: content,
+      })),
+    [data, layout, dragged, measured, selected],
+  )
 
   const onNodesChange = useCallback((changes: NodeChange<FlowNode>[]) => {
-    setNodes((current) => applyNodeChanges(changes.filter((change) => change.type === 'position' || change.type === 'dimensions'), current))
-    const picked = changes.filter((change) => change.type === 'select')
-    if (picked.length > 0) {
-      const { selected: before, selectedEdges, select } = useEditor.getState()
-      const next = new Set(before)
-      for (const change of picked) if (change.selected) next.add(change.id)
-        else next.delete(change.id)
-      if (!sameSet(before, next)) select(next, selectedEdges)
-    }
+    const sizes = changes.flatMap((change): [string, Size][] => (change.type === 'dimensions' && change.dimensions ? [[change.id, change.dimensions]] : []))
+    if (sizes.length > 0) setMeasured((old) => new Map([...old, ...sizes]))
+    const moves = changes.flatMap((change): [string, Position][] => (change.type === 'position' && change.position && change.dragging ? [[change.id, change.position]] : []))
+    if (moves.length > 0) setDragged((old) => new Map([...old, ...moves]))
+    const { selected: before, selectedEdges, select } = useEditor.getState()
+    const next = selectionAfter(changes.filter((change) => change.type === 'select'), before)
+    if (next) select(next, selectedEdges)
   }, [])
 
-  return { nodes, onNodesChange }
+  const onDragStop = useCallback((moved: FlowNode[]) => {
+    setDragged(new Map())
+    useEditor.getState().moveNodes(Object.fromEntries(moved.map((node) => [node.id, node.position])))
+  }, [])
+
+  return { nodes, onNodesChange, onDragStop }
 }
 
 export function useFlowEdges(): Edge<EditorEdgeData>[] {

@@ -35,7 +35,10 @@ export default function CodeField({ id, label, value, columns, invalid, tall, on
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const latest = useRef({ columns, onChange })
-  latest.current = { columns, onChange }
+
+  useEffect(() => {
+    latest.current = { columns, onChange }
+  }, [columns, onChange])
 
   useEffect(() => {
     if (!host.current) return

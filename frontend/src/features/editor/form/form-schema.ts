@@ -6,7 +6,7 @@ type Part = RJSFSchema & Record<string, unknown>
 function plain(part: Part): Part {
   const choices = (part.anyOf ?? []) as Part[]
   const real = choices.filter((choice) => choice.type !== 'null')
-  const { anyOf: _anyOf, ...rest } = part
+  const rest = Object.fromEntries(Object.entries(part).filter(([key]) => key !== 'anyOf'))
   let flat: Part = choices.length > real.length && real.length === 1 ? { ...real[0], ...rest, type: real[0]?.type } : part
   if (flat.items && typeof flat.items === 'object') flat = { ...flat, items: plain(flat.items as Part) }
   if (flat.properties) {
