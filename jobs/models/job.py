@@ -10,7 +10,10 @@ from jobs.models.project import Project
 
 
 class Job(models.Model):
-    """What a user designs and names. `dag_definition` repeats the document of the current published version."""
+    """What a user designs and names. `dag_definition` repeats the document of the current published version.
+
+    `reset_time`: what the job read and wrote was emptied then; no execution from before it can be continued.
+    """
 
     job_uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="jobs")
@@ -23,6 +26,7 @@ class Job(models.Model):
     enabled = models.BooleanField(default=True, db_index=True)
     deleted_at = models.DateTimeField(null=True)
     attempt_counter = models.PositiveIntegerField(default=0)
+    reset_time = models.DateTimeField(null=True)
     create_time = models.DateTimeField(auto_now_add=True)
     update_time = models.DateTimeField(auto_now=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -30,9 +34,7 @@ class Job(models.Model):
 
     class Meta:
         db_table = "pipeline_job_definition"
-        constraints = [
-            models.UniqueConstraint(fields=["job_name"], condition=models.Q(deleted_at=None), name="job_name_unique_living")
-        ]
+        constraints = [models.UniqueConstraint(fields=["job_name"], condition=models.Q(deleted_at=None), name="job_name_unique_living")]
         indexes = [
             models.Index(fields=["project", "job_name"], name="job_project_name"),
             models.Index(fields=["create_time", "id"], name="job_create_time"),

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
 
-from jobs.models import DEFAULT_PROJECT, UNFINISHED, Connection, Execution, Job, JobDraft, Role
+from jobs.models import DEFAULT_PROJECT, Connection, Job, JobDraft, Role
 from jobs.nodes.connections.sqlite import sqlite_open
-from jobs.selectors.refusals import Conflict, Invalid, NotFound, Refusal
+from jobs.selectors.refusals import Invalid, NotFound, Refusal
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
 from jobs.services.connections import connection_create, connection_open, connection_update, installation_limits
+from jobs.services.executions.starting import unfinished_refuse
 from jobs.services.flights import tables_copy
 from jobs.services.jobs import job_create, job_publish
 
@@ -110,23 +113,25 @@ def example_document(job_name: str) -> dict[str, Any]:
 def example_reset(*, job: Job, user: "User") -> None:
     """Back to the beginning: what arrived and what was written is gone; the data that ships stays.
 
-    NotFound for a job that is no example, Conflict while an execution is unfinished. The feeder starts over with the first day.
+    NotFound for a job that is no example, ExecutionConflict while an execution is unfinished. The feeder starts over with the
+    first day, and the next start begins anew: no execution from before can be continued.
     """
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
     example = EXAMPLES.get(job.job_name)
     if example is None:
         raise NotFound(f'"{job.job_name}" is no example: {", ".join(EXAMPLES)} are')
-    unfinished = Execution.objects.filter(job=job, status__in=UNFINISHED).first()
-    if unfinished is not None:
-        raise Conflict(
-            f"execution {unfinished.execution_id} is {unfinished.status}: cancel it, then reset the example",
-            code="job.unfinished_execution",
-            detail={"execution_id": unfinished.execution_id},
-        )
+    with transaction.atomic():
+        # The row is written first: a start in another transaction then either came before and is seen, or waits for the reset.
+        Job.objects.filter(pk=job.pk).update(reset_time=timezone.now())
+        unfinished_refuse(job)
+        _leavings_remove(job, example)
+        audit_record(user=user, action="example reset", object_type="job", object_id=job.job_name, project=job.project)
+
+
+def _leavings_remove(job: Job, example: Example) -> None:
     for folder in example.folders:
         _folder_empty(files_root() / folder)
     _tables_drop(job, example.tables)
-    audit_record(user=user, action="example reset", object_type="job", object_id=job.job_name, project=job.project)
 
 
 def _folder_empty(folder: Path) -> None:

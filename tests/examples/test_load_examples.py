@@ -9,9 +9,10 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from jobs.models import Connection, Execution, Job, JobDraft
-from jobs.selectors.refusals import Conflict, Forbidden, NotFound
+from jobs.selectors.refusals import Forbidden, NotFound
 from jobs.services.connections import connection_open
 from jobs.services.examples import EXAMPLES, example_document, example_reset, examples_load, incoming_folder
+from jobs.services.executions.starting import ExecutionConflict, execution_start
 from jobs.services.flights import day_feed
 from jobs.services.jobs import job_create, job_delete
 from tests.dag.graphs import chain
@@ -120,10 +121,33 @@ def test_a_reset_is_refused_while_an_execution_is_unfinished(admin):
     running = Execution.objects.create(
         job=job, job_name=job.job_name, job_type=job.job_type, version=1, generation=job.job_uid, status="PAUSED"
     )
-    with pytest.raises(Conflict, match=running.execution_id):
+    with pytest.raises(ExecutionConflict, match=running.execution_id):
         example_reset(job=job, user=admin)
     with pytest.raises(CommandError, match="PAUSED"):
         call_command("reset_example", "departures-per-hour")
+
+
+def test_after_a_reset_the_next_start_begins_anew(admin):
+    job = streaming_example(admin)
+    first = execution_start(job=job, user=admin, triggered_by="MANUAL")
+    Execution.objects.update(status="CANCELLED")
+    again = execution_start(job=job, user=admin, triggered_by="MANUAL")
+    assert again.generation == first.generation
+    Execution.objects.update(status="CANCELLED")
+    example_reset(job=job, user=admin)
+    anew = execution_start(job=job, user=admin, triggered_by="MANUAL")
+    assert anew.generation != first.generation
+
+
+def test_a_refused_reset_changes_nothing(admin):
+    job = streaming_example(admin)
+    day_feed(incoming_folder())
+    execution_start(job=job, user=admin, triggered_by="MANUAL")
+    with pytest.raises(ExecutionConflict):
+        example_reset(job=job, user=admin)
+    job.refresh_from_db()
+    assert job.reset_time is None
+    assert any(incoming_folder().iterdir())
 
 
 def test_a_job_that_is_no_example_cannot_be_reset(admin):

@@ -145,7 +145,10 @@ def document_of(version: JobVersion) -> DagDocument:
 
 
 def _beginning(job: Job, version: JobVersion, document: DagDocument, parameters: dict[str, Any], start_from: str | None) -> Beginning:
-    last = Execution.objects.filter(job=job).order_by("-create_time", "-id").first()
+    continuable = Execution.objects.filter(job=job)
+    if job.reset_time is not None:
+        continuable = continuable.filter(create_time__gt=job.reset_time)
+    last = continuable.order_by("-create_time", "-id").first()
     if start_from == "beginning" or last is None:
         if start_from == "continue":
             raise NotStartable("there is nothing to continue: the job never ran", detail={"offers": ["beginning"]})
