@@ -1,0 +1,41 @@
+"""A process that runs numbered rows into two appending sinks and tells what it hears, to be killed from outside.
+
+`python -m tests.engine.killed_run FOLDER GENERATION ATTEMPT`
+"""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+from jobs.engine.events import BatchWritten, EngineEvent, QueryStarted
+from jobs.engine.runner import Run
+from jobs.engine.session import SessionOptions, session_build
+from jobs.nodes.base import ConnectionSettings
+from tests.engine.graphs import REGISTRY, Bench, document, files, keep, numbers
+
+ROWS = 30_000
+BATCH = 300
+
+
+def tell(event: EngineEvent) -> None:
+    if isinstance(event, BatchWritten | QueryStarted):
+        print(json.dumps({"kind": type(event).__name__, **dataclasses.asdict(event)}), flush=True)
+
+
+def main(folder: Path, generation: str, attempt: int) -> None:
+    spark = session_build(SessionOptions(master="local[2]", memory="1g", local_dir=folder / "spark"))
+    spark.sparkContext.setLogLevel("OFF")
+    bench = Bench(spark, folder)
+    table = ("sink.jdbc", {"connection": "db", "table": "numbers", "mode": "append"})
+    nodes = {"gen": numbers(ROWS, BATCH), "odd": keep("id % 2 = 1"), "out": files("out"), "table": table}
+    plan = bench.plan(document(nodes, "gen>odd, odd>out, gen>table"), generation=generation, attempt=attempt)
+    database = ConnectionSettings("db", "sqlite", {"path": str(bench.files / "numbers.sqlite")})
+    run = Run(spark, dataclasses.replace(plan, connections={"db": database}), tell, registry=REGISTRY)
+    run.start()
+    print(json.dumps({"kind": "outcome", "outcome": run.wait()}), flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -1,0 +1,120 @@
+"""Problems that only Spark can find, each on the node and field that is to blame."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.dag.problems import Problem
+from jobs.engine.compiler import PlanInvalid
+from jobs.engine.preview import preview
+from jobs.engine.validation import Analysis, analyse
+from jobs.nodes.base import Limits
+from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, keep, numbers
+
+pytestmark = pytest.mark.spark
+
+Analyse = Callable[..., Analysis]
+
+
+@pytest.fixture
+def analysed(bench: Bench) -> Analyse:
+    def found(nodes: Any, edges: str, **given: Any) -> Analysis:
+        limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
+        return analyse(bench.spark, document(nodes, edges, **given), connections={}, limits=limits, parameters={}, registry=REGISTRY)
+
+    return found
+
+
+def only(analysis: Analysis) -> Problem:
+    (problem,) = analysis.problems
+    return problem
+
+
+def test_a_document_that_holds_has_no_problem_and_a_schema_at_every_port(analysed: Analyse) -> None:
+    found = analysed({"gen": numbers(), "even": keep("id % 2 = 0"), "out": COLLECT}, "gen>even, even>out")
+    assert found.problems == []
+    columns = [column["name"] for column in found.schemas["even"]["out"]]
+    assert columns == ["id", "time", "key", "value"]
+    assert found.schemas["out"]["in"] == found.schemas["even"]["out"]
+    assert found.schemas["gen"]["out"][0] == {"name": "id", "type": "bigint", "nullable": True}
+
+
+def test_a_mistyped_column_is_told_on_its_field_with_the_column_that_was_meant(analysed: Analyse) -> None:
+    problem = only(analysed({"gen": numbers(), "big": keep("valeu > 1"), "out": COLLECT}, "gen>big, big>out"))
+    assert (problem.code, problem.node_id, problem.pointer) == ("column.unknown", "big", "/nodes/big/config/condition")
+    assert problem.message == '"Big": there is no column valeu; did you mean value? The columns are id, time, key, value'
+
+
+def test_a_fault_is_told_once_and_not_again_further_down(analysed: Analyse) -> None:
+    found = analysed({"gen": numbers(), "a": keep("nope > 1"), "b": keep("nope > 1"), "out": COLLECT}, "gen>a, a>b, b>out")
+    assert only(found).node_id == "a"
+    assert "b" not in found.schemas
+
+
+@pytest.mark.parametrize(
+    ("condition", "code", "words"),
+    [
+        ("value >", "expression.syntax", "cannot be read at its end"),
+        ("value > > 1", "expression.syntax", 'cannot be read at ">"'),
+        ("enrichUser(value)", "function.unknown", "there is no function enrichUser"),
+        ("value + 1", "expression.invalid", "is not a boolean"),
+    ],
+)
+def test_an_expression_that_cannot_be_is_told_in_words(analysed: Analyse, condition: str, code: str, words: str) -> None:
+    problem = only(analysed({"gen": numbers(), "big": keep(condition), "out": COLLECT}, "gen>big, big>out"))
+    assert (problem.code, problem.pointer) == (code, "/nodes/big/config/condition")
+    assert words in problem.message
+
+
+def test_the_right_one_of_several_expressions_is_blamed(analysed: Analyse) -> None:
+    columns = [{"name": "a", "expression": "value * 2"}, {"name": "b", "expression": "amuont * 2"}]
+    found = analysed({"gen": numbers(), "more": ("flow.compute_columns", {"columns": columns}), "out": COLLECT}, "gen>more, more>out")
+    assert only(found).pointer == "/nodes/more/config/columns/1/expression"
+
+
+def test_a_source_whose_system_is_away_is_a_warning_and_blocks_nothing_else(analysed: Analyse) -> None:
+    nodes = {"shop": ("source.broken", {}), "gen": numbers(), "a": COLLECT, "big": keep("nope > 1"), "b": COLLECT}
+    found = analysed(nodes, "shop>a, gen>big, big>b")
+    assert {(problem.severity, problem.node_id) for problem in found.problems} == {("warning", "shop"), ("error", "big")}
+
+
+def test_structure_problems_and_analysis_come_together(analysed: Analyse) -> None:
+    found = analysed({"gen": numbers(), "big": keep("nope > 1"), "out": COLLECT, "odd": ("flow.nothing", {})}, "gen>big, big>out")
+    assert {"node.unknown_type", "column.unknown"} <= {problem.code for problem in found.problems}
+
+
+def test_the_rejected_rows_of_a_node_have_its_columns_and_a_reason(analysed: Analyse) -> None:
+    nodes = {"gen": numbers(), "check": ("flow.rejects", {"condition": "id < 0"}), "out": COLLECT, "bad": COLLECT}
+    found = analysed(nodes, "gen>check, check>out, check.errors>bad")
+    assert [column["name"] for column in found.schemas["bad"]["in"]] == ["id", "time", "key", "value", "rejected_reason"]
+
+
+def looked_at(spark: SparkSession, bench: Bench, nodes: Any, edges: str, node_id: str, rows: int = 5) -> dict[str, Any]:
+    limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
+    return preview(spark, document(nodes, edges), node_id, rows=rows, connections={}, limits=limits, registry=REGISTRY)
+
+
+def test_a_preview_shows_rows_before_and_behind_a_node(bench: Bench) -> None:
+    found = looked_at(bench.spark, bench, {"gen": numbers(), "odd": keep("id % 2 = 1"), "out": COLLECT}, "gen>odd, odd>out", "odd")
+    assert [row["id"] for row in found["in"]["rows"]] == [0, 1, 2, 3, 4]
+    assert [row["id"] for row in found["out"]["rows"]] == [1, 3]
+    assert found["out"]["columns"][0] == {"name": "id", "type": "bigint"}
+
+
+def test_a_preview_of_a_sink_shows_what_arrives_and_touches_nothing(bench: Bench) -> None:
+    found = looked_at(bench.spark, bench, {"gen": numbers(), "out": ("sink.file", {"path": "out"})}, "gen>out", "out")
+    assert (len(found["in"]["rows"]), found["out"]) == (5, None)
+    assert not (bench.files / "out").exists()
+
+
+def test_a_preview_works_while_the_rest_of_the_document_does_not_hold(bench: Bench) -> None:
+    found = looked_at(bench.spark, bench, {"gen": numbers(), "odd": keep("nope"), "lost": ("flow.nothing", {})}, "gen>odd", "gen")
+    assert len(found["out"]["rows"]) == 5
+
+
+def test_a_preview_of_a_node_that_does_not_hold_gives_its_problems(bench: Bench) -> None:
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench.spark, bench, {"gen": numbers(), "odd": keep("nope > 1"), "out": COLLECT}, "gen>odd, odd>out", "out")
+    assert [problem.pointer for problem in caught.value.problems] == ["/nodes/odd/config/condition"]
