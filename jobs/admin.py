@@ -1,0 +1,162 @@
+"""Django's administration: everything can be looked at; rows change by the services only, users and members here."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from jobs.models import (
+    ApiToken,
+    AuditEntry,
+    Command,
+    Connection,
+    Driver,
+    Event,
+    Execution,
+    Job,
+    JobConfig,
+    JobSchedule,
+    JobVersion,
+    Project,
+    ProjectMember,
+    RejectedRow,
+)
+from jobs.services.access import token_revoke
+
+if TYPE_CHECKING:
+    AnyAdmin = admin.ModelAdmin[Any]
+    AnyInline = admin.TabularInline[Any, Any]
+else:
+    AnyAdmin, AnyInline = admin.ModelAdmin, admin.TabularInline
+
+admin.site.site_header = "Pipeline Web administration"
+admin.site.site_title = "Pipeline Web"
+admin.site.index_title = "Rows"
+
+
+class ReadOnlyAdmin(AnyAdmin):
+    """Looks, and changes nothing. Lists never count the whole table."""
+
+    show_full_result_count = False
+    list_per_page = 50
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class ProjectMemberInline(AnyInline):
+    model = ProjectMember
+    extra = 0
+    autocomplete_fields = ("user",)
+
+
+@admin.register(Project)
+class ProjectAdmin(AnyAdmin):
+    list_display = ("slug", "title", "create_time")
+    search_fields = ("slug", "title")
+    inlines = (ProjectMemberInline,)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
+        return False
+
+
+@admin.register(Job)
+class JobAdmin(ReadOnlyAdmin):
+    list_display = ("job_name", "title", "job_type", "version", "enabled", "project", "create_time", "deleted_at")
+    list_filter = ("job_type", "enabled", "project")
+    list_select_related = ("project",)
+    search_fields = ("job_name", "title")
+
+
+@admin.register(JobVersion)
+class JobVersionAdmin(ReadOnlyAdmin):
+    list_display = ("job", "version", "comment", "create_time", "created_by")
+    list_select_related = ("job", "created_by")
+    search_fields = ("job__job_name",)
+
+
+@admin.register(Execution)
+class ExecutionAdmin(ReadOnlyAdmin):
+    list_display = ("execution_id", "job_name", "version", "status", "attempt", "triggered_by", "create_time", "end_time")
+    list_filter = ("status", "job_type", "triggered_by")
+    search_fields = ("execution_id", "job_name")
+
+
+@admin.register(Event)
+class EventAdmin(ReadOnlyAdmin):
+    list_display = ("execution_id", "seq", "time", "kind", "actor", "from_status", "to_status", "reason")
+    list_filter = ("kind",)
+    search_fields = ("execution__execution_id",)
+
+
+@admin.register(Command)
+class CommandAdmin(ReadOnlyAdmin):
+    list_display = ("execution_id", "kind", "status", "requested_by", "create_time", "done_time", "result")
+    list_filter = ("kind", "status")
+    search_fields = ("execution__execution_id",)
+
+
+@admin.register(JobConfig)
+class JobConfigAdmin(ReadOnlyAdmin):
+    list_display = ("job", "config_key", "config_value", "config_type", "update_time")
+    list_select_related = ("job",)
+    search_fields = ("job__job_name", "config_key")
+
+
+@admin.register(JobSchedule)
+class JobScheduleAdmin(ReadOnlyAdmin):
+    list_display = ("job", "schedule_type", "cron_expression", "time_zone", "enabled", "next_trigger_time", "last_trigger_time")
+    list_select_related = ("job",)
+    list_filter = ("schedule_type", "enabled")
+
+
+@admin.register(Connection)
+class ConnectionAdmin(ReadOnlyAdmin):
+    """Without its secrets, encrypted as they are."""
+
+    list_display = ("name", "kind", "project", "test_ok", "test_time", "update_time")
+    list_filter = ("kind", "project")
+    list_select_related = ("project",)
+    search_fields = ("name",)
+    exclude = ("secrets",)
+
+
+@admin.register(Driver)
+class DriverAdmin(ReadOnlyAdmin):
+    list_display = ("driver_id", "kind", "status", "host", "pid", "start_time", "heartbeat_time", "end_reason")
+    list_filter = ("kind", "status")
+
+
+@admin.register(RejectedRow)
+class RejectedRowAdmin(ReadOnlyAdmin):
+    list_display = ("execution_id", "node_id", "batch_id", "reason", "create_time")
+    search_fields = ("execution__execution_id", "node_id")
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnlyAdmin):
+    list_display = ("time", "actor", "action", "object_type", "object_id", "project")
+    list_filter = ("action", "object_type")
+    list_select_related = ("project",)
+    search_fields = ("actor", "object_id")
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnlyAdmin):
+    list_display = ("prefix", "name", "user", "create_time", "last_used_time", "revoke_time")
+    list_select_related = ("user",)
+    exclude = ("digest",)
+    actions = ("revoke",)
+
+    @admin.action(description="Revoke the chosen tokens")
+    def revoke(self, request: HttpRequest, queryset: Any) -> None:
+        if request.user.is_superuser:
+            for token in queryset:
+                token_revoke(token=token, user=request.user)

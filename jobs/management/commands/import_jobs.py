@@ -1,0 +1,50 @@
+"""Makes or updates jobs from files, one file a job."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from jobs.management.commands.load_examples import user_found
+from jobs.models import DEFAULT_PROJECT
+from jobs.selectors.refusals import Refusal
+from jobs.services.imports import job_import
+
+SUFFIXES = (".json", ".yaml", ".yml")
+
+
+class Command(BaseCommand):
+    help = "Import jobs from JSON or YAML: a file, or every such file of a folder. A job that exists gets a new version."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path)
+        parser.add_argument("--user", default="", help="who acts; else the first active superuser")
+        parser.add_argument("--project", default=DEFAULT_PROJECT, help="where new jobs go")
+        parser.add_argument("--draft", action="store_true", help="save drafts only, publish nothing")
+
+    def handle(self, *args: Any, path: Path, user: str, project: str, draft: bool, **options: Any) -> None:
+        actor = user_found(user)
+        failed = 0
+        for file in files_of(path):
+            try:
+                done = job_import(user=actor, raw=file.read_bytes(), project=project, publish=not draft)
+            except Refusal as refusal:
+                failed += 1
+                self.stderr.write(f"{file}: {refusal.message}")
+                for problem in refusal.problems:
+                    self.stderr.write(f"  {problem.severity} {problem.code} {problem.pointer or '/'}: {problem.message}")
+            else:
+                self.stdout.write(f"{file}: {done}")
+        if failed:
+            raise CommandError(f"{failed} of {len(files_of(path))} files could not be imported")
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file itself, or the documents of the folder by name; CommandError where there is nothing."""
+    if path.is_file():
+        return [path]
+    found = sorted(entry for entry in path.glob("*") if entry.suffix.lower() in SUFFIXES) if path.is_dir() else []
+    if not found:
+        raise CommandError(f"{path}: there is no JSON or YAML file")
+    return found
