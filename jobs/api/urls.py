@@ -3,7 +3,7 @@
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from jobs.api import configs, connections, documents, drafts, execution_history, executions, jobs, overview, schedules
+from jobs.api import configs, connections, documents, drafts, examples, execution_history, executions, jobs, overview, schedules
 from jobs.api.unknown import UnknownView
 
 _job = [
@@ -49,6 +49,8 @@ urlpatterns = [
     path("jobs/import", documents.ImportView.as_view()),
     path("jobs/<str:job_name>", jobs.JobView.as_view()),
     path("jobs/<str:job_name>/", include(_job)),
+    path("examples", examples.ExamplesView.as_view()),
+    path("examples/<str:job_name>/reset", examples.ExampleResetView.as_view()),
     path("executions", executions.ExecutionsView.as_view()),
     path("executions/<str:execution_id>", executions.ExecutionView.as_view()),
     path("executions/<str:execution_id>/", include(_execution)),

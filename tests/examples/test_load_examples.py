@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from jobs.models import Connection, Execution, Job, JobDraft
 from jobs.selectors.refusals import Forbidden, NotFound
@@ -161,6 +162,21 @@ def test_only_an_editor_resets(admin):
     job.project.members.create(user=viewer, role="VIEWER")
     with pytest.raises(Forbidden):
         example_reset(job=job, user=viewer)
+
+
+def test_resetting_over_rest(admin):
+    job = streaming_example(admin)
+    browser = Client()
+    browser.force_login(admin)
+    assert [row["job_name"] for row in browser.get("/api/examples").json()["results"]] == sorted(EXAMPLES)
+    day_feed(incoming_folder())
+    answer = browser.post(f"/api/examples/{job.job_name}/reset", {}, content_type="application/json")
+    assert (answer.status_code, answer.json()["job_name"]) == (200, job.job_name)
+    assert not any(incoming_folder().iterdir())
+    execution_start(job=job, user=admin, triggered_by="MANUAL")
+    refused = browser.post(f"/api/examples/{job.job_name}/reset")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "execution.unfinished")
+    assert browser.post("/api/examples/nothing/reset").status_code == 404
 
 
 def test_resetting_by_command(admin):
