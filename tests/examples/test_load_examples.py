@@ -174,9 +174,9 @@ def test_resetting_over_rest(admin):
     assert (answer.status_code, answer.json()["job_name"]) == (200, job.job_name)
     assert not any(incoming_folder().iterdir())
     execution_start(job=job, user=admin, triggered_by="MANUAL")
-    refused = browser.post(f"/api/examples/{job.job_name}/reset")
+    refused = browser.post(f"/api/examples/{job.job_name}/reset", {}, content_type="application/json")
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "execution.unfinished")
-    assert browser.post("/api/examples/nothing/reset").status_code == 404
+    assert browser.post("/api/examples/nothing/reset", {}, content_type="application/json").status_code == 404
 
 
 def test_resetting_by_command(admin):
