@@ -20,6 +20,8 @@ ENTRY_POINT_GROUP = "pipeline_web.nodes"
 NODE_TYPES: Mapping[str, str] = {
     "source.file": "jobs.nodes.sources.file:FileSource",
     "source.generator": "jobs.nodes.sources.generator:GeneratorSource",
+    "source.http_api": "jobs.nodes.sources.http_api:HttpApiSource",
+    "source.jdbc": "jobs.nodes.sources.jdbc:JdbcSource",
     "flow.filter_rows": "jobs.nodes.flows.filter_rows:FilterRows",
     "flow.compute_columns": "jobs.nodes.flows.compute_columns:ComputeColumns",
     "flow.select_fields": "jobs.nodes.flows.select_fields:SelectFields",
@@ -32,6 +34,7 @@ NODE_TYPES: Mapping[str, str] = {
 }
 
 CONNECTION_KINDS: Mapping[str, str] = {
+    "http_api": "jobs.nodes.connections.http_api:HttpApiConnection",
     "postgresql": "jobs.nodes.connections.postgresql:PostgresqlConnection",
     "sqlite": "jobs.nodes.connections.sqlite:SqliteConnection",
 }

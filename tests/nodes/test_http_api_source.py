@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, ConnectionSettings, Limits
 from jobs.nodes.worker_errors import node_error_in
 from tests.nodes.api_server import Answer, ApiServer, Request, api_server, as_json, by_cursor, paged, records
 from tests.nodes.conftest import Build, Built
+from tests.nodes.streams import Drained
 
 pytestmark = pytest.mark.spark
 
@@ -25,36 +26,13 @@ def source(build: Build, server: ApiServer, config: dict[str, Any] | None = None
     return build("source.http_api", defaults | (config or {}), connections={"api": connection}, limits=limits, **given)
 
 
-class Drained:
-    """Batches as they were written: batch id → ids. Fails in the middle of batch `failing` when told to."""
-
-    def __init__(self) -> None:
-        self.batches: dict[int, list[int]] = {}
-        self.failing: int | None = None
-        self.progress: list[Any] = []
-
-    def run(self, frame: DataFrame, folder: Path) -> None:
-        def write(batch: DataFrame, batch_id: int) -> None:
-            found = sorted(row["id"] for row in batch.collect())
-            if batch_id == self.failing:
-                raise RuntimeError("the sink is away")
-            self.batches[batch_id] = found
-
-        query = frame.writeStream.foreachBatch(write).option("checkpointLocation", str(folder)).trigger(availableNow=True).start()
-        try:
-            query.awaitTermination()
-        finally:
-            self.progress = list(query.recentProgress)
-
-
 def test_pages_become_batches_and_each_record_one_row(spark: SparkSession, build: Build, tmp_path: Path):
     with api_server(paged(47)) as server:
         built = source(build, server, {"pages_per_batch": 2, "total_pointer": "/total"}, mode="stream")
         drained = Drained()
         drained.run(built.node.read(spark, built.context), tmp_path / "live")
     assert drained.batches == {0: list(range(20)), 1: list(range(20, 40)), 2: list(range(40, 47))}
-    end = json.loads(drained.progress[2]["sources"][0]["endOffset"])
-    assert end["progress"] == {"done": 47, "total": 47, "unit": "rows"}
+    assert drained.end_offset()["progress"] == {"done": 47, "total": 47, "unit": "rows"}
     assert server.requests[0].path == "/things"
     assert server.requests[0].headers["Authorization"] == "Bearer canary-4711"
 

@@ -92,8 +92,10 @@ class PostgresqlConnection(ConnectionKind):
         return steps
 
 
-def postgresql_open(settings: ConnectionSettings, limits: Limits, *, application: str = "pipeline web") -> PostgresSession:
-    """A connection in UTC that a frozen client loses; NodeError in one sentence when it is refused."""
+def postgresql_open(
+    settings: ConnectionSettings, limits: Limits, *, application: str = "pipeline web", idle_limit: bool = True
+) -> PostgresSession:
+    """A connection in UTC; NodeError in one sentence when it is refused. With `idle_limit` a frozen client loses it."""
     import psycopg2
 
     typed = PostgresqlSettings.model_validate(settings.config)
@@ -106,7 +108,7 @@ def postgresql_open(settings: ConnectionSettings, limits: Limits, *, application
             password=settings.secrets.get("password", ""),
             connect_timeout=_CONNECT_SECONDS,
             application_name=application,
-            options=f"{_server_options(typed)} -c idle_in_transaction_session_timeout={_IDLE_IN_TRANSACTION_MS}",
+            options=_server_options(typed) + (f" -c idle_in_transaction_session_timeout={_IDLE_IN_TRANSACTION_MS}" if idle_limit else ""),
             keepalives_idle=10,
             keepalives_interval=5,
             keepalives_count=3,

@@ -1,0 +1,155 @@
+"""Rows of a table or query as a Spark data source; the offset is the last key read, or whether the one whole read is done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from jobs.nodes.base import REJECTED, ConnectionSettings, Limits
+from jobs.nodes.columns import quoted
+from jobs.nodes.sources.jdbc import JdbcSourceConfig
+from jobs.nodes.sources.jdbc_dialect import Chunk, ReadColumn, ReadDialect, dialect_for
+from jobs.nodes.worker_errors import carried_out
+
+_ARROW_ROWS = 10_000
+
+
+def schema_ddl(columns: Sequence[ReadColumn]) -> str:
+    """The columns with REJECTED behind them."""
+    return ", ".join([*(f"{quoted(column.name)} {column.type}" for column in columns), f"{REJECTED} string"])
+
+
+@dataclass
+class ChunkPartition(InputPartition):
+    chunk: Chunk
+
+
+class TableRows(DataSource):
+    @classmethod
+    def name(cls) -> str:
+        return "pipeline_table_rows"
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return TableRowsReader(dict(self.options), schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        return TableRowsStreamReader(dict(self.options), schema)
+
+
+class _Table:
+    """What both readers share: options in, rows out."""
+
+    def __init__(self, options: dict[str, str], schema: StructType) -> None:
+        self._options = options
+        self._schema = schema
+        self._settings = json.loads(options["settings"])
+        self.config = JdbcSourceConfig.model_validate(self._settings["config"])
+        self.bounded = bool(self._settings["bounded"])
+
+    def dialect(self) -> ReadDialect:
+        connection = ConnectionSettings(**self._settings["connection"], secrets=json.loads(self._options["secret"]))
+        roots = tuple(Path(root) for root in self._settings["file_roots"])
+        return dialect_for(connection, Limits(file_roots=roots, data_dir=Path(self._settings["data_dir"])), self.config)
+
+    def record_batches(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        arrow_schema = to_arrow_schema(self._schema, timezone="UTC")
+        dialect = self.dialect()
+        with carried_out(), dialect.cursor() as cursor:
+            columns = {column.name: column for column in dialect.columns(cursor)}
+            wanted = [columns[name] for name in self._schema.names if name in columns]
+            rows = (_converted(row, wanted) for row in dialect.read(cursor, wanted, chunk))
+            while taken := list(islice(rows, _ARROW_ROWS)):
+                values = list(zip(*taken, strict=True))
+                arrays = [pa.array(part, field.type) for part, field in zip(values, arrow_schema, strict=True)]
+                yield pa.RecordBatch.from_arrays(arrays, schema=arrow_schema)
+
+
+def _converted(row: Sequence[Any], columns: Sequence[ReadColumn]) -> tuple[Any, ...]:
+    """The row with its reason behind it; a value that does not fit is empty, and the first such the reason."""
+    reason = None
+    values: list[Any] = []
+    for value, column in zip(row, columns, strict=True):
+        if value is not None and column.converted is not None:
+            try:
+                value = column.converted(value)
+            except (ValueError, TypeError, OverflowError):
+                reason = reason or f"{column.name}: cannot read '{str(value)[:200]}' as {column.type}"
+                value = None
+        values.append(value)
+    return (*values, reason)
+
+
+class TableRowsReader(DataSourceReader):
+    """All rows by one task, in one state of the data."""
+
+    def __init__(self, options: dict[str, str], schema: StructType) -> None:
+        self._options = options
+        self._schema = schema
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return [ChunkPartition(Chunk())]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return _Table(self._options, self._schema).record_batches(Chunk())
+
+
+class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Chunks by key: offset `{"key", "rows", "total"}`; without a key one chunk: `{"whole": 0 or 1}`. Each chunk is read by one task."""
+
+    def __init__(self, options: dict[str, str], schema: StructType) -> None:
+        self._options = options
+        self._schema = schema
+        self._ceiling: Any = None
+        self._total: int | None = None
+
+    def initialOffset(self) -> dict[str, Any]:
+        return {"key": None, "rows": 0} if self._table().config.key_column else {"whole": 0}
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        return ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """Rows that come while the run goes on belong to the next one."""
+        table = self._table()
+        if table.config.key_column:
+            dialect = table.dialect()
+            with carried_out(), dialect.cursor() as cursor:
+                self._ceiling = dialect.last_key(cursor)
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        table = self._table()
+        if not table.config.key_column:
+            return {"whole": 1, "progress": {"done": 1, "total": 1, "unit": "queries"}}
+        dialect = table.dialect()
+        with carried_out(), dialect.cursor() as cursor:
+            dialect.columns(cursor)  # tells the key's type
+            chunk = Chunk(start["key"], self._ceiling)
+            end = dialect.chunk_end(cursor, chunk, table.config.rows_per_batch)
+            if end is None:
+                return start
+            if self._total is None and table.bounded:
+                self._total = int(start["rows"]) + dialect.count(cursor, chunk)
+            rows = int(start["rows"]) + dialect.count(cursor, Chunk(start["key"], end))
+        return {"key": end, "rows": rows, "progress": {"done": rows, "total": self._total, "unit": "rows"}}
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        if "whole" in end:
+            return [ChunkPartition(Chunk())] if start["whole"] < end["whole"] else []
+        return [] if start["key"] == end["key"] else [ChunkPartition(Chunk(start["key"], end["key"]))]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, ChunkPartition)
+        return self._table().record_batches(partition.chunk)
+
+    def _table(self) -> _Table:
+        return _Table(self._options, self._schema)

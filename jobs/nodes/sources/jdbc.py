@@ -1,0 +1,136 @@
+"""Reads a table or the result of a query, whole or in chunks by a key."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from jobs.nodes import base
+from jobs.nodes.base import NodeContext, NodeError, Source
+from jobs.nodes.form import connection_field, hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from jobs.nodes.sources.jdbc_dialect import ReadColumn, ReadDialect
+
+
+class JdbcSourceConfig(base.Config):
+    connection: str = connection_field("postgresql", "sqlite")
+    table: str = Field(
+        "",
+        max_length=200,
+        pattern=r"^([^\x00\r\n.]+(\.[^\x00\r\n.]+)?)?$",
+        description="The table or view, if need be with its schema; or write a query.",
+        examples=["flights", "reporting.delays"],
+    )
+    query: str = Field(
+        "",
+        max_length=100_000,
+        description="One SELECT in the database's own SQL, instead of a table.",
+        examples=["SELECT carrier, dep_delay FROM flights WHERE NOT cancelled"],
+        json_schema_extra=hints("sql"),
+    )
+    key_column: str = Field(
+        "",
+        max_length=255,
+        description="A column without empty values, best unique: rows are read in its order, in chunks; empty reads all at once.",
+        examples=["id"],
+        json_schema_extra=hints("column"),
+    )
+    rows_per_batch: int = Field(
+        50_000,
+        ge=1,
+        le=10_000_000,
+        description="Rows of a chunk, which is a batch and a checkpoint.",
+        examples=[50_000],
+        json_schema_extra=hints(advanced=True),
+    )
+
+    @model_validator(mode="after")
+    def _table_or_query(self) -> JdbcSourceConfig:
+        if bool(self.table) == bool(self.query.strip()):
+            raise ValueError("give either a table or a query")
+        return self
+
+
+class JdbcSource(Source[JdbcSourceConfig]):
+    """Reads a database table, or what a query finds, whole or in chunks by a key column.
+
+    Bounded; with a key column also unbounded, reading rows with larger keys as they come.
+    Exactly once as long as rows behind the key do not change.
+    """
+
+    type = "source.jdbc"
+    title = "Database table"
+    icon = "database-export"
+    Config = JdbcSourceConfig
+    connection_kinds = ("postgresql", "sqlite")
+    boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
+    guarantee: ClassVar[str] = "exactly once"
+    rejects_rows: ClassVar[bool] = True
+    summary_template = "{table}{query}"
+
+    def resumes(self, config: JdbcSourceConfig) -> bool:
+        return bool(config.key_column)
+
+    def read(self, spark: SparkSession, context: NodeContext[JdbcSourceConfig]) -> DataFrame:
+        from jobs.nodes.readers.table_rows import TableRows, schema_ddl
+
+        if not context.bounded and not context.config.key_column:
+            raise NodeError("reading a table: a job that never ends needs a key column", permanent=True, kind="user", field="key_column")
+        dialect = read_dialect(context)
+        columns = _checked_columns(dialect, context)
+        ddl = schema_ddl(columns)
+        if context.schema_only:
+            return spark.createDataFrame([], ddl)
+        spark.dataSource.register(TableRows)
+        options = {
+            "settings": json.dumps(
+                {
+                    "config": context.config.model_dump(mode="json"),
+                    "connection": {
+                        "name": dialect.settings.name,
+                        "kind": dialect.settings.kind,
+                        "config": dict(dialect.settings.config),
+                    },
+                    "file_roots": [str(root) for root in context.limits.file_roots],
+                    "data_dir": str(context.limits.data_dir),
+                    "bounded": context.bounded,
+                }
+            ),
+            "secret": json.dumps(dict(dialect.settings.secrets)),  # Spark hides options of this name
+        }
+        if context.mode == "batch":
+            return spark.read.format(TableRows.name()).schema(ddl).options(**options).load()
+        return spark.readStream.name(context.node_id).format(TableRows.name()).schema(ddl).options(**options).load()
+
+
+def read_dialect(context: NodeContext[JdbcSourceConfig]) -> ReadDialect:
+    from jobs.nodes.sources.jdbc_dialect import dialect_for
+
+    return dialect_for(context.connection(context.config.connection), context.limits, context.config)
+
+
+def _checked_columns(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig]) -> list[ReadColumn]:
+    """Columns of the table or query; NodeError when the key is not among them, or has empty values."""
+    with dialect.cursor() as cursor:
+        columns = dialect.columns(cursor)
+        key = context.config.key_column
+        if not key:
+            return columns
+        if key not in [column.name for column in columns]:
+            names = ", ".join(column.name for column in columns)
+            raise NodeError(
+                f"reading a table: there is no column {key}; the columns are {names}", permanent=True, kind="user", field="key_column"
+            )
+        if not context.schema_only and dialect.key_has_empty_values(cursor):
+            raise NodeError(
+                f"reading a table: the key column {key} has empty values, whose rows would be missed; choose one without",
+                permanent=True,
+                kind="user",
+                field="key_column",
+            )
+    return columns

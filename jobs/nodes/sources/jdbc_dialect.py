@@ -1,0 +1,135 @@
+"""What differs between databases for `source.jdbc`: their types, their parameters, their errors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+
+if TYPE_CHECKING:
+    from jobs.nodes.sources.jdbc import JdbcSourceConfig
+
+FETCHED_ROWS = 5_000
+#: Where a bound value goes; a character that no SQL holds, so that % and ? in a person's query stay what they are.
+BOUND = "\x00"
+
+
+@dataclass(frozen=True)
+class ReadColumn:
+    """`type` is Spark's; `selected` the SQL that gives a value which `converted` turns into a Python one, or raises ValueError."""
+
+    name: str
+    type: str
+    selected: str
+    converted: Callable[[Any], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows with `after` < key ≤ `upto`; None on either side is open. Keys are what JSON can hold."""
+
+    after: Any = None
+    upto: Any = None
+
+
+class ReadDialect(ABC):
+    """One database, one table or query. Every cursor belongs to a session that may only read."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, settings: ConnectionSettings, limits: Limits, config: JdbcSourceConfig) -> None:
+        self.settings = settings
+        self.limits = limits
+        self.config = config
+
+    @abstractmethod
+    def cursor(self) -> AbstractContextManager[Any]:
+        """A cursor in a transaction that only reads; turns database errors into one NodeError sentence."""
+
+    @abstractmethod
+    def columns(self, cursor: Any) -> list[ReadColumn]:
+        """The columns, without reading rows where the database knows their types."""
+
+    @abstractmethod
+    def run(self, cursor: Any, statement: str, values: tuple[Any, ...] = ()) -> None:
+        """Execute `statement`, with `values` where BOUND stands."""
+
+    @abstractmethod
+    def rows(self, cursor: Any, statement: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """Rows of a statement without ever holding them all."""
+
+    @abstractmethod
+    def key_shown(self) -> str:
+        """SQL of the key as something JSON can hold."""
+
+    @abstractmethod
+    def key_bound(self) -> str:
+        """SQL that turns a parameter back into a key."""
+
+    @property
+    def relation(self) -> str:
+        if self.config.query.strip():
+            return f"({self.config.query.strip().rstrip(';')}) AS queried"
+        return ".".join(self.quoted(part) for part in self.config.table.split("."))
+
+    @property
+    def key(self) -> str:
+        return self.quoted(self.config.key_column)
+
+    def quoted(self, name: str) -> str:
+        return '"' + name.replace('"', '""') + '"'
+
+    def key_has_empty_values(self, cursor: Any) -> bool:
+        self.run(cursor, f"SELECT 1 FROM {self.relation} WHERE {self.key} IS NULL LIMIT 1")
+        return cursor.fetchone() is not None
+
+    def last_key(self, cursor: Any) -> Any:
+        """The largest key now; None when there are no rows."""
+        self.run(cursor, f"SELECT {self.key_shown()} AS shown FROM {self.relation} ORDER BY {self.key} DESC LIMIT 1")
+        row = cursor.fetchone()
+        return None if row is None else row[0]
+
+    def count(self, cursor: Any, chunk: Chunk) -> int:
+        where, values = self._where(chunk)
+        self.run(cursor, f"SELECT count(*) FROM {self.relation}{where}", values)
+        return int(cursor.fetchone()[0])
+
+    def chunk_end(self, cursor: Any, chunk: Chunk, rows: int) -> Any:
+        """The key of the last of the first `rows` rows of `chunk`, so that a chunk ends only where the key changes; None if it is empty."""
+        where, values = self._where(chunk)
+        inner = (
+            f"SELECT {self.key} AS chunk_key, {self.key_shown()} AS shown FROM {self.relation}{where} ORDER BY {self.key} LIMIT {rows:d}"
+        )
+        self.run(cursor, f"SELECT shown FROM ({inner}) AS chunk ORDER BY chunk_key DESC LIMIT 1", values)
+        row = cursor.fetchone()
+        return None if row is None else row[0]
+
+    def read(self, cursor: Any, columns: list[ReadColumn], chunk: Chunk) -> Iterator[tuple[Any, ...]]:
+        where, values = self._where(chunk)
+        selected = ", ".join(f"{column.selected} AS {self.quoted(column.name)}" for column in columns)
+        return self.rows(cursor, f"SELECT {selected} FROM {self.relation}{where}", values)
+
+    def _where(self, chunk: Chunk) -> tuple[str, tuple[Any, ...]]:
+        conditions: Mapping[str, Any] = {">": chunk.after, "<=": chunk.upto}
+        given = {sign: value for sign, value in conditions.items() if value is not None}
+        text = " AND ".join(f"{self.key} {sign} {self.key_bound()}" for sign in given)
+        return (f" WHERE {text}" if given else ""), tuple(given.values())
+
+
+def dialect_for(settings: ConnectionSettings, limits: Limits, config: JdbcSourceConfig) -> ReadDialect:
+    """The dialect of a connection's kind."""
+    if settings.kind == "sqlite":
+        from jobs.nodes.sources.jdbc_sqlite import SqliteReadDialect
+
+        return SqliteReadDialect(settings, limits, config)
+    if settings.kind == "postgresql":
+        from jobs.nodes.sources.jdbc_postgresql import PostgresqlReadDialect
+
+        return PostgresqlReadDialect(settings, limits, config)
+    raise NodeError(
+        f'connection "{settings.name}" is of kind {settings.kind}; choose a database', permanent=True, kind="user", field="connection"
+    )

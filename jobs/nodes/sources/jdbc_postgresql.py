@@ -1,0 +1,117 @@
+"""`source.jdbc` on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Context, Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.connections.postgresql import postgresql_open
+from jobs.nodes.sources.jdbc_dialect import BOUND, FETCHED_ROWS, ReadColumn, ReadDialect
+
+if TYPE_CHECKING:
+    import psycopg2
+
+#: Type names as the server writes them → Spark's; all others are read as the server's text.
+_TYPES: Mapping[str, str] = {
+    "boolean": "boolean",
+    "smallint": "smallint",
+    "integer": "int",
+    "bigint": "bigint",
+    "real": "float",
+    "double precision": "double",
+    "date": "date",
+    "timestamp with time zone": "timestamp",
+    "bytea": "binary",
+    "text": "string",
+    "character varying": "string",
+}
+_MOST_DIGITS = 38
+
+
+class PostgresqlReadDialect(ReadDialect):
+    kind: ClassVar[str] = "postgresql"
+
+    #: Known once the columns are: a key travels as text and comes back by a cast.
+    _key_type = "text"
+
+    @contextmanager
+    def cursor(self) -> Iterator[Any]:
+        """One transaction that sees one state of the data and cannot write."""
+        import psycopg2
+
+        session = postgresql_open(self.settings, self.limits, application="pipeline web source", idle_limit=False)
+        try:
+            session.set_session(isolation_level="REPEATABLE READ", readonly=True)
+            with session.cursor() as cursor:
+                yield cursor
+        except psycopg2.Error as error:
+            raise _sentence(self.settings.name, error) from error
+        finally:
+            session.close()
+
+    def columns(self, cursor: Any) -> list[ReadColumn]:
+        self.run(cursor, f"SELECT * FROM {self.relation} LIMIT 0")
+        described = list(cursor.description)
+        cursor.execute(
+            "SELECT format_type(given.type, NULL) FROM unnest(%s::oid[]) WITH ORDINALITY AS given(type, place) ORDER BY place",
+            ([column.type_code for column in described],),
+        )
+        types = [name for (name,) in cursor.fetchall()]
+        self._key_type = dict(zip((column.name for column in described), types, strict=True)).get(self.config.key_column, "text")
+        return [self._column(column, name) for column, name in zip(described, types, strict=True)]
+
+    def _column(self, column: Any, type_name: str) -> ReadColumn:
+        """Times without a zone are taken for UTC, as the sink writes them."""
+        quoted = self.quoted(column.name)
+        if type_name == "timestamp without time zone":
+            return ReadColumn(column.name, "timestamp", f"{quoted} AT TIME ZONE 'UTC'")
+        if type_name == "numeric":
+            return _numeric(column, quoted)
+        if type_name == "bytea":
+            return ReadColumn(column.name, "binary", quoted, bytes)
+        spark_type = _TYPES.get(type_name)
+        return ReadColumn(column.name, spark_type, quoted) if spark_type else ReadColumn(column.name, "string", f"{quoted}::text")
+
+    def run(self, cursor: Any, statement: str, values: tuple[Any, ...] = ()) -> None:
+        if values:
+            cursor.execute(statement.replace("%", "%%").replace(BOUND, "%s"), values)
+        else:
+            cursor.execute(statement)
+
+    def rows(self, cursor: Any, statement: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        with cursor.connection.cursor(name="pipeline_rows") as streaming:
+            streaming.itersize = FETCHED_ROWS
+            self.run(streaming, statement, values)
+            yield from streaming
+
+    def key_shown(self) -> str:
+        return f"{self.key}::text"
+
+    def key_bound(self) -> str:
+        return f"CAST({BOUND} AS {self._key_type})"
+
+
+def _numeric(column: Any, quoted: str) -> ReadColumn:
+    """Spark's decimals have at most 38 digits; a numeric without limits gets the widest, as Spark's own reader gives it."""
+    limited = column.precision is not None and 0 < column.precision <= _MOST_DIGITS and 0 <= column.scale <= column.precision
+    precision, scale = (column.precision, column.scale) if limited else (_MOST_DIGITS, 18)
+    exact = Context(prec=precision)
+
+    def converted(value: Decimal) -> Decimal:
+        try:
+            return exact.quantize(value, Decimal(1).scaleb(-scale))
+        except InvalidOperation:
+            raise ValueError(f"{value} does not fit decimal({precision},{scale})") from None
+
+    return ReadColumn(column.name, f"decimal({precision},{scale})", quoted, converted)
+
+
+def _sentence(connection: str, error: psycopg2.Error) -> NodeError:
+    code = error.pgcode or ""
+    words = error.diag.message_primary or str(error).strip().split("\n")[0] or type(error).__name__
+    permanent = code[:2] in ("42", "22", "25", "28")
+    remedy = "correct table, query or rights" if permanent else "it is tried again"
+    return NodeError(f'reading from "{connection}": {words}; {remedy}', permanent=permanent, kind="user" if permanent else "external")

@@ -1,0 +1,209 @@
+"""`source.jdbc` on both databases: whole or by key, resumed, with every type, and one sentence for each way it can fail."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+
+from jobs.nodes.base import REJECTED, NodeError
+from tests.nodes.conftest import Build, Built, Database
+from tests.nodes.streams import Drained
+
+pytestmark = pytest.mark.spark
+
+
+def source(build: Build, database: Database, config: dict[str, Any], **given: Any) -> Built:
+    return build("source.jdbc", {"connection": "db"} | config, connections=database.connections, **given)
+
+
+def numbered(database: Database, first: int, last: int) -> None:
+    """Rows `first` … `last - 1` of table `numbers`."""
+    if first == 0:
+        database.run("CREATE TABLE numbers (id integer PRIMARY KEY, name text)")
+    database.run(
+        f"INSERT INTO numbers VALUES {', '.join(f'({number}, $$n{number}$$)' for number in range(first, last))}".replace("$$", "'")
+    )
+
+
+def test_a_table_is_read_whole(spark: SparkSession, build: Build, database: Database):
+    numbered(database, 0, 25)
+    built = source(build, database, {"table": "numbers"})
+    frame = built.node.read(spark, built.context)
+    assert frame.columns == ["id", "name", REJECTED]
+    assert sorted((row["id"], row["name"]) for row in frame.collect()) == [(number, f"n{number}") for number in range(25)]
+
+
+def test_a_query_may_hold_percent_and_question_marks(spark: SparkSession, build: Build, database: Database, tmp_path: Path):
+    numbered(database, 0, 12)
+    query = "SELECT id, name || '%s?' AS label FROM numbers WHERE name LIKE 'n1%';"
+    built = source(build, database, {"query": query, "key_column": "id", "rows_per_batch": 2}, mode="stream")
+    drained = Drained("label")
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.everything == ["n1%s?", "n10%s?", "n11%s?"]
+
+
+def test_chunks_follow_the_key_and_a_later_run_goes_on_behind_it(spark: SparkSession, build: Build, database: Database, tmp_path: Path):
+    numbered(database, 0, 25)
+    built = source(build, database, {"table": "numbers", "key_column": "id", "rows_per_batch": 10}, mode="stream")
+    drained = Drained()
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {0: list(range(10)), 1: list(range(10, 20)), 2: list(range(20, 25))}
+    assert drained.end_offset()["progress"] == {"done": 25, "total": 25, "unit": "rows"}
+    numbered(database, 25, 28)
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches[3] == [25, 26, 27]
+
+
+def test_a_batch_that_failed_reads_the_same_chunk_again(spark: SparkSession, build: Build, database: Database, tmp_path: Path):
+    numbered(database, 0, 20)
+    built = source(build, database, {"table": "numbers", "key_column": "id", "rows_per_batch": 10}, mode="stream")
+    drained = Drained()
+    drained.failing = 1
+    with pytest.raises(StreamingQueryException, match="the sink is away"):
+        drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    numbered(database, 20, 23)
+    drained.failing = None
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {0: list(range(10)), 1: list(range(10, 20)), 2: [20, 21, 22]}
+
+
+def test_without_a_key_a_stream_is_one_batch(spark: SparkSession, build: Build, database: Database, tmp_path: Path):
+    numbered(database, 0, 5)
+    built = source(build, database, {"table": "numbers", "rows_per_batch": 2}, mode="stream")
+    drained = Drained()
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {0: [0, 1, 2, 3, 4]}
+
+
+def test_a_chunk_ends_only_where_the_key_changes(spark: SparkSession, build: Build, database: Database, tmp_path: Path):
+    database.run("CREATE TABLE numbers (id integer, place text)")
+    database.run("INSERT INTO numbers VALUES (1, 'a'), (1, 'b'), (2, 'a'), (2, 'b'), (2, 'c'), (3, 'a')")
+    built = source(build, database, {"table": "numbers", "key_column": "id", "rows_per_batch": 3}, mode="stream")
+    drained = Drained()
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {0: [1, 1, 2, 2, 2], 1: [3]}
+
+
+def test_a_key_may_be_text(spark: SparkSession, build: Build, database: Database, tmp_path: Path):
+    database.run("CREATE TABLE people (name text PRIMARY KEY)")
+    database.run("INSERT INTO people VALUES ('Ann'), ('Bo''b'), ('Zoë'), ('李')")
+    built = source(build, database, {"table": "people", "key_column": "name", "rows_per_batch": 1}, mode="stream")
+    drained = Drained("name")
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert sorted(drained.everything) == ["Ann", "Bo'b", "Zoë", "李"]
+    assert len(drained.batches) == 4
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_every_postgresql_type_is_read_exactly(spark: SparkSession, build: Build, postgres_database: Database):
+    postgres_database.run(
+        "CREATE TABLE kinds (flag boolean, small smallint, n integer, big bigint, r real, d double precision, price numeric(20, 5), "
+        "day date, at timestamptz, local timestamp, raw bytea, words text, short varchar(5), c char(3), doc jsonb, u uuid, tags text[])"
+    )
+    postgres_database.run(
+        "INSERT INTO kinds VALUES (true, -1, 2, 9223372036854775807, 0.5, 0.1, 123456789012345.12345, 1.10, '2024-02-29', "
+        "'2024-03-31 03:30:00.123456+02', '2024-03-31 02:30:00', '\\x00ff', 'Zoë %', 'ab', 'c', '{\"a\": 1}', "
+        "'0b0f6c3e-0000-4000-8000-000000000001', '{x,y}')"
+    )
+    postgres_database.run("INSERT INTO kinds DEFAULT VALUES")
+    built = source(build, postgres_database, {"table": "kinds"})
+    frame = built.node.read(spark, built.context)
+    full, empty = sorted(frame.drop(REJECTED).collect(), key=lambda row: row["flag"] is None)
+    assert [value for value in empty if value is not None] == []
+    assert tuple(full[:8]) == (True, -1, 2, 2**63 - 1, 0.5, 0.1, Decimal("123456789012345.12345"), Decimal("1.100000000000000000"))
+    times = frame.selectExpr("unix_micros(at)", "unix_micros(local)").filter("`unix_micros(at)` IS NOT NULL").first()
+    expected = [datetime(2024, 3, 31, 1, 30, 0, 123456, tzinfo=UTC), datetime(2024, 3, 31, 2, 30, tzinfo=UTC)]
+    assert times is not None
+    assert list(times) == [round(time.timestamp() * 1_000_000) for time in expected]
+    assert full["day"] == date(2024, 2, 29)
+    assert bytes(full["raw"]) == b"\x00\xff"
+    assert tuple(full[12:]) == ("Zoë %", "ab", "c", '{"a": 1}', "0b0f6c3e-0000-4000-8000-000000000001", "{x,y}")
+
+
+def test_a_sqlite_value_that_does_not_fit_its_column_rejects_the_row(spark: SparkSession, build: Build, sqlite_database: Database):
+    sqlite_database.run("CREATE TABLE kinds (n integer, at timestamp, price decimal(6, 2), flag boolean, day date, free)")
+    sqlite_database.run(
+        "INSERT INTO kinds VALUES (1, '2024-03-31 01:30:00', '12.345', 1, '2024-02-29', 1), (2, NULL, NULL, NULL, NULL, 2.5)"
+    )
+    sqlite_database.run("INSERT INTO kinds VALUES ('many', '2024-03-31', 1, 0, '2024-02-29', 3), (3, 'noon', 1, 0, '2024-02-29', 4)")
+    built = source(build, sqlite_database, {"table": "kinds"})
+    frame = built.node.read(spark, built.context)
+    assert dict(frame.dtypes) == {
+        "n": "bigint", "at": "timestamp", "price": "decimal(6,2)", "flag": "boolean", "day": "date", "free": "double", REJECTED: "string",
+    }  # fmt: skip
+    rows = frame.filter(f"{REJECTED} IS NULL").selectExpr("n", "unix_seconds(at)", "price", "flag", "day", "free").orderBy("n").collect()
+    assert tuple(rows[0]) == (1, 1711848600, Decimal("12.34"), True, date(2024, 2, 29), 1.0)
+    assert tuple(rows[1]) == (2, None, None, None, None, 2.5)
+    reasons = sorted(row[0] for row in frame.filter(f"{REJECTED} IS NOT NULL").select(REJECTED).collect())
+    assert reasons == ["at: cannot read 'noon' as timestamp", "n: cannot read 'many' as bigint"]
+
+
+def test_what_a_sink_wrote_comes_back_as_it_was(spark: SparkSession, build: Build, database: Database):
+    from jobs.nodes.base import Batch
+
+    frame = spark.createDataFrame(
+        [(1, "Zoë", True, 0.1, Decimal("1.50"), date(2024, 2, 29))], "id int, name string, flag boolean, d double, p decimal(6,2), day date"
+    )
+    frame = frame.selectExpr("*", "timestamp_micros(1711848600123456) AS at")
+    sink = build("sink.jdbc", {"connection": "db", "table": "back", "mode": "overwrite"}, connections=database.connections)
+    sink.node.begin(spark, frame.schema, sink.context)
+    sink.node.write(frame, Batch(0, "node"), sink.context)
+    built = source(build, database, {"table": "back"})
+    found = built.node.read(spark, built.context).selectExpr(
+        "id", "name", "flag", "d", "cast(p AS decimal(6,2))", "cast(day AS date)", "cast(at AS timestamp)"
+    )
+    assert found.collect() == frame.collect()
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ({"table": "nowhere"}, r'reading from "db": (no such table: nowhere|relation "nowhere" does not exist); correct table'),
+        ({"query": "SELEC 1"}, r'reading from "db": .*(syntax error).*; correct table'),
+        ({"query": "DELETE FROM numbers RETURNING id"}, r'reading from "db": .*syntax error'),
+        ({"table": "numbers", "key_column": "zz"}, "there is no column zz; the columns are id, name"),
+    ],
+)
+def test_each_mistake_has_its_sentence(spark: SparkSession, build: Build, database: Database, config: dict[str, Any], sentence: str):
+    numbered(database, 0, 3)
+    built = source(build, database, config)
+    with pytest.raises(NodeError, match=sentence) as caught:
+        built.node.read(spark, built.context)
+    assert caught.value.permanent
+
+
+def test_a_key_with_empty_values_is_refused(spark: SparkSession, build: Build, database: Database):
+    database.run("CREATE TABLE numbers (id integer, name text)")
+    database.run("INSERT INTO numbers VALUES (1, 'a'), (NULL, 'b')")
+    built = source(build, database, {"table": "numbers", "key_column": "id"})
+    with pytest.raises(NodeError, match="the key column id has empty values"):
+        built.node.read(spark, built.context)
+
+
+def test_a_job_that_never_ends_needs_a_key(spark: SparkSession, build: Build, database: Database):
+    built = source(build, database, {"table": "numbers"}, bounded=False)
+    with pytest.raises(NodeError, match="a job that never ends needs a key column"):
+        built.node.read(spark, built.context)
+
+
+def test_a_sqlite_file_outside_the_allowed_folders_is_refused(spark: SparkSession, build: Build):
+    from jobs.nodes.base import ConnectionSettings
+
+    away = ConnectionSettings("db", "sqlite", {"path": "/etc/../etc/passwd"})
+    built = build("source.jdbc", {"connection": "db", "table": "x"}, connections={"db": away})
+    with pytest.raises(NodeError, match="it leads outside the allowed folders"):
+        built.node.read(spark, built.context)
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_password_shows_in_no_plan(spark: SparkSession, build: Build, postgres_database: Database):
+    numbered(postgres_database, 0, 1)
+    built = source(build, postgres_database, {"table": "numbers"})
+    plan: Any = built.node.read(spark, built.context)
+    assert postgres_database.settings.secrets["password"] not in plan._jdf.queryExecution().toString()
