@@ -130,6 +130,8 @@ REST_FRAMEWORK: dict[str, Any] = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "jobs.api.negotiation.JsonAlways",
+    "URL_FORMAT_OVERRIDE": None,
     "DEFAULT_PARSER_CLASSES": ["jobs.api.parsers.BoundedJsonParser"],
     "DEFAULT_SCHEMA_CLASS": "jobs.api.schema.AddressedAutoSchema",
     "EXCEPTION_HANDLER": "jobs.api.errors.exception_response",
@@ -213,6 +215,13 @@ DEMO_API_URL = f"http://{_OWN_ADDRESS}/demo/api"
 #: Token of the demo API; empty where the demo does not exist.
 DEMO_API_TOKEN = (env.str("DEMO_API_TOKEN", "") or key_read_or_created(DATA_DIR / "keys" / "demo_token")) if EMBEDDED else ""
 
+#: Memory of a driver that only answers the editor.
+SPARK_INTERACTIVE_MEMORY = env.str("SPARK_INTERACTIVE_MEMORY", "1g")
+#: Driver processes of each worker: shared by executions, kept for the editor's questions, and at most for executions of their own.
+SHARED_DRIVERS = env.int("SHARED_DRIVERS", 1)
+INTERACTIVE_DRIVERS = env.int("INTERACTIVE_DRIVERS", 1)
+DEDICATED_DRIVERS = env.int("DEDICATED_DRIVERS", 4)
+#: Executions that a shared driver runs at a time.
 DRIVER_SLOTS = env.int("DRIVER_SLOTS", 30)
 LEASE_SECONDS = env.int("LEASE_SECONDS", 15)
 LEASE_RENEW_SECONDS = env.int("LEASE_RENEW_SECONDS", 3)
@@ -225,7 +234,11 @@ CHECKPOINTS_KEPT = env.int("CHECKPOINTS_KEPT", 10)
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {
+        # 503 is how /readyz says "not yet", several times a second during a start.
+        "not_yet": {"()": "django.utils.log.CallbackFilter", "callback": lambda record: getattr(record, "status_code", 0) != 503}
+    },
     "formatters": {"line": {"format": "%(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["not_yet"]}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
 }

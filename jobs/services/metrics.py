@@ -118,7 +118,8 @@ def _roll_up(fine: int, coarse: int, now: datetime) -> int:
     groups: dict[tuple[str, datetime], list[MetricSample]] = {}
     for sample in MetricSample.objects.filter(resolution=fine, time__gte=start, time__lt=end).order_by("time").iterator():
         groups.setdefault((sample.execution_id, _floor(sample.time, coarse)), []).append(sample)
-    there = set(MetricSample.objects.filter(resolution=coarse, time__gte=start, time__lt=end).values_list("execution_id", "time"))
+    made_before = MetricSample.objects.filter(resolution=coarse, time__gte=start, time__lt=end)
+    there = {(row.execution_id, row.time) for row in made_before.only("execution_id", "time")}
     rows = [_rolled(samples, coarse, time) for (execution_id, time), samples in groups.items() if (execution_id, time) not in there]
     for begin in range(0, len(rows), 500):
         MetricSample.objects.bulk_create(rows[begin : begin + 500], ignore_conflicts=True)

@@ -1,5 +1,6 @@
 """Schedules: set, deleted, and fired; the words of what is not offered yet."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -32,12 +33,14 @@ def schedule_set(
     schedule_type: str,
     cron_expression: str = "",
     time_zone: str = "UTC",
+    event_topic: str = "",
+    dependencies: Sequence[str] = (),
     enabled: bool = True,
 ) -> JobSchedule:
     """The job's schedule from now on; Invalid where the expression or the zone cannot be read, NotYet for EVENT and DEPENDENCY."""
     role_check(user=user, project=job.project_id, role=Role.OPERATOR)
-    if schedule_type in (ScheduleType.EVENT, ScheduleType.DEPENDENCY):
-        raise NotYet(f"{schedule_type} schedules are not there yet: use CRON or MANUAL")
+    if schedule_type in (ScheduleType.EVENT, ScheduleType.DEPENDENCY) or event_topic or dependencies:
+        raise NotYet("starting on an event or after other jobs is not there yet: use CRON or MANUAL")
     cron = schedule_type == ScheduleType.CRON
     if problems := schedule_problems(schedule_type, cron_expression, time_zone):
         raise Invalid("the schedule cannot be used", problems=problems)
@@ -108,10 +111,11 @@ def schedule_fire(*, schedule: JobSchedule, now: datetime) -> ScheduleFire | Non
             ).update(next_trigger_time=following, last_trigger_time=fire_time)
             if not moved:
                 return None
-            fire = ScheduleFire.objects.create(schedule=schedule, fire_time=fire_time, outcome=FireOutcome.SKIPPED, reason="being started")
+            # The unique key: whoever else fires this time fails here, and nothing of this transaction stays.
+            fire = ScheduleFire.objects.create(schedule=schedule, fire_time=fire_time, outcome=FireOutcome.SKIPPED)
+            return _start(schedule, fire, missed, late=now - fire_time > LATE_MOST)
     except IntegrityError:
         return None
-    return _start(schedule, fire, missed, late=now - fire_time > LATE_MOST)
 
 
 def _newest(schedule: JobSchedule, due: datetime, now: datetime) -> tuple[datetime, int]:

@@ -21,7 +21,7 @@ def document_with(*, name: str, job_type: str = "STREAMING", rows: int = 100, **
         "type": job_type,
         "parameters": {"floor": {"type": "integer", "default": 0}},
         "nodes": {
-            "numbers": {"type": "source.generator", "type_version": 1, "name": "Numbers", "config": {"rows": rows}},
+            "numbers": {"type": "source.generator", "type_version": 1, "name": "Numbers", "config": {"total_rows": rows}},
             "out": {"type": "sink.print", "type_version": 1, "name": "Out", "config": {}},
         },
         "edges": {"e1": {"from": ["numbers", "out"], "to": ["out", "in"]}},

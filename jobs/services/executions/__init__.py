@@ -13,6 +13,7 @@ from jobs.services.executions.ending import (
     execution_lease_lost,
     execution_refuse,
     execution_stopped,
+    status_asked_for,
 )
 from jobs.services.executions.restoring import execution_restore
 from jobs.services.executions.starting import ExecutionConflict, NotStartable, execution_start
@@ -38,4 +39,5 @@ __all__ = [
     "execution_stopped",
     "execution_transition",
     "leases_renew",
+    "status_asked_for",
 ]

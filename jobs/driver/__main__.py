@@ -1,0 +1,90 @@
+"""`python -m jobs.driver`: reads the variables from its pipe, then serves until the pipe closes or it is told to stop."""
+
+import ctypes
+import faulthandler
+import json
+import os
+import signal
+import sys
+import threading
+import uuid
+from pathlib import Path
+
+from pipeline_web import variables
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    parent = int(sys.argv[1])
+    _die_with(parent)
+    faulthandler.enable()
+    variables.receive(sys.stdin)
+    order = json.loads(sys.stdin.readline())
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeline_web.settings")
+    import django
+
+    django.setup()
+    serve(order)
+
+
+def _die_with(parent: int) -> None:
+    """The kernel tells us when the worker dies, however it dies; if it did before we asked, there is nothing to live for."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        raise SystemExit("the worker is gone")
+
+
+def serve(order: dict[str, str]) -> None:
+    """`order`: driver_id, kind, worker, slots, memory, work_dir."""
+    from django.conf import settings
+
+    from jobs.driver.interactive import answer_for_ever
+    from jobs.driver.process import DriverProcess
+    from jobs.models import DriverKind
+    from jobs.services.drivers import driver_announce
+
+    driver = driver_announce(
+        driver_id=uuid.UUID(order["driver_id"]),
+        kind=order["kind"],
+        worker=order["worker"],
+        pid=os.getpid(),
+        slots=int(order["slots"]),
+    )
+    process = DriverProcess(driver)
+
+    def told(signum: int, frame: object) -> None:
+        process.stop("the worker stops")
+
+    signal.signal(signal.SIGTERM, told)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the worker too, which then tells us
+    threading.Thread(target=_listen, args=(process,), name="pipe", daemon=True).start()
+    process.open(Path(order["work_dir"]), memory=order["memory"])
+    if order["kind"] == DriverKind.INTERACTIVE:
+        answer_for_ever(process)
+    else:
+        process.serve()
+    watchdog = threading.Timer(settings.STOP_GRACE_SECONDS + 10, lambda: os._exit(process.exit_code or 3))
+    watchdog.daemon = True
+    watchdog.start()
+    process.close()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # The JVM ends with its pipe; a thread that hangs in it must not keep us.
+    os._exit(process.exit_code)
+
+
+def _listen(process: object) -> None:
+    from jobs.driver.process import DriverProcess
+
+    assert isinstance(process, DriverProcess)
+    for line in sys.stdin:
+        if line.strip() == "wake":
+            process.wake()
+        elif line.strip() == "stop":
+            process.stop("the worker stops")
+    process.stop("the worker is gone")
+
+
+if __name__ == "__main__":
+    main()

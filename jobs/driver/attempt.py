@@ -1,0 +1,239 @@
+"""One attempt of one execution in this driver: from the claim to the status it ends in."""
+
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections, connection
+from pyspark.sql import SparkSession
+
+from jobs.driver.logs import attempt_logger, attempt_logger_close
+from jobs.driver.planning import execution_plan
+from jobs.engine.compiler import PlanInvalid
+from jobs.engine.failure import ExecutionFailure
+from jobs.engine.plan import Plan
+from jobs.engine.runner import Run
+from jobs.models import Execution, ExecutionStatus, TransitionRefused
+from jobs.reporting import Reporter, Writer
+from jobs.selectors.refusals import Refusal
+from jobs.services.executions import (
+    execution_attempt_failed,
+    execution_complete,
+    execution_hand_over,
+    execution_stopped,
+    execution_transition,
+    status_asked_for,
+)
+
+logger = logging.getLogger(__name__)
+
+_POLL_SECONDS = 0.1
+#: After a forced end, so long until the driver gives itself up to get rid of what hangs.
+FORCED_SECONDS = 15.0
+
+
+class Host(Protocol):
+    """The driver process around an attempt."""
+
+    spark: SparkSession
+    writer: Writer
+    name: str
+
+    def attempt_ended(self, attempt: "Attempt") -> None: ...
+
+    def give_up(self, reason: str) -> None:
+        """Let the other executions go, then end the process."""
+
+    def spark_died(self) -> bool: ...
+
+
+class Attempt:
+    """Runs in a thread of its own. `stop`, `hand_over`, `force` and `lose` return at once."""
+
+    def __init__(self, execution: Execution, host: Host) -> None:
+        self.execution = execution
+        self.execution_id = execution.execution_id
+        self.number = execution.attempt
+        self._host = host
+        self._log = attempt_logger(self.execution_id, self.number)
+        self._run: Run | None = None
+        self._lock = threading.Lock()
+        self._stop_asked: float | None = None
+        self._forced: float | None = None
+        self._handing_over = ""
+        self._lost = threading.Event()
+        self._thread = threading.Thread(target=self._live, name=f"attempt {execution.job_name}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        """At the batch boundary; by force after the grace period."""
+        with self._lock:
+            self._stop_asked = self._stop_asked or time.monotonic()
+            if self._run:
+                self._run.stop()
+
+    def hand_over(self, reason: str) -> None:
+        """Stop at the batch boundary and let another driver go on."""
+        self._handing_over = reason
+        self.stop()
+
+    def force(self) -> None:
+        """End within seconds, in the middle of a batch."""
+        with self._lock:
+            self._stop_asked = self._stop_asked or time.monotonic()
+            self._forced = self._forced or time.monotonic()
+            if self._run:
+                self._run.interrupt()
+
+    def lose(self, reason: str) -> None:
+        """The lease is gone: end at once and write nothing more."""
+        if not self._lost.is_set():
+            self._log.error("this attempt lost its lease: %s", reason)
+            self._lost.set()
+            self.force()
+
+    def _live(self) -> None:
+        try:
+            self._log.info("attempt %d of version %d begins on %s", self.number, self.execution.version, self._host.name)
+            self._work()
+        except Exception:
+            logger.exception("attempt %d of %s", self.number, self.execution_id)
+            self._log.exception("the driver failed")
+        finally:
+            attempt_logger_close(self._log)
+            self._host.attempt_ended(self)
+            connection.close()
+
+    def _work(self) -> None:
+        reporter: Reporter | None = None
+        failure: ExecutionFailure | None = None
+        outcome = "stopped"
+        try:
+            plan = execution_plan(self.execution)
+            reporter = self._reporter(plan)
+            if not self._stop_asked:
+                outcome = self._run_to_end(plan, reporter)
+        except ExecutionFailure as error:
+            failure = error
+        except PlanInvalid as error:
+            first = error.problems[0] if error.problems else None
+            failure = ExecutionFailure(str(error), node_id=(first and first.node_id) or "", kind="user", permanent=True)
+        except Refusal as error:
+            failure = ExecutionFailure(error.message, kind="user", permanent=True)
+        except Exception as error:
+            failure = ExecutionFailure(f"the driver failed: {error}", stack_trace=traceback.format_exc())
+        finally:
+            if reporter is not None:
+                reporter.close()
+        self._conclude(outcome, failure)
+
+    def _reporter(self, plan: Plan) -> Reporter:
+        return Reporter(
+            self.execution,
+            self._host.writer,
+            project=self.execution.job.project.slug,
+            trigger_seconds=plan.settings.trigger_interval if plan.job_type == "STREAMING" else 1.0,
+            log=self._log,
+        )
+
+    def _run_to_end(self, plan: Plan, reporter: Reporter) -> str:
+        with self._lock:
+            self._run = run = Run(self._host.spark, plan, reporter, log=self._log)
+            if not self._stop_asked:
+                run.start()
+        if self._stop_asked:
+            return "stopped"
+        running = False
+        while True:
+            outcome = run.wait(_POLL_SECONDS if running else 0.02)
+            if not running and (outcome or reporter.started.is_set()):
+                running = True
+                self._settle(self._is_running)
+            if outcome:
+                return outcome
+            self._press(run)
+
+    def _press(self, run: Run) -> None:
+        """A stop always ends: at the boundary, then by force, then with the whole process."""
+        now = time.monotonic()
+        if self._stop_asked and not self._forced and now - self._stop_asked > settings.STOP_GRACE_SECONDS:
+            self._log.warning("the batch did not end within %d s: it is interrupted", settings.STOP_GRACE_SECONDS)
+            self.force()
+        if self._forced and (run.hanging or now - self._forced > FORCED_SECONDS):
+            self._host.give_up(f"execution {self.execution_id} cannot be interrupted")
+
+    def _is_running(self) -> None:
+        execution_transition(
+            execution_id=self.execution_id,
+            expected=ExecutionStatus.INITIALIZING,
+            to=ExecutionStatus.RUNNING,
+            attempt=self.number,
+            actor=self._host.name,
+            kind="started",
+        )
+
+    def _conclude(self, outcome: str, failure: ExecutionFailure | None) -> None:
+        if self._lost.is_set() or (failure and failure.fenced):
+            self._log.warning("nothing is written: a newer attempt goes on")
+            return
+        if failure is not None and self._host.spark_died():
+            self._host.give_up("Spark's JVM ended")
+            return
+        if failure is not None:
+            self._failed(failure)
+        elif outcome == "completed":
+            self._log.info("completed")
+            self._settle(lambda: execution_complete(execution_id=self.execution_id, attempt=self.number, actor=self._host.name))
+        elif self._handing_over and not self._settle(self._is_asked_for):
+            self._log.info("handed over: %s", self._handing_over)
+            self._settle(
+                lambda: execution_hand_over(
+                    execution_id=self.execution_id, attempt=self.number, actor=self._host.name, reason=self._handing_over
+                )
+            )
+        else:
+            self._log.info("stopped")
+            self._settle(lambda: execution_stopped(execution_id=self.execution_id, attempt=self.number, actor=self._host.name))
+
+    def _is_asked_for(self) -> str:
+        return status_asked_for(self.execution_id)
+
+    def _failed(self, failure: ExecutionFailure) -> None:
+        text = f"{failure.message}\n{failure.stack_trace}".rstrip()
+        self._log.error("%s", text, extra={"node_id": failure.node_id})
+        self._settle(
+            lambda: execution_attempt_failed(
+                execution_id=self.execution_id,
+                attempt=self.number,
+                actor=self._host.name,
+                message=failure.message,
+                node_id=failure.node_id,
+                error_class=failure.kind,
+                permanent=failure.permanent,
+                stack_trace=failure.stack_trace,
+            )
+        )
+
+    def _settle(self, write: Callable[[], Any]) -> Any:
+        """Write a status, however long the database is away, until the lease is lost."""
+        while not self._lost.is_set():
+            try:
+                close_old_connections()
+                return write()
+            except TransitionRefused as refused:
+                self._log.warning("%s", refused)
+                self._lost.set()
+                self.force()
+            except DatabaseError as error:
+                self._log.warning("the database does not answer: %s", error)
+                time.sleep(0.5)
+        return None

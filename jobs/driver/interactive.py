@@ -1,0 +1,98 @@
+"""Answers the editor's questions: what is wrong with a document, and what a node's rows look like."""
+
+import logging
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from django.db import close_old_connections
+from redis.exceptions import RedisError
+
+from jobs.dag.document import DagDocument, parse_document
+from jobs.driver.process import DriverProcess
+from jobs.engine.compiler import PlanInvalid
+from jobs.engine.preview import preview
+from jobs.engine.validation import analyse
+from jobs.queue import interactive_answer, interactive_take, redis_client
+from jobs.services.connections import connections_open, installation_limits
+
+logger = logging.getLogger(__name__)
+
+_AT_ONCE = 2
+
+
+def answer_for_ever(process: DriverProcess) -> None:
+    """Until the process is to end. Redis may come and go."""
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="answer") as pool:
+        while not process.is_stopping() and not process.spark_died():
+            try:
+                with redis_client() as client:
+                    while not process.is_stopping() and not process.spark_died():
+                        if request := interactive_take(client, timeout=1.0):
+                            pool.submit(_answer, process, request)
+            except RedisError as error:
+                logger.warning("questions cannot be heard: %s", error)
+                time.sleep(1.0)
+    if process.spark_died():
+        process.give_up("Spark's JVM ended")
+
+
+def _answer(process: DriverProcess, request: Mapping[str, Any]) -> None:
+    try:
+        close_old_connections()
+        answer: dict[str, Any] = {"result": _result(process, request["kind"], request["payload"])}
+    except Exception as error:
+        logger.exception("a question of kind %s", request.get("kind"))
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    try:
+        with redis_client() as client:
+            interactive_answer(client, request["id"], answer)
+    except RedisError as error:
+        logger.warning("an answer could not be given: %s", error)
+
+
+def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+    document, problems = parse_document(payload["document"])
+    if document is None:
+        return {"problems": [problem.model_dump() for problem in problems]}
+    return _preview(process, document, payload) if kind == "preview" else _validate(process, document, payload)
+
+
+def _validate(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any]) -> dict[str, Any]:
+    found = analyse(
+        process.spark,
+        document,
+        connections=connections_open(payload["project_id"]),
+        limits=installation_limits(),
+        parameters=payload.get("parameters") or {},
+    )
+    return {"problems": [problem.model_dump() for problem in found.problems], "schemas": found.schemas}
+
+
+def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        tables = preview(
+            process.spark,
+            document,
+            payload["node_id"],
+            rows=payload.get("rows", 50),
+            connections=connections_open(payload["project_id"]),
+            limits=installation_limits(),
+            parameters=payload.get("parameters") or {},
+        )
+    except PlanInvalid as error:
+        return {"problems": [problem.model_dump() for problem in error.problems]}
+    sides = {name: _side(table) for name, table in tables.items() if table is not None}
+    return {
+        "problems": [],
+        "in": {"in": sides["in"]} if "in" in sides else {},
+        "out": {port: sides[name] for port, name in (("out", "out"), ("errors", "rejected")) if name in sides},
+    }
+
+
+def _side(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Rows as lists in the order of the columns."""
+    names = [column["name"] for column in table["columns"]]
+    columns = [{"name": column["name"], "type": column["type"], "nullable": column.get("nullable", True)} for column in table["columns"]]
+    return {"columns": columns, "rows": [[row.get(name) for name in names] for row in table["rows"]]}

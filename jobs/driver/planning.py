@@ -1,0 +1,46 @@
+"""From an execution's row to a Plan: its version, connections, places and limits."""
+
+from django.conf import settings
+
+from jobs.dag.document import DagDocument
+from jobs.engine.compiler import plan_compile
+from jobs.engine.plan import Locations, Plan, Settings
+from jobs.models import Execution
+from jobs.services.connections import connections_open, installation_limits
+from jobs.services.executions.starting import document_of, version_of
+
+
+def execution_locations(execution: Execution) -> Locations:
+    """The live folder of the execution's generation, and the folder where its nodes keep what survives a restart."""
+    line = f"{execution.job.job_uid}/{execution.generation}"
+    return Locations(live=settings.CHECKPOINT_ROOT / line, work=settings.DATA_DIR / "work" / line)
+
+
+def execution_document(execution: Execution) -> DagDocument:
+    """The document of the version it runs."""
+    return document_of(version_of(execution.job, execution.version))
+
+
+def execution_plan(execution: Execution) -> Plan:
+    """Everything resolved. PlanInvalid with the problems where the version no longer holds; the connections are opened here only."""
+    locations = execution_locations(execution)
+    locations.live.mkdir(parents=True, exist_ok=True)
+    locations.work.mkdir(parents=True, exist_ok=True)
+    return plan_compile(
+        execution_document(execution),
+        job_uid=str(execution.job.job_uid),
+        generation=str(execution.generation),
+        attempt=execution.attempt,
+        fresh=not _is_restored(execution),
+        parameters=execution.parameters,
+        settings=Settings(**execution.resolved),
+        connections=connections_open(execution.job.project_id),
+        locations=locations,
+        limits=installation_limits(),
+    )
+
+
+def _is_restored(execution: Execution) -> bool:
+    """The generation goes back to a checkpoint: the targets hold rows that belong to it."""
+    rows = Execution.objects.filter(generation=execution.generation)
+    return rows.exclude(restored_from_checkpoint_id=None).exists()

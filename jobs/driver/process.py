@@ -1,0 +1,199 @@
+"""A driver process: one warm Spark session, the executions it holds, and the leases it keeps."""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections, connection
+from pyspark.sql import SparkSession
+
+from jobs import broadcast
+from jobs.driver.attempt import Attempt
+from jobs.driver.exits import HANGING, LEASE_LOST, SPARK_DIED
+from jobs.engine.session import SessionOptions, jars_in, session_build
+from jobs.models import Command, CommandKind, Driver, DriverKind
+from jobs.nodes.registry import REGISTRY
+from jobs.reporting import Writer
+from jobs.services.commands import command_settle, commands_again, commands_take
+from jobs.services.drivers import driver_drain, driver_heartbeat, driver_ready
+from jobs.services.executions import execution_claim, leases_renew
+from jobs.services.executions.claiming import driver_name
+
+logger = logging.getLogger(__name__)
+
+#: A dedicated driver without its execution ends after this.
+IDLE_SECONDS = 60.0
+
+
+class DriverProcess:
+    """`serve` returns when the process is to end; `stop` may be called from any thread or signal handler."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self.name = driver_name(driver)
+        self.spark: SparkSession
+        self.writer = Writer()
+        self.exit_code = 0
+        self._attempts: dict[str, Attempt] = {}
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._reason = ""
+        self._renewed = time.monotonic()
+        self._idle_since = time.monotonic()
+        self._ran = False
+
+    def open(self, work_dir: Path, *, memory: str) -> None:
+        """Build the Spark session, warm what the first run needs, and be READY."""
+        threading.Thread(target=self._renew_for_ever, name="leases", daemon=True).start()
+        options = SessionOptions(master=settings.SPARK_MASTER, jars=jars_in(settings.SPARK_JARS_DIR), memory=memory, local_dir=work_dir)
+        self.spark = session_build(options)
+        self.spark.sparkContext.setLogLevel("ERROR")
+        REGISTRY.catalogue()
+        self.spark.range(1).count()
+        driver_ready(driver=self.driver)
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def stop(self, reason: str) -> None:
+        """Take no more work, hand over what runs at its batch boundary, then end."""
+        self._reason = self._reason or reason
+        self._stopping.set()
+        self._wake.set()
+
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    def give_up(self, reason: str) -> None:
+        """Something in this process can only be ended with it; the others hand over first."""
+        self.exit_code = self.exit_code or (SPARK_DIED if self.spark_died() else HANGING)
+        self.stop(reason)
+
+    def spark_died(self) -> bool:
+        gateway = self.spark.sparkContext._gateway
+        process = getattr(gateway, "proc", None)
+        return process is not None and process.poll() is not None
+
+    def attempt_ended(self, attempt: Attempt) -> None:
+        with self._lock:
+            self._attempts.pop(attempt.execution_id, None)
+            self._idle_since = time.monotonic()
+        self._wake.set()
+
+    def serve(self) -> None:
+        """Claim and command until `stop`; a wake-up makes it look at once, else it looks every second."""
+        while not self._stopping.is_set():
+            self._wake.clear()
+            try:
+                close_old_connections()
+                self._commands()
+                self._claim()
+            except DatabaseError as error:
+                logger.warning("the database does not answer: %s", error)
+            if self._is_done():
+                self.stop("nothing left to do")
+            if self.spark_died():
+                self.give_up("Spark's JVM ended")
+            self._wake.wait(settings.CLAIM_POLL_SECONDS)
+
+    def _is_done(self) -> bool:
+        if self.driver.kind != DriverKind.DEDICATED or self._held():
+            return False
+        return self._ran or time.monotonic() - self._idle_since > IDLE_SECONDS
+
+    def _claim(self) -> None:
+        while len(self._held()) < self.driver.slots and not self._stopping.is_set():
+            if self.driver.kind == DriverKind.DEDICATED and self._ran:
+                return
+            execution = execution_claim(driver=self.driver)
+            if execution is None:
+                return
+            self._ran = True
+            commands_again(execution_id=execution.execution_id)
+            attempt = Attempt(execution, self)
+            with self._lock:
+                self._attempts[execution.execution_id] = attempt
+            attempt.start()
+
+    def _commands(self) -> None:
+        held = self._held()
+        if not held:
+            return
+        for command in commands_take(driver=self.driver):
+            attempt = held.get(command.execution_id)
+            if attempt is not None:
+                self._obey(attempt, command)
+
+    def _obey(self, attempt: Attempt, command: Command) -> None:
+        if command.kind in (CommandKind.STOP, CommandKind.CANCEL):
+            attempt.stop()
+        elif command.kind == CommandKind.FORCE_CANCEL:
+            attempt.force()
+        else:
+            command_settle(command=command, done=False, result="this execution takes no checkpoints")
+
+    def _held(self) -> dict[str, Attempt]:
+        with self._lock:
+            return dict(self._attempts)
+
+    # ── leases ──
+
+    def _renew_for_ever(self) -> None:
+        while True:
+            self._renew()
+            time.sleep(settings.LEASE_RENEW_SECONDS)
+
+    def _renew(self) -> None:
+        begun = time.monotonic()
+        held = self._held()
+        try:
+            close_old_connections()
+            lost = leases_renew(driver=self.driver, held={one.execution_id: one.number for one in held.values()})
+            driver_heartbeat(driver=self.driver)
+            self._renewed = begun
+        except DatabaseError as error:
+            logger.warning("leases could not be renewed: %s", error)
+            self._renewal_failed(held)
+            return
+        for execution_id in lost:
+            held[execution_id].lose("another attempt may go on")
+
+    def _renewal_failed(self, held: dict[str, Attempt]) -> None:
+        """Everything must have ended before the lease does: at two thirds it is interrupted, near its end the process dies."""
+        silent = time.monotonic() - self._renewed
+        if silent > settings.LEASE_SECONDS * 2 / 3:
+            for attempt in held.values():
+                attempt.lose(f"it could not be renewed for {silent:.0f} s")
+        if silent > settings.LEASE_SECONDS - settings.LEASE_RENEW_SECONDS - 1 and any(one.is_alive() for one in held.values()):
+            self.end_now(LEASE_LOST)
+
+    # ── the end ──
+
+    def close(self) -> None:
+        """Hand over within the grace period, write what is left, stop Spark."""
+        self._database_told(lambda: driver_drain(driver=self.driver))
+        for attempt in self._held().values():
+            attempt.hand_over(self._reason)
+        # One that cannot be interrupted must not keep the others waiting, nor the process.
+        deadline = time.monotonic() + (settings.STOP_GRACE_SECONDS + 5 if not self.exit_code else settings.STOP_GRACE_SECONDS / 2)
+        while self._held() and time.monotonic() < deadline:
+            self._wake.wait(0.2)
+            self._wake.clear()
+        self.writer.close()
+        broadcast.flush()
+        connection.close()
+
+    def _database_told(self, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except DatabaseError as error:
+            logger.warning("the database does not answer: %s", error)
+
+    def end_now(self, code: int) -> None:
+        """At once, without a word: the supervisor tells how it ended."""
+        os._exit(code)

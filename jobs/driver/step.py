@@ -1,0 +1,36 @@
+"""The worker's step that starts the supervisor in its main process, and the control command that wakes its drivers."""
+
+from typing import Any
+
+from celery import bootsteps
+from celery.worker.control import control_command
+
+from jobs.driver.supervisor import Supervisor
+from jobs.queue import WAKE_COMMAND
+
+_supervisor: Supervisor | None = None
+
+
+class DriversStep(bootsteps.StartStopStep):
+    """After the pool: its processes are forked before any driver's pipe exists, so none of them keeps one open."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def start(self, worker: Any) -> None:
+        global _supervisor
+        _supervisor = Supervisor(worker=worker.hostname)
+        _supervisor.start()
+
+    def stop(self, worker: Any) -> None:
+        if _supervisor is not None:
+            _supervisor.stop()
+
+    def terminate(self, worker: Any) -> None:
+        self.stop(worker)
+
+
+@control_command(name=WAKE_COMMAND)
+def wake_drivers(state: Any, **_: Any) -> None:
+    """Runs in the worker's main process; returns at once."""
+    if _supervisor is not None:
+        _supervisor.wake()

@@ -1,0 +1,91 @@
+"""Rows counted per query and batch, never twice; and how fast they come."""
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jobs.engine.events import BatchWritten
+from jobs.services.metrics import QueryCounts
+
+Tally = dict[str, Any]
+
+
+def empty() -> Tally:
+    """`{"in": rows, "out": rows, "rejected": rows, "nodes": {node_id: {"in", "out", "rejected"}}}` of nothing."""
+    return {"in": 0, "out": 0, "rejected": 0, "nodes": {}}
+
+
+def added(left: Tally, right: Tally) -> Tally:
+    """Both together. A node's count that neither knows stays None."""
+    nodes = {node_id: dict(counts) for node_id, counts in left.get("nodes", {}).items()}
+    for node_id, counts in right.get("nodes", {}).items():
+        known = nodes.setdefault(node_id, {"in": None, "out": None, "rejected": 0})
+        for name, rows in counts.items():
+            if rows is not None:
+                known[name] = (known.get(name) or 0) + rows
+    return {name: left.get(name, 0) + right.get(name, 0) for name in ("in", "out", "rejected")} | {"nodes": nodes}
+
+
+def tally_of(event: BatchWritten) -> Tally:
+    nodes = {
+        node_id: {"in": counts.rows_in, "out": counts.rows_out, "rejected": counts.rejected} for node_id, counts in event.nodes.items()
+    }
+    return {"in": event.rows_in, "out": event.rows_out, "rejected": event.rejected, "nodes": nodes}
+
+
+class Counts:
+    """Totals of an execution. A batch that runs again overwrites what it counted the first time."""
+
+    def __init__(self, earlier: list[QueryCounts]) -> None:
+        self._queries = {row.query: row for row in earlier}
+
+    def batch(self, event: BatchWritten) -> QueryCounts:
+        """Count a written batch; what is to be kept of its query."""
+        known = self._queries.get(event.query) or QueryCounts(event.query, -1, empty(), empty())
+        base = added(known.base, known.latest) if event.batch_id > known.batch_id else known.base
+        self._queries[event.query] = QueryCounts(event.query, event.batch_id, base, tally_of(event))
+        return self._queries[event.query]
+
+    def totals(self) -> Tally:
+        """Over all queries; `nodes` of one query each are put side by side."""
+        total = empty()
+        for row in self._queries.values():
+            total = added(total, added(row.base, row.latest))
+        return total
+
+
+@dataclass
+class Rates:
+    """Rows per second over the last `window` seconds, of totals that are noted as they change."""
+
+    window: float
+    _noted: deque[tuple[float, Tally]] = field(default_factory=deque)
+
+    def note(self, totals: Tally, *, at: float | None = None) -> None:
+        self._noted.append((time.monotonic() if at is None else at, totals))
+
+    def now(self, *, at: float | None = None) -> Tally:
+        """`{"in", "out", "rejected": rows per second, "nodes": {node_id: {"in", "out"}}}`; a node's rate is None where its count is."""
+        moment = time.monotonic() if at is None else at
+        while len(self._noted) > 1 and self._noted[1][0] <= moment - self.window:
+            self._noted.popleft()
+        if not self._noted:
+            return empty()
+        (begun, first), (_, last) = self._noted[0], self._noted[-1]
+        seconds = max(0.5, min(self.window, moment - begun))
+        nodes = {
+            node_id: {name: _rate(first["nodes"].get(node_id, {}).get(name), counts.get(name), seconds) for name in ("in", "out")}
+            for node_id, counts in last["nodes"].items()
+        }
+        return {name: (last[name] - first[name]) / seconds for name in ("in", "out", "rejected")} | {"nodes": nodes}
+
+
+def _rate(before: int | None, after: int | None, seconds: float) -> float | None:
+    return None if after is None else (after - (before or 0)) / seconds
+
+
+def state_of(operators: tuple[Mapping[str, Any], ...]) -> tuple[int, int]:
+    """Rows and bytes that a query's stateful operators hold."""
+    return sum(int(one.get("rows") or 0) for one in operators), sum(int(one.get("bytes") or 0) for one in operators)

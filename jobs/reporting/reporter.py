@@ -1,0 +1,253 @@
+"""One execution's ear at the engine: its totals, rates, samples and live messages."""
+
+import json
+import logging
+import threading
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import DatabaseError
+
+from jobs import broadcast
+from jobs.engine.events import (
+    BatchCommitted,
+    BatchWritten,
+    EngineEvent,
+    Noticed,
+    Progressed,
+    QueryStarted,
+    RowsPrinted,
+    RowsRejected,
+)
+from jobs.models import Execution, MetricSample
+from jobs.reporting.counts import Counts, Rates, Tally, state_of
+from jobs.reporting.writer import Writer
+from jobs.services.events import event_record
+from jobs.services.metrics import Rejected, Reported, counts_read
+
+#: Rejected rows kept of one node and batch, and characters of each.
+REJECTED_MOST = 100
+REJECTED_LENGTH = 10_000
+#: An idle execution still leaves a sample this often.
+IDLE_SECONDS = 10.0
+_PRINTED_SECONDS = 0.5
+
+
+class Reporter:
+    """Give it to a Run as `report`. A batch's counts are in the database before the call for BatchWritten returns.
+
+    So a batch that Spark commits afterwards was counted, and one that runs again overwrites its count.
+    """
+
+    def __init__(self, execution: Execution, writer: Writer, *, project: str, trigger_seconds: float, log: logging.Logger) -> None:
+        self.execution_id = execution.execution_id
+        self.started = threading.Event()
+        self._execution, self._writer, self._project, self._log = execution, writer, project, log
+        self._counts = Counts(counts_read(execution_id=execution.execution_id))
+        self._rates = Rates(window=max(3.0, 2 * trigger_seconds))
+        self._totals = self._counts.totals()
+        self._rates.note(self._totals)
+        self._lock = threading.Lock()
+        self._pending = self._nothing()
+        self._batches: dict[str, BatchCommitted] = {}
+        self._seq = execution.seq
+        self._last_message: tuple[Any, ...] = ()
+        self._last_sample = (0.0, ())  # type: tuple[float, tuple[Any, ...]]
+        self._told: dict[tuple[str, str], float] = {}
+        writer.add(self)
+
+    def __call__(self, event: EngineEvent) -> None:
+        match event:
+            case QueryStarted():
+                self.started.set()
+                self._log.info("query %s begins behind batch %d", event.query, event.resumed_batch)
+            case BatchWritten():
+                self._written(event)
+            case BatchCommitted():
+                self._committed(event)
+            case RowsRejected():
+                self._rejected(event)
+            case RowsPrinted():
+                self._printed(event)
+            case Progressed():
+                self._progressed(event)
+            case Noticed():
+                self._noticed(event)
+
+    def close(self) -> None:
+        """Write the rest, send the last figures, and be heard no more."""
+        self._writer.remove(self)
+        self.tick(None, last=True)
+
+    # ── what the engine says ──
+
+    def _written(self, event: BatchWritten) -> None:
+        with self._lock:
+            row = self._counts.batch(event)
+            self._totals = self._counts.totals()
+            self._rates.note(self._totals)
+            self._pending.queries[event.query] = row
+            self._pending.totals = _columns(self._totals)
+        if not self._writer.flush():
+            self._log.warning("the counts of batch %d are not kept yet: the database does not answer", event.batch_id)
+
+    def _committed(self, event: BatchCommitted) -> None:
+        with self._lock:
+            self._batches[event.query] = event
+            self._pending.advanced = True
+        seconds = event.durations_ms.get("triggerExecution", 0) / 1000
+        self._log.info("query %s: batch %d committed, %d rows in %.1f s", event.query, event.batch_id, event.rows_in, seconds)
+
+    def _rejected(self, event: RowsRejected) -> None:
+        rows = tuple((row["reason"][:2000], row["row"][:REJECTED_LENGTH]) for row in event.rows[:REJECTED_MOST])
+        with self._lock:
+            self._pending.rejected.append(Rejected(event.query, event.node_id, event.batch_id, rows))
+        first = rows[0][0] if rows else ""
+        text = "batch %d: %d rows rejected, the first because: %s"
+        self._log.warning(text, event.batch_id, event.total, first, extra={"node_id": event.node_id})
+
+    def _printed(self, event: RowsPrinted) -> None:
+        for row in event.rows[:20]:
+            self._log.info("%s", row, extra={"node_id": event.node_id})
+        if self._is_due("printed", event.node_id):
+            message = broadcast.PrintedMessage(node_id=event.node_id, batch_id=event.batch_id, rows=list(event.rows))
+            broadcast.execution_message(self.execution_id, message, project=self._project)
+
+    def _progressed(self, event: Progressed) -> None:
+        if self._is_due("progress", event.node_id) or event.done == event.total:
+            message = broadcast.ProgressMessage(node_id=event.node_id, done=event.done, total=event.total, unit=event.unit)
+            broadcast.execution_message(self.execution_id, message, project=self._project)
+
+    def _noticed(self, event: Noticed) -> None:
+        level = logging.WARNING if event.severity == "warning" else logging.INFO
+        self._log.log(level, "%s", event.message, extra={"node_id": event.node_id})
+        try:
+            event_record(execution_id=self.execution_id, kind="notice", actor="engine", reason=event.message, node_id=event.node_id)
+        except DatabaseError as error:
+            self._log.warning("a notice is not kept: %s", error)
+
+    def _is_due(self, what: str, node_id: str) -> bool:
+        now = time.monotonic()
+        if now - self._told.get((what, node_id), 0.0) < _PRINTED_SECONDS:
+            return False
+        self._told[what, node_id] = now
+        return True
+
+    # ── what the writer asks ──
+
+    def take(self) -> Reported | None:
+        with self._lock:
+            taken, self._pending = self._pending, self._nothing()
+        return taken if taken.totals or taken.queries or taken.samples or taken.rejected or taken.advanced else None
+
+    def put_back(self, reported: Reported) -> None:
+        with self._lock:
+            newer = self._pending
+            reported.totals |= newer.totals
+            reported.queries |= newer.queries
+            reported.samples = [*reported.samples, *newer.samples][-600:]
+            reported.rejected += newer.rejected
+            reported.advanced |= newer.advanced
+            self._pending = reported
+
+    def tick(self, seq: int | None, *, last: bool = False) -> None:
+        """At most two messages a second, and only when something changed; a sample a second likewise."""
+        self._seq = max(self._seq, seq or 0)
+        with self._lock:
+            figures = self._figures()
+        facts = (figures["totals"], figures["rates"], figures["batch_id"], figures["durations_ms"])
+        if facts != self._last_message or last:
+            self._last_message = facts
+            self._send(figures)
+        self._sample(figures, facts)
+
+    def _sample(self, figures: dict[str, Any], facts: tuple[Any, ...]) -> None:
+        now = time.monotonic()
+        at, before = self._last_sample
+        if now - at < 1.0 or (facts == before and now - at < IDLE_SECONDS):
+            return
+        self._last_sample = (now, facts)
+        with self._lock:
+            self._pending.samples.append(_sample_of(self.execution_id, figures))
+
+    def _figures(self) -> dict[str, Any]:
+        newest = max(self._batches.values(), key=lambda batch: batch.at, default=None)
+        state = [state_of(batch.operators) for batch in self._batches.values()]
+        backlogs = [batch.backlog for batch in self._batches.values() if batch.backlog is not None]
+        return {
+            "time": datetime.now(UTC),
+            "totals": self._totals,
+            "rates": self._rates.now(),
+            "processed_per_second": newest.processed_per_second if newest else 0.0,
+            "batch_id": newest.batch_id if newest else None,
+            "batch_ms": newest.durations_ms.get("triggerExecution") if newest else None,
+            "durations_ms": dict(newest.durations_ms) if newest else {},
+            "backlog": sum(backlogs) if backlogs else None,
+            "watermark": min((batch.watermark for batch in self._batches.values() if batch.watermark), default=""),
+            "state_rows": sum(rows for rows, _ in state),
+            "state_bytes": sum(size for _, size in state),
+        }
+
+    def _send(self, figures: dict[str, Any]) -> None:
+        message = metrics_message(figures, as_of_seq=self._seq)
+        broadcast.execution_message(self.execution_id, message, project=self._project)
+        rates = broadcast.OverviewRates(
+            time=message.time,
+            execution_id=self.execution_id,
+            job_name=self._execution.job_name,
+            in_per_second=message.in_per_second,
+            out_per_second=message.out_per_second,
+            rejected_per_second=message.rejected_per_second,
+            backlog=message.backlog,
+        )
+        broadcast.overview_message(rates, project=self._project)
+
+    def _nothing(self) -> Reported:
+        return Reported(self.execution_id, self._execution.attempt, str(self._execution.generation))
+
+
+def metrics_message(figures: dict[str, Any], *, as_of_seq: int) -> broadcast.MetricsMessage:
+    totals, rates = figures["totals"], figures["rates"]
+    return broadcast.MetricsMessage(
+        as_of_seq=as_of_seq,
+        time=figures["time"],
+        rows_in=totals["in"],
+        rows_out=totals["out"],
+        rows_rejected=totals["rejected"],
+        in_per_second=rates["in"],
+        out_per_second=rates["out"],
+        processed_per_second=figures["processed_per_second"],
+        rejected_per_second=rates["rejected"],
+        batch_id=figures["batch_id"],
+        batch_ms=figures["batch_ms"],
+        durations_ms=figures["durations_ms"],
+        backlog=figures["backlog"],
+        watermark=figures["watermark"],
+        state_rows=figures["state_rows"],
+        state_bytes=figures["state_bytes"],
+        nodes={node_id: _node(counts, rates["nodes"].get(node_id, {})) for node_id, counts in totals["nodes"].items()},
+    )
+
+
+def _node(counts: Tally, rates: Tally) -> broadcast.NodeMetrics:
+    return broadcast.NodeMetrics(
+        rows_in=counts.get("in"),
+        rows_out=counts.get("out"),
+        rejected=counts.get("rejected") or 0,
+        in_per_second=rates.get("in"),
+        out_per_second=rates.get("out"),
+    )
+
+
+def _sample_of(execution_id: str, figures: dict[str, Any]) -> MetricSample:
+    """`detail` holds what the message has beyond the columns, under the same names."""
+    message = metrics_message(figures, as_of_seq=0)
+    columns = {name: getattr(message, name) for name in ("rows_in", "rows_out", "rows_rejected", "in_per_second", "out_per_second")}
+    columns |= {name: getattr(message, name) for name in ("batch_id", "batch_ms", "backlog")}
+    detail = json.loads(message.model_dump_json(by_alias=True, exclude={"type", "as_of_seq", "time", *columns}))
+    return MetricSample(execution_id=execution_id, resolution=1, time=figures["time"].replace(microsecond=0), detail=detail, **columns)
+
+
+def _columns(totals: Tally) -> dict[str, int]:
+    return {"processed_records": totals["in"], "written_records": totals["out"], "failed_records": totals["rejected"]}

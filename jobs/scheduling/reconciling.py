@@ -1,0 +1,84 @@
+"""Compares what should be with what is, every few seconds. Any number of these may run at once."""
+
+import logging
+
+from django.conf import settings
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from jobs import queue
+from jobs.models import LEASED, Command, CommandKind, CommandStatus, Driver, DriverStatus, Execution, ExecutionStatus, TransitionRefused
+from jobs.services.drivers import drivers_silent_mark
+from jobs.services.executions import execution_lease_lost, execution_refuse, execution_transition, status_asked_for
+from jobs.services.executions.clock import now_plus
+from jobs.services.executions.ending import commands_close
+
+logger = logging.getLogger(__name__)
+
+_PER_TICK = 200
+_OPEN = (CommandStatus.PENDING, CommandStatus.TAKEN)
+
+
+def reconcile() -> int:
+    """One tick. How many executions it moved."""
+    moved = leases_expired_end() + stops_settle() + starts_overdue_fail()
+    drivers_silent_mark()
+    if moved:
+        queue.wake()
+    return moved
+
+
+def leases_expired_end() -> int:
+    """A driver that was silent past its lease owns its executions no more: they are scheduled again, or fail."""
+    expired = Execution.objects.filter(status__in=LEASED).filter(Q(lease_expires_at=None) | Q(lease_expires_at__lte=Now()))
+    moved = 0
+    for execution_id, attempt in expired.values_list("execution_id", "attempt")[:_PER_TICK]:
+        reason = f"its driver was not heard of for {settings.LEASE_SECONDS} s"
+        if execution_lease_lost(execution_id=execution_id, attempt=attempt, reason=reason):
+            logger.warning("execution %s: %s", execution_id, reason)
+            moved += 1
+    return moved
+
+
+def stops_settle() -> int:
+    """A stop or cancel that reached an execution just as it was let go is carried out here."""
+    asked = Command.objects.filter(
+        status__in=_OPEN,
+        kind__in=(CommandKind.STOP, CommandKind.CANCEL, CommandKind.FORCE_CANCEL),
+        execution__status__in=(ExecutionStatus.SCHEDULED, ExecutionStatus.PAUSED),
+    )
+    moved = 0
+    for execution_id in {str(found) for found in asked.values_list("execution_id", flat=True)[:_PER_TICK]}:
+        to = status_asked_for(execution_id)
+        expected = (ExecutionStatus.SCHEDULED, ExecutionStatus.PAUSED)
+        try:
+            if to and not Execution.objects.filter(execution_id=execution_id, status=to).exists():
+                execution_transition(execution_id=execution_id, expected=expected, to=to, actor="reconciler", reason="asked for")
+                moved += 1
+        except TransitionRefused:
+            continue
+        commands_close(execution_id, to or "", CommandStatus.DONE)
+    return moved
+
+
+def starts_overdue_fail() -> int:
+    """SCHEDULED for longer than the start time-out, and why nobody took it."""
+    term = now_plus(-settings.START_TIMEOUT_SECONDS)
+    waiting_since = Q(next_attempt_at=None) | Q(next_attempt_at__lte=term)
+    overdue = Execution.objects.filter(waiting_since, status=ExecutionStatus.SCHEDULED, create_time__lte=term)
+    moved = 0
+    for row in overdue.only("execution_id", "storage_host", "isolation", "seq")[:_PER_TICK]:
+        if not Execution.objects.filter(pk=row.pk, events__seq=row.seq, events__time__lte=term).exists():
+            continue
+        moved += execution_refuse(execution_id=row.execution_id, reason=_why_unclaimed(row))
+    return moved
+
+
+def _why_unclaimed(row: Execution) -> str:
+    ready = Driver.objects.filter(status=DriverStatus.READY, heartbeat_time__gt=now_plus(-2 * settings.LEASE_SECONDS))
+    waited = f"no driver took it within {settings.START_TIMEOUT_SECONDS} s"
+    if not ready.exists():
+        return f"{waited}: no driver is ready; is a worker running?"
+    if row.storage_host and not ready.filter(host=row.storage_host).exists():
+        return f'{waited}: its position is on the disk of "{row.storage_host}", where no driver is ready'
+    return f"{waited}: every slot is taken, or another execution of the job still holds its lease"

@@ -1,0 +1,30 @@
+"""What the supervisor of a worker needs to know of drivers and waiting executions."""
+
+import uuid
+from collections.abc import Collection
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Now
+
+from jobs.models import LEASED, Driver, DriverKind, DriverStatus, Execution, ExecutionStatus
+
+
+def dedicated_waiting(*, host: str, worker: str) -> int:
+    """Executions that want a driver of their own, could be claimed on `host` now, and have none of `worker` on its way."""
+    due = Q(next_attempt_at=None) | Q(next_attempt_at__lte=Now())
+    held = Execution.objects.filter(job=OuterRef("job"), status__in=LEASED, lease_expires_at__gt=Now())
+    waiting = Execution.objects.filter(
+        due, ~Exists(held), status=ExecutionStatus.SCHEDULED, isolation="dedicated", storage_host__in=("", host)
+    ).count()
+    coming = Driver.objects.filter(kind=DriverKind.DEDICATED, worker=worker, status__in=(DriverStatus.STARTING, DriverStatus.READY))
+    busy = Execution.objects.filter(driver=OuterRef("pk"), status__in=LEASED)
+    return max(0, waiting - coming.exclude(Exists(busy)).count())
+
+
+def drivers_frozen(*, driver_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
+    """Those that were READY and have not been heard of for three lease terms while the database could hear them."""
+    silent_since = timedelta(seconds=3 * settings.LEASE_SECONDS)
+    rows = Driver.objects.filter(driver_id__in=driver_ids, status=DriverStatus.READY, heartbeat_time__lt=Now() - silent_since)
+    return set(rows.values_list("driver_id", flat=True))

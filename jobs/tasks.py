@@ -1,0 +1,31 @@
+"""The background's door: short tasks that beat calls. Each may run twice, late, or not at all without harm."""
+
+from datetime import timedelta
+
+from celery import shared_task
+
+from jobs.scheduling.firing import schedules_tick
+from jobs.scheduling.reconciling import reconcile
+from jobs.services.drivers import drivers_forget
+from jobs.services.metrics import metrics_prune, metrics_roll_up
+
+
+@shared_task(name="jobs.reconcile")
+def reconcile_task() -> None:
+    reconcile()
+
+
+@shared_task(name="jobs.schedules")
+def schedules_task() -> None:
+    schedules_tick()
+
+
+@shared_task(name="jobs.metrics_roll_up")
+def metrics_roll_up_task() -> None:
+    metrics_roll_up()
+
+
+@shared_task(name="jobs.prune")
+def prune_task() -> None:
+    metrics_prune()
+    drivers_forget(older_than=timedelta(days=7))

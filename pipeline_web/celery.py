@@ -1,0 +1,38 @@
+"""The Celery application: short tasks, a beat schedule, and a worker whose main process looks after the driver processes."""
+
+import os
+from datetime import timedelta
+from typing import Any
+
+from celery import Celery
+from celery.signals import celeryd_init
+
+from pipeline_web.variables import VARIABLES
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeline_web.settings")
+
+app = Celery("pipeline_web")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["jobs"])
+
+
+def _every(task: str, seconds: float) -> dict[str, Any]:
+    """A tick that found no worker in time is dropped: the next one does its work."""
+    return {"task": task, "schedule": timedelta(seconds=seconds), "options": {"expires": max(seconds * 2, 5.0)}}
+
+
+app.conf.beat_schedule = {
+    "reconcile": _every("jobs.reconcile", float(VARIABLES.get("RECONCILE_SECONDS") or 2.0)),
+    "schedules": _every("jobs.schedules", 2.0),
+    "roll up metrics": _every("jobs.metrics_roll_up", 10.0),
+    "prune": _every("jobs.prune", 300.0),
+    "clean up checkpoints": _every("jobs.checkpoints_clean", 600.0),
+}
+
+
+@celeryd_init.connect
+def worker_look_after_drivers(**_: Any) -> None:
+    """Only a worker gets the step: web and beat start no drivers."""
+    from jobs.driver.step import DriversStep
+
+    app.steps["worker"].add(DriversStep)

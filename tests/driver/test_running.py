@@ -1,0 +1,68 @@
+"""Executions in real driver processes: run, stopped and resumed, killed and taken over."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from jobs.models import Event, Execution, Job, MetricSample
+from jobs.services.executions import execution_resume, execution_stop
+from tests.driver.conftest import status_reached
+from tests.driver.worker import Worker
+from tests.servers.waiting import wait_until
+
+pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow]
+
+Build = Callable[..., Job]
+Start = Callable[..., Execution]
+Written = Callable[..., list[int]]
+
+
+def more_than(rows: int, written: Written) -> None:
+    wait_until(lambda: len(written()) > rows, seconds=40, what=f"more than {rows} rows")
+
+
+def test_a_bounded_job_completes_with_its_counts(worker: Worker, numbers_job: Build, start: Start, written: Written, data: Path) -> None:
+    execution = start(numbers_job(job_type="BATCH_ROLLER", source={"total_rows": 120, "rows_per_batch": 50}))
+    ended = status_reached(execution, "COMPLETED", "FAILED")
+    assert (ended.status, ended.error_message) == ("COMPLETED", "")
+    assert written() == list(range(120))
+    assert (ended.processed_records, ended.written_records, ended.failed_records) == (120, 120, 0)
+    kinds = list(Event.objects.filter(execution=ended).order_by("seq").values_list("kind", flat=True))
+    assert kinds == ["triggered", "claimed", "started", "completed"]
+    assert list((data / "logs" / ended.execution_id).iterdir())
+
+
+def test_stop_resume_and_kill_lose_and_repeat_nothing(
+    worker: Worker, numbers_job: Build, start: Start, written: Written, user: User
+) -> None:
+    execution = start(numbers_job())
+    generation = execution.generation
+    more_than(100, written)
+    execution_stop(execution=execution, user=user)
+    stopped = status_reached(execution, "PAUSED")
+    rows = written()
+    assert rows == list(range(len(rows)))
+    assert stopped.written_records == len(rows)
+
+    execution_resume(execution=stopped, user=user)
+    more_than(len(rows) + 100, written)
+    resumed = status_reached(execution, "RUNNING")
+    os.kill(worker.drivers()[0], signal.SIGKILL)
+    before = resumed.attempt
+    wait_until(lambda: Execution.objects.get(pk=execution.pk).attempt > before, seconds=60, what="another attempt")
+    seen = len(written())
+    more_than(seen + 100, written)
+    taken = status_reached(execution, "RUNNING")
+    assert (taken.generation, taken.attempt) == (generation, before + 1)
+
+    execution_stop(execution=execution, user=user)
+    ended = status_reached(execution, "PAUSED")
+    rows = written()
+    assert rows == list(range(len(rows)))
+    assert ended.written_records == len(rows)
+    assert MetricSample.objects.filter(execution=ended, rows_out__gt=0).exists()
+    assert Event.objects.filter(execution=ended, kind="lease_lost", reason__contains="SIGKILL").exists()

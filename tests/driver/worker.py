@@ -1,0 +1,61 @@
+"""A real Celery worker with its beat and its drivers, on the test's database and Redis."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+
+from jobs.models import Driver, DriverStatus
+from tests.servers.waiting import wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Worker:
+    """A context: inside it a SHARED driver is READY (with `ready=True`)."""
+
+    def __init__(self, *, database_url: str, data: Path, name: str = "w1", ready: bool = True, **settings: object) -> None:
+        self.log = data / f"{name}.log"
+        self._ready = ready
+        self._command = [sys.executable, "-m", "celery", "-A", "pipeline_web", "worker", "--pool=prefork", "--concurrency=1"]
+        self._command += ["--loglevel=INFO", f"--hostname={name}@test", "--beat", f"--schedule={data / f'{name}-beat'}"]
+        chosen = {"LEASE_SECONDS": 6, "LEASE_RENEW_SECONDS": 1, "STOP_GRACE_SECONDS": 8, "INTERACTIVE_DRIVERS": 0, "RECONCILE_SECONDS": 1}
+        self.environment = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "pipeline_web.settings",
+            "DATABASE_URL": database_url,
+            "DATA_DIR": str(data),
+            "FILE_ROOTS": str(data),
+            "SPARK_DRIVER_MEMORY": "1g",
+            "LOG_LEVEL": "INFO",
+            **{key: str(value) for key, value in (chosen | settings).items()},
+        }
+
+    def __enter__(self) -> "Worker":
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(self._command, cwd=ROOT, env=self.environment, stdout=output, stderr=output)
+        try:
+            if self._ready:
+                wait_until(lambda: self.process.poll() is not None or bool(self.drivers()), seconds=60, what=f"a driver\n{self.output}")
+        except BaseException:
+            self.stop(signal.SIGKILL)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    @property
+    def output(self) -> str:
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def drivers(self, kind: str = "SHARED") -> list[int]:
+        """Process ids of the READY drivers."""
+        return list(Driver.objects.filter(status=DriverStatus.READY, kind=kind).values_list("pid", flat=True))
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+            self.process.wait(timeout=60)
