@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 
 from jobs.engine.plan import Plan, Step
 from jobs.nodes.base import NodeError, SinkFenced
+from jobs.nodes.worker_errors import node_error_in
 
 Kind = Literal["user", "external", "system"]
 
@@ -107,6 +108,11 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         path = _path_in(match[0]) or _path_in(text)
         sentence = f"the file or folder {path} is no longer there; put it back, then resume" if path else f"a file is missing: {match[0]}"
         return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="external", stack_trace=trace)
+    if carried := node_error_in(text):
+        sentence = _at(plan, carried.node_id, carried.error.message)
+        return ExecutionFailure(
+            sentence, node_id=carried.node_id, kind=carried.error.kind, permanent=carried.error.permanent, stack_trace=trace
+        )
     if match := re.search(r"(?:NodeError|SinkFenced): ([^\n]+)", text):
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, match[1].strip()), node_id=node_id, kind="external", stack_trace=trace)

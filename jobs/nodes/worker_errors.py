@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from jobs.nodes.base import NodeError
 
@@ -16,23 +17,32 @@ class WorkerFailure(Exception):
     """A NodeError as one line of JSON that survives any wrapping in stack traces."""
 
 
+@dataclass(frozen=True)
+class Carried:
+    """What came out of a worker, and the node that was reading there."""
+
+    error: NodeError
+    node_id: str
+
+
 @contextmanager
-def carried_out() -> Iterator[None]:
-    """Inside a data source: a NodeError leaves as a WorkerFailure."""
+def carried_out(node_id: str) -> Iterator[None]:
+    """Inside the data source of a node: a NodeError leaves as a WorkerFailure."""
     try:
         yield
     except NodeError as error:
-        content = {"message": error.message, "permanent": error.permanent, "kind": error.kind, "field": error.field}
+        content = {"message": error.message, "permanent": error.permanent, "kind": error.kind, "field": error.field, "node_id": node_id}
         raise WorkerFailure(f"node error {json.dumps(content)}") from error
 
 
-def node_error_in(text: str) -> NodeError | None:
+def node_error_in(text: str) -> Carried | None:
     """The NodeError that a worker sent, found in the text of whatever Spark made of it; None if there is none."""
     found = _CARRIED.search(text)
     if found is None:
         return None
     try:
         content = json.loads(found[1])
-        return NodeError(content["message"], permanent=content["permanent"], kind=content["kind"], field=content["field"])
+        error = NodeError(content["message"], permanent=content["permanent"], kind=content["kind"], field=content["field"])
+        return Carried(error, content["node_id"])
     except (ValueError, KeyError, TypeError):
         return None

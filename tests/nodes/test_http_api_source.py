@@ -114,10 +114,11 @@ def test_what_went_wrong_in_a_worker_comes_out_as_its_sentence(spark: SparkSessi
         with pytest.raises(StreamingQueryException) as caught:
             drained.run(built.node.read(spark, built.context), tmp_path / "live")
     assert drained.batches == {0: list(range(10))}
-    error = node_error_in(str(caught.value))
-    assert error is not None
-    assert "the answer is HTML instead of JSON" in error.message
-    assert error.permanent
+    carried = node_error_in(str(caught.value))
+    assert carried is not None
+    assert carried.node_id == "node"
+    assert "the answer is HTML instead of JSON" in carried.error.message
+    assert carried.error.permanent
     assert "canary-4711" not in str(caught.value)
 
 

@@ -73,7 +73,7 @@ class PostgresqlSettings(base.Config):
 class PostgresqlConnection(ConnectionKind):
     kind = "postgresql"
     title = "PostgreSQL"
-    icon = "brand-postgresql"
+    icon = "database"
     Config = PostgresqlSettings
     secrets: ClassVar[Mapping[str, str]] = {"password": "Password"}
 

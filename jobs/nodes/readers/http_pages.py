@@ -81,6 +81,7 @@ class _Api:
         self.config = HttpApiConfig.model_validate(settings["config"])
         self.connection = ConnectionSettings(**settings["connection"], secrets=json.loads(options["secret"]))
         self.limits = Limits(http_allowed_hosts=tuple(settings["http_allowed_hosts"]))
+        self.node_id = str(settings["node_id"])
         self.files = PageFiles(Path(settings["pages"]))
 
     def walk(self) -> PageWalk:
@@ -98,7 +99,7 @@ class HttpPagesReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         api = _Api(self._options)
-        with carried_out():
+        with carried_out(api.node_id):
             walk = api.walk()
             position = walk.start()
             while not position.done:
@@ -139,7 +140,7 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         position = Position.of_offset(start)
-        with carried_out():
+        with carried_out(self._api.node_id):
             pages, following = self._fetched(position)
             if following == position:
                 return start
@@ -171,7 +172,7 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             return [PageKey(page) for page in range(first.page, last.page)]
         keys: list[PageKey] = []
         key = PageKey(first.page, first.cursor)
-        with carried_out():
+        with carried_out(self._api.node_id):
             while key.page < last.page:
                 keys.append(key)
                 key = PageKey(key.page + 1, self._walk.read(key).following)
@@ -181,7 +182,7 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         assert isinstance(partition, PagePartition)
         records = self._api.files.records(partition.key)
         if records is None:
-            with carried_out():
+            with carried_out(self._api.node_id):
                 records = list(self._walk.read(partition.key).records)
         if records:
             yield _rows(records)

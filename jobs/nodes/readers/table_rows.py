@@ -54,6 +54,7 @@ class _Table:
         self._schema = schema
         self._settings = json.loads(options["settings"])
         self.config = JdbcSourceConfig.model_validate(self._settings["config"])
+        self.node_id = str(self._settings["node_id"])
         self.bounded = bool(self._settings["bounded"])
 
     def dialect(self) -> ReadDialect:
@@ -64,7 +65,7 @@ class _Table:
     def record_batches(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         arrow_schema = to_arrow_schema(self._schema, timezone="UTC")
         dialect = self.dialect()
-        with carried_out(), dialect.cursor() as cursor:
+        with carried_out(self.node_id), dialect.cursor() as cursor:
             columns = {column.name: column for column in dialect.columns(cursor)}
             wanted = [columns[name] for name in self._schema.names if name in columns]
             rows = (_converted(row, wanted) for row in dialect.read(cursor, wanted, chunk))
@@ -123,7 +124,7 @@ class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         table = self._table()
         if table.config.key_column:
             dialect = table.dialect()
-            with carried_out(), dialect.cursor() as cursor:
+            with carried_out(table.node_id), dialect.cursor() as cursor:
                 self._ceiling = dialect.last_key(cursor)
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
@@ -131,7 +132,7 @@ class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         if not table.config.key_column:
             return {"whole": 1, "progress": {"done": 1, "total": 1, "unit": "queries"}}
         dialect = table.dialect()
-        with carried_out(), dialect.cursor() as cursor:
+        with carried_out(table.node_id), dialect.cursor() as cursor:
             dialect.columns(cursor)  # tells the key's type
             chunk = Chunk(start["key"], self._ceiling)
             end = dialect.chunk_end(cursor, chunk, table.config.rows_per_batch)

@@ -150,6 +150,7 @@ class HttpApiSource(Source[HttpApiConfig]):
         options = {
             "settings": json.dumps(
                 {
+                    "node_id": context.node_id,
                     "config": context.config.model_dump(mode="json"),
                     "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
                     "http_allowed_hosts": list(context.limits.http_allowed_hosts),

@@ -90,6 +90,7 @@ class JdbcSource(Source[JdbcSourceConfig]):
         options = {
             "settings": json.dumps(
                 {
+                    "node_id": context.node_id,
                     "config": context.config.model_dump(mode="json"),
                     "connection": {
                         "name": dialect.settings.name,
