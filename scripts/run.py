@@ -97,8 +97,8 @@ def redis_configure(folder: Path) -> Redis:
         port = int(probe.getsockname()[1])
     redis = Redis(port=port, password=secrets.token_hex(16), config=folder / "redis.conf")
     redis.config.touch(mode=0o600)
-    lines = [f"port {port}", "bind 127.0.0.1", f'dir "{folder}"', "save 60 1", "appendonly no", f"requirepass {redis.password}"]
-    redis.config.write_text("\n".join([*lines, "loglevel warning", ""]))
+    lines = [f"port {port}", "bind 127.0.0.1", f'dir "{folder}"', 'logfile "redis.log"', "save 60 1", f"requirepass {redis.password}"]
+    redis.config.write_text("\n".join([*lines, "appendonly no", "loglevel warning", ""]))
     return redis
 
 
@@ -118,6 +118,8 @@ def variables(host: str, port: str, data: Path, redis: Redis) -> dict[str, str]:
         "PIPELINE_LOCAL_ADDRESS": f"{reached}:{port}",
         "DJANGO_SETTINGS_MODULE": "pipeline_web.settings",
         "PYTHONUNBUFFERED": "1",
+        # In a container everything is root; Celery's warning is about pickled messages, and ours are JSON.
+        "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
         "PATH": java_path(environment),
     }
 
@@ -154,6 +156,7 @@ def java_path(environment: dict[str, str]) -> str:
 
 def prepare(environment: dict[str, str]) -> None:
     """Front end, jars, tables and examples; only what changed since the last start costs time."""
+    (ROOT / "staticfiles").mkdir(exist_ok=True)
     say("Preparing: front end, Spark's jars, tables, examples")
     with ThreadPoolExecutor() as pool:
         front, jars = pool.submit(frontend_build), pool.submit(jars_fetch, ROOT / ".venv" / "spark-jars")
@@ -166,7 +169,7 @@ def prepare(environment: dict[str, str]) -> None:
 
 def services(host: str, port: str, data: Path, redis: Redis) -> list[Service]:
     """In the order of their start; they are stopped in reverse."""
-    python, celery = sys.executable, [sys.executable, "-m", "celery", "-A", "pipeline_web"]
+    python, celery = sys.executable, [sys.executable, "-m", "celery", "--quiet", "-A", "pipeline_web"]
     web = ["-m", "uvicorn", "pipeline_web.asgi:application", "--host", host, "--port", port]
     quiet = ["--log-level", "warning", "--no-access-log", "--timeout-graceful-shutdown", "3"]
     beat = ["beat", "--loglevel=WARNING", "--pidfile=", f"--schedule={data / 'beat-schedule'}"]

@@ -48,7 +48,7 @@ class Supervisor:
         become_subreaper()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._asked_to_stop)
+            loop.add_signal_handler(number, self._asked_to_stop, number)
         keepers = [asyncio.create_task(self._keep(service, colour)) for service, colour in self._coloured_services()]
         await self.stopping.wait()
         for keeper in keepers:
@@ -68,13 +68,15 @@ class Supervisor:
         for number, service in enumerate(self.services):
             yield service, COLOURS[number % len(COLOURS)]
 
-    def _asked_to_stop(self) -> None:
+    def _asked_to_stop(self, number: signal.Signals) -> None:
         if self.stopping.is_set():
+            if number is not signal.SIGINT:
+                return  # make, and what started make, may both pass on one request
             self.say("stop", "stopping at once")
             for process in self.processes.values():
                 signal_group(process.pid, signal.SIGKILL)
             return
-        self.say("stop", "stopping everything; again to stop at once")
+        self.say("stop", "stopping everything; Ctrl-C again to stop at once")
         self.stopping.set()
 
     async def _keep(self, service: Service, colour: int) -> None:
