@@ -148,9 +148,16 @@ class Run:
         self._queries = [self._whole(session)] if self._is_whole() else self._streams(session)
 
     def _is_whole(self) -> bool:
-        return self.plan.job_type == "SQL_TASK" and not any(
+        """A bounded job is one batch if nothing in it has a position, or if a node has to see all rows before it can say anything.
+
+        A window, say, would keep back what it holds when the input ends, or send each group again and again on the way there.
+        """
+        if self.plan.job_type == "STREAMING":
+            return False
+        resumes = self.plan.job_type == "BATCH_ROLLER" or any(
             self._steps.source(node_id).resumes(self._steps.by_id[node_id].config) for node_id in self._steps.sources
         )
+        return not resumes or any(self._steps.is_stateful(step.node_id) for step in self.plan.steps)
 
     def _whole(self, session: SparkSession) -> WholeQuery:
         query_ = WholeQuery(self._steps, session, self._report, self._changed.set)

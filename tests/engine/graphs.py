@@ -153,5 +153,14 @@ class Bench:
         assert run.wait(90) == "completed"
         return heard
 
+    def drained(self, plan: Plan, rows: int) -> Heard:
+        """Runs a stream until it has read so many rows, then stops it."""
+        run, heard = self.run(plan)
+        with heard.changed:
+            assert heard.changed.wait_for(lambda: heard.rows_in() >= rows, 90), f"only {heard.rows_in()} rows came in"
+        run.stop()
+        assert run.wait(30) == "stopped"
+        return heard
+
     def parquet(self, name: str) -> list[Any]:
         return self.spark.read.parquet(str(self.files / name)).collect()

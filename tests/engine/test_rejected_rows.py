@@ -57,8 +57,10 @@ def test_a_connected_errors_port_gets_the_rows_with_their_reason(bench: Bench) -
     assert {row.rejected_reason for row in rows} == {f"bad id {number}" for number in range(3, 500, 10)}
 
 
-def test_rows_rejected_above_a_stateful_node_are_kept_too(bench: Bench) -> None:
-    heard = bench.completed(document(nodes(minutes=windows()), "gen>check, check>minutes, minutes>out"))
+@pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "STREAMING"])
+def test_rows_rejected_above_a_stateful_node_are_kept_too(bench: Bench, job_type: str) -> None:
+    read = document(nodes(minutes=windows()), "gen>check, check>minutes, minutes>out", type=job_type)
+    heard = bench.drained(bench.plan(read), 1000) if job_type == "STREAMING" else bench.completed(read)
     assert sum(event.total for event in heard.of(RowsRejected)) == 100
     assert heard.rows("minutes", "rows_in") == 900
 

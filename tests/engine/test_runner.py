@@ -47,10 +47,8 @@ def test_a_stateless_diamond_reads_its_source_once(bench: Bench) -> None:
 
 def test_a_stateful_diamond_reads_its_source_per_way_and_counts_it_once(bench: Bench) -> None:
     nodes = {"gen": numbers(600, 300), "minutes": windows("1 min"), "fives": windows("5 min"), "both": ("flow.union", {}), "out": COLLECT}
-    plan = bench.plan(document(nodes, "gen>minutes, gen>fives, minutes>both, fives>both, both>out"))
-    run, heard = bench.run(plan)
-    assert run.wait(90) == "completed"
-    assert heard.rows_in() == 600
+    plan = bench.plan(document(nodes, "gen>minutes, gen>fives, minutes>both, fives>both, both>out", type="STREAMING"))
+    assert bench.drained(plan, 600).rows_in() == 600
     latest = {}
     for rows in CollectSink.rows[plan.generation + "out"].values():
         latest |= {(row.window_start, row.window_end): row.n for row in rows}
@@ -59,10 +57,19 @@ def test_a_stateful_diamond_reads_its_source_per_way_and_counts_it_once(bench: B
 
 def test_sinks_behind_different_stateful_nodes_get_queries_of_their_own(bench: Bench) -> None:
     nodes = {"gen": numbers(600, 300), "minutes": windows("1 min"), "fives": windows("5 min"), "a": COLLECT, "b": COLLECT, "c": COLLECT}
-    heard = bench.completed(document(nodes, "gen>minutes, gen>fives, minutes>a, fives>b, gen>c"))
+    heard = bench.drained(bench.plan(document(nodes, "gen>minutes, gen>fives, minutes>a, fives>b, gen>c", type="STREAMING")), 600)
     assert {event.query for event in heard.of(QueryStarted)} == {"a", "b", "c"}
+    assert (heard.rows_in(), heard.rows("gen")) == (600, 600)
+
+
+@pytest.mark.parametrize("emit", ["close", "update"])
+def test_a_window_in_a_job_that_ends_sees_all_rows_and_sends_each_group_once(bench: Bench, emit: str) -> None:
+    plan = bench.plan(document({"gen": numbers(600, 100), "minutes": windows("1 min", emit), "out": COLLECT}, "gen>minutes, minutes>out"))
+    run, heard = bench.run(plan)
+    assert run.wait(60) == "completed"
+    (rows,) = CollectSink.rows[plan.generation + "out"].values()
+    assert [row.n for row in rows] == [60] * 10
     assert heard.rows_in() == 600
-    assert heard.rows("gen") == 600
 
 
 def test_two_sources_are_told_apart_by_name(bench: Bench) -> None:
@@ -159,22 +166,21 @@ def test_a_reporter_that_raises_changes_nothing(bench: Bench) -> None:
 
 def test_a_window_resumed_after_a_stop_gives_what_an_unbroken_run_gives(bench: Bench) -> None:
     nodes = {"gen": numbers(900, 90), "minutes": windows("1 min"), "out": COLLECT}
-    reference = bench.plan(document(nodes, "gen>minutes, minutes>out"))
-    assert bench.run(reference)[0].wait(90) == "completed"
-    plan = bench.plan(document(nodes, "gen>minutes, minutes>out"))
-    run, heard = bench.run(plan)
-    heard.wait_for(BatchWritten, 3)
-    run.stop()
-    assert run.wait(60) in ("stopped", "completed")
-    run, heard = bench.run(bench.plan(document(nodes, "gen>minutes, minutes>out"), generation=plan.generation, attempt=2))
-    assert run.wait(90) == "completed"
+    read = document(nodes, "gen>minutes, minutes>out", type="STREAMING")
+    reference, plan = bench.plan(read), bench.plan(read)
+    bench.drained(reference, 900)
+    bench.drained(plan, 270)
+    bench.drained(bench.plan(read, generation=plan.generation, attempt=2), 90)
+    reached = sum(_windows(plan.generation).values())
+    if reached < 900:
+        bench.drained(bench.plan(read, generation=plan.generation, attempt=3), 900 - reached)
     assert _windows(plan.generation) == _windows(reference.generation)
     assert sum(_windows(plan.generation).values()) == 900
 
 
 def test_state_and_watermark_are_told_with_the_batch(bench: Bench) -> None:
-    heard = bench.completed(document({"gen": numbers(900, 300), "minutes": windows("1 min"), "out": COLLECT}, "gen>minutes, minutes>out"))
-    last = heard.committed()[-1]
+    read = document({"gen": numbers(900, 300), "minutes": windows("1 min"), "out": COLLECT}, "gen>minutes, minutes>out", type="STREAMING")
+    last = bench.drained(bench.plan(read), 900).committed()[-1]
     assert last.watermark.startswith("2025-01-01T00:")
     assert last.operators[0]["node_id"] == "minutes"
     assert last.operators[0]["rows"] > 0

@@ -1,0 +1,104 @@
+"""Variants of one piece of work, run in turns on one machine in one process, printed side by side."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from jobs.dag.document import parse_document
+from jobs.engine.compiler import plan_compile, settings_resolve
+from jobs.engine.events import BatchWritten
+from jobs.engine.plan import Locations
+from jobs.engine.runner import Run
+from jobs.engine.session import SessionOptions, jars_in, session_build
+from jobs.nodes.base import ConnectionSettings, Limits
+
+JARS = Path(__file__).resolve().parents[1] / ".venv" / "spark-jars"
+
+
+def session(folder: Path) -> SparkSession:
+    spark = session_build(SessionOptions(master="local[2]", memory="3g", jars=jars_in(JARS), local_dir=folder / "spark"))
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="pipeline-benchmark-")
+
+
+def numbered_csv(spark: SparkSession, path: Path, rows: int, files: int = 4) -> None:
+    """id, amount, country, note: about 45 bytes a row."""
+    (
+        spark.range(0, rows, 1, files)
+        .selectExpr(
+            "id",
+            "cast(pmod(hash(id), 100000) / 100.0 as double) amount",
+            "substr('DEFRITES', 1 + 2 * pmod(id, 4), 2) country",
+            "concat('note ', id) note",
+        )
+        .write.option("header", "true")
+        .csv(str(path))
+    )
+
+
+def run_document(
+    spark: SparkSession, raw: dict[str, Any], root: Path, connections: dict[str, ConnectionSettings] | None = None
+) -> dict[str, int]:
+    """Runs a document as a driver does, with counters; rows in and out."""
+    document, problems = parse_document(raw)
+    assert document, problems
+    generation = str(uuid.uuid4())
+    plan = plan_compile(
+        document,
+        job_uid=str(uuid.uuid4()),
+        generation=generation,
+        attempt=1,
+        fresh=True,
+        parameters={},
+        settings=settings_resolve(document, {}),
+        connections=connections or {},
+        locations=Locations(root / "live" / generation, root / "work" / generation),
+        limits=Limits(file_roots=(root,), data_dir=root),
+    )
+    written: dict[tuple[str, int], BatchWritten] = {}
+
+    def hear(event: object) -> None:
+        if isinstance(event, BatchWritten):
+            written[(event.query, event.batch_id)] = event
+
+    run = Run(spark, plan, hear)
+    run.start()
+    assert run.wait() == "completed"
+    return {"in": sum(one.rows_in for one in written.values()), "out": sum(one.rows_out for one in written.values())}
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    work: Callable[[int], object]
+
+
+def compare(title: str, rows: int, variants: list[Variant], rounds: int = 5) -> dict[str, float]:
+    """One unmeasured round, then `rounds` in alternating order; medians as rows a second, and each against the first."""
+    seconds: dict[str, list[float]] = {variant.name: [] for variant in variants}
+    for number in range(rounds + 1):
+        for variant in variants if number % 2 else reversed(variants):
+            begun = time.perf_counter()
+            variant.work(number)
+            if number:
+                seconds[variant.name].append(time.perf_counter() - begun)
+    medians = {name: statistics.median(taken) for name, taken in seconds.items()}
+    reference = medians[variants[0].name]
+    print(f"\n{title}, {rows:,} rows, {rounds} rounds")
+    for name, median in medians.items():
+        spread = f"{min(seconds[name]):.2f} to {max(seconds[name]):.2f}"
+        print(f"  {name:<42} {median:7.2f} s ({spread})  {rows / median / 1000:8.0f} k rows/s  {reference / median:5.2f} x")
+    return medians
