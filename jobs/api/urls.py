@@ -1,9 +1,9 @@
 """Every address below /api/."""
 
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularAPIView
 
 from jobs.api import configs, connections, documents, drafts, examples, execution_history, executions, jobs, overview, schedules
+from jobs.api.schema_view import SchemaView
 from jobs.api.unknown import UnknownView
 
 _job = [
@@ -34,7 +34,7 @@ _execution = [
 ]
 
 urlpatterns = [
-    path("schema", SpectacularAPIView.as_view()),
+    path("schema", SchemaView.as_view()),
     path("me", overview.MeView.as_view()),
     path("overview", overview.OverviewView.as_view()),
     path("search", overview.SearchView.as_view()),

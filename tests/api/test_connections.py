@@ -1,0 +1,143 @@
+"""Connections over REST: secrets go in and never come out."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from jobs.models import AuditEntry, Connection
+from jobs.services.connections import connection_open
+from tests.api.rows import chain, send
+
+pytestmark = pytest.mark.django_db
+CANARY = "canary-5f1c-never-shown"
+
+
+def postgres(browser: Client, name: str = "warehouse", **config: object) -> dict[str, object]:
+    body = {
+        "name": name,
+        "kind": "postgresql",
+        "config": {"host": "127.0.0.1", "port": 1, "database": "d", "user": "u", **config},
+        "secrets": {"password": CANARY},
+    }
+    answer = send(browser, "POST", "/api/connections", body)
+    assert answer.status_code == 201, answer.content
+    found: dict[str, object] = answer.json()
+    return found
+
+
+def test_a_secret_is_kept_encrypted_and_never_shown(browser: Client, editor: User, caplog: pytest.LogCaptureFixture) -> None:
+    made = postgres(browser)
+    assert made["secrets"] == {"password": True}
+    row = Connection.objects.get()
+    assert CANARY not in row.secrets
+    assert connection_open(row).secrets == {"password": CANARY}
+    admin = Client()
+    admin.force_login(User.objects.create_superuser("root", password="x"))
+    answers = [
+        browser.get("/api/connections"),
+        browser.get(f"/api/connections/{row.pk}"),
+        send(browser, "POST", f"/api/connections/{row.pk}/test"),
+        send(browser, "PATCH", f"/api/connections/{row.pk}", {"description": "ours"}),
+        send(browser, "PATCH", f"/api/connections/{row.pk}", {"secrets": {"passwort": CANARY}}),
+        send(browser, "PATCH", f"/api/connections/{row.pk}", {"secrets": {"password": [CANARY]}}),
+        browser.get(f"/api/search?q={CANARY[:6]}"),
+        admin.get(f"/admin/jobs/connection/{row.pk}/change/"),
+        admin.get("/admin/jobs/connection/"),
+        admin.get(f"/admin/jobs/connection/?q={CANARY}"),
+    ]
+    for answer in answers[:-1]:
+        assert CANARY not in answer.content.decode(), answer.request["PATH_INFO"]
+    audit = json.dumps([entry.detail for entry in AuditEntry.objects.all()])
+    assert CANARY not in audit
+    assert CANARY not in caplog.text
+    assert CANARY not in repr(connection_open(row))
+
+
+def test_a_secret_stays_unless_named_goes_with_null_and_is_replaced_by_text(browser: Client) -> None:
+    made = postgres(browser)
+    path = f"/api/connections/{made['id']}"
+    send(browser, "PATCH", path, {"description": "ours"})
+    assert connection_open(Connection.objects.get()).secrets == {"password": CANARY}
+    send(browser, "PATCH", path, {"secrets": {"password": "new"}})
+    assert connection_open(Connection.objects.get()).secrets == {"password": "new"}
+    assert send(browser, "PATCH", path, {"secrets": {"password": None}}).json()["secrets"] == {"password": False}
+
+
+def test_a_changed_address_wants_its_secrets_again(browser: Client) -> None:
+    made = postgres(browser)
+    config = {**made["config"], "host": "evil.example.com"}  # type: ignore[dict-item]
+    answer = send(browser, "PATCH", f"/api/connections/{made['id']}", {"config": config})
+    assert (answer.status_code, answer.json()["error"]["problems"][0]["pointer"]) == (422, "/secrets/password")
+    assert Connection.objects.get().config["host"] == "127.0.0.1"
+    again = {"config": config, "secrets": {"password": "another"}}
+    assert send(browser, "PATCH", f"/api/connections/{made['id']}", again).status_code == 200
+
+
+def test_names_are_unique_in_a_project(browser: Client) -> None:
+    postgres(browser)
+    answer = send(browser, "POST", "/api/connections", {"name": "warehouse", "kind": "sqlite", "config": {"path": "x.sqlite3"}})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "connection.name_taken")
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"name": "w", "kind": "telepathy", "config": {}}, "/kind"),
+        ({"name": "w", "kind": "postgresql", "config": {"host": "h;drop"}}, "/config/host"),
+        ({"name": "w", "kind": "postgresql", "config": {"url": "jdbc:postgresql://evil"}}, "/config/url"),
+        ({"name": "", "kind": "sqlite", "config": {"path": "x"}}, "/name"),
+        ({"name": "a/b", "kind": "sqlite", "config": {"path": "x"}}, "/name"),
+        ({"name": "w", "kind": "sqlite", "config": {"path": "x"}, "owner": 1}, "/owner"),
+    ],
+)
+def test_a_bad_connection_is_refused_on_its_field(browser: Client, body: dict[str, object], pointer: str) -> None:
+    answer = send(browser, "POST", "/api/connections", body)
+    assert answer.status_code == 422
+    assert pointer in [problem["pointer"] for problem in answer.json()["error"]["problems"]]
+    assert not Connection.objects.exists()
+
+
+def test_a_test_says_step_by_step_what_was_found_and_keeps_it(browser: Client) -> None:
+    made = postgres(browser)
+    answer = send(browser, "POST", f"/api/connections/{made['id']}/test").json()
+    assert answer["ok"] is False
+    assert answer["steps"][-1]["ok"] is False
+    shown = browser.get(f"/api/connections/{made['id']}").json()
+    assert (shown["test_ok"], shown["test_message"]) == (False, answer["steps"][-1]["message"])
+
+
+def test_a_connection_that_a_job_uses_says_by_whom_and_is_not_deleted(browser: Client) -> None:
+    made = postgres(browser)
+    document = chain()
+    document["nodes"]["out"] = {"type": "sink.jdbc", "name": "Out", "config": {"connection": "warehouse", "table": "t", "mode": "append"}}
+    assert send(browser, "POST", "/api/jobs", {**document, "publish": False}).status_code == 201
+    path = f"/api/connections/{made['id']}"
+    assert browser.get(path).json()["used_by"] == ["numbers"]
+    assert send(browser, "DELETE", path).status_code == 409
+    assert send(browser, "PATCH", path, {"name": "other"}).status_code == 409
+    send(browser, "DELETE", "/api/jobs/numbers")
+    assert send(browser, "DELETE", path).status_code == 204
+
+
+def test_secrets_under_a_lost_key_have_to_be_entered_again(browser: Client, settings: object) -> None:
+    made = postgres(browser)
+    from cryptography.fernet import Fernet
+
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]  # type: ignore[attr-defined]
+    answer = send(browser, "POST", f"/api/connections/{made['id']}/test").json()
+    assert (answer["ok"], answer["steps"][0]["name"]) == (False, "secrets")
+
+
+def test_the_kinds_say_their_fields_and_secrets(browser: Client) -> None:
+    kinds = {kind["kind"]: kind for kind in browser.get("/api/connection-kinds").json()["results"]}
+    assert kinds["postgresql"]["secrets"] == {"password": "Password"}
+    assert "host" in kinds["postgresql"]["schema"]["properties"]
+
+
+def test_node_types_come_with_ports_schema_and_help(browser: Client) -> None:
+    types = {found["type"]: found for found in browser.get("/api/node-types").json()["results"]}
+    assert types["source.file"]["ports"][0]["name"] == "out"
+    assert types["flow.filter_rows"]["schema"]["properties"]
+    assert all(found["help"] for found in types.values())

@@ -1,0 +1,87 @@
+"""Every error has one shape."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from jobs.api.base import ApiView
+from tests.api.rows import chain, job, send
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "kind", "status"),
+    [
+        ("GET", "/api/nowhere", "", "application/json", 404),
+        ("POST", "/api/nowhere", "{}", "application/json", 404),
+        ("GET", "/api/", "", "application/json", 404),
+        ("GET", "/api/jobs/nope", "", "application/json", 404),
+        ("DELETE", "/api/jobs", "", "application/json", 405),
+        ("POST", "/api/jobs", "{", "application/json", 400),
+        ("POST", "/api/jobs", '{"a": NaN}', "application/json", 400),
+        ("POST", "/api/jobs", "[1]", "application/json", 400),
+        ("POST", "/api/jobs", b"\xff\xfe", "application/json", 400),
+        ("POST", "/api/jobs", "[" * 100_000, "application/json", 400),
+        ("POST", "/api/jobs", "a=1", "application/x-www-form-urlencoded", 415),
+        ("POST", "/api/jobs", json.dumps({"x": "y" * 3_000_000}), "application/json", 413),
+        ("POST", "/api/jobs", "{}", "application/json", 422),
+        ("GET", "/api/jobs?order=password", "", "application/json", 422),
+        ("GET", "/api/jobs?cursor=broken", "", "application/json", 404),
+        ("GET", "/api/executions?created_after=yesterday", "", "application/json", 422),
+        ("GET", "/api/executions/%27;drop", "", "application/json", 404),
+    ],
+)
+def test_an_error_says_code_message_and_problems(
+    browser: Client, method: str, path: str, body: str | bytes, kind: str, status: int
+) -> None:
+    answer = browser.generic(method, path, body, content_type=kind)
+    assert answer.status_code == status, answer.content[:300]
+    error = answer.json()["error"]
+    assert {"code", "message", "problems"} <= set(error)
+    assert error["code"]
+    assert error["message"]
+
+
+def test_a_document_over_one_mebibyte_is_told_as_too_large(browser: Client) -> None:
+    large = chain(description="x" * 1_200_000)
+    answer = send(browser, "POST", "/api/jobs", large)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["problems"][0]["code"] == "document.too_large"
+
+
+def test_what_nobody_foresaw_is_500_without_details(
+    browser: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(self: ApiView) -> User:
+        raise RuntimeError("password=canary")
+
+    monkeypatch.setattr(ApiView, "user", broken)
+    answer = browser.get("/api/jobs")
+    assert answer.status_code == 500
+    assert answer.json()["error"]["code"] == "internal"
+    assert "canary" not in answer.content.decode()
+
+
+def test_a_write_with_a_session_wants_the_csrf_token(editor: User) -> None:
+    job(editor)
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(editor)
+    answer = send(client, "POST", "/api/jobs/numbers/disable", {})
+    assert answer.status_code == 403
+    assert "CSRF" in answer.json()["error"]["message"]
+    token = (client.get("/sign-in") and client.get("/").cookies.get("csrftoken")) or client.cookies["csrftoken"]
+    assert send(client, "POST", "/api/jobs/numbers/disable", {}, x_csrftoken=token.value).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["start", "publish", "enable", "disable"])
+def test_nothing_changes_by_get(browser: Client, editor: User, path: str) -> None:
+    job(editor)
+    assert browser.get(f"/api/jobs/numbers/{path}").status_code == 405
+
+
+def test_any_accept_header_gets_json(browser: Client) -> None:
+    answer = browser.get("/api/jobs", headers={"accept": "text/html"})
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")

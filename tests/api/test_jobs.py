@@ -1,0 +1,156 @@
+"""Making, reading, changing, publishing and deleting jobs over REST."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from jobs.models import AuditEntry, ExecutionStatus, Job, JobVersion, Project, Role
+from tests.api.rows import chain, codes, execution, job, member, send
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_posted_document_becomes_version_1_with_defaults_written_in(browser: Client) -> None:
+    answer = send(browser, "POST", "/api/jobs", chain(title="All numbers"))
+    assert answer.status_code == 201, answer.content
+    made = answer.json()
+    assert (made["version"], made["title"], made["job_type"], made["role"]) == (1, "All numbers", "STREAMING", "EDITOR")
+    assert made["document"]["settings"]["rejected_rows"] == "dead_letter"
+    assert made["draft"]["dirty"] is False
+    assert AuditEntry.objects.filter(action="job published", object_id="numbers", actor="erin").exists()
+
+
+def test_with_publish_false_only_a_draft_is_made(browser: Client) -> None:
+    answer = send(browser, "POST", "/api/jobs", {**chain(), "publish": False})
+    assert answer.status_code == 201
+    assert answer.json()["version"] is None
+    assert not JobVersion.objects.exists()
+
+
+def test_a_document_with_problems_is_not_made(browser: Client) -> None:
+    broken = chain()
+    broken["edges"]["e1"]["to"] = ["nowhere", "in"]
+    answer = send(browser, "POST", "/api/jobs", broken)
+    assert answer.status_code == 422
+    assert "edge.unknown_node" in codes(answer)
+    assert not Job.objects.exists()
+
+
+def test_a_half_drawn_draft_is_kept_with_its_problems(browser: Client) -> None:
+    half = {**chain(), "edges": {}, "publish": False}
+    assert send(browser, "POST", "/api/jobs", half).status_code == 201
+    draft = browser.get("/api/jobs/numbers/draft").json()
+    assert "port.missing" in [problem["code"] for problem in draft["problems"]]
+    assert browser.get("/api/jobs/numbers").json()["problems"] > 0
+
+
+def test_a_name_that_is_taken_is_a_conflict(browser: Client, editor: User) -> None:
+    job(editor)
+    answer = send(browser, "POST", "/api/jobs", chain())
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "job.name_taken")
+
+
+def test_a_title_changes_and_the_name_does_not(browser: Client, editor: User) -> None:
+    job(editor)
+    assert send(browser, "PATCH", "/api/jobs/numbers", {"title": "Renamed"}).json()["title"] == "Renamed"
+    answer = send(browser, "PATCH", "/api/jobs/numbers", {"job_name": "other"})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["problems"][0]["pointer"] == "/job_name"
+
+
+def test_a_job_is_deleted_softly_and_its_name_becomes_free(browser: Client, editor: User) -> None:
+    done = execution(job(editor))
+    assert send(browser, "DELETE", "/api/jobs/numbers").status_code == 204
+    assert browser.get("/api/jobs/numbers").status_code == 404
+    assert browser.get(f"/api/executions/{done.execution_id}").status_code == 200
+    assert send(browser, "POST", "/api/jobs", chain()).status_code == 201
+
+
+def test_a_job_with_an_unfinished_execution_is_not_deleted(browser: Client, editor: User) -> None:
+    running = execution(job(editor), ExecutionStatus.RUNNING)
+    answer = send(browser, "DELETE", "/api/jobs/numbers")
+    assert answer.status_code == 409
+    assert answer.json()["error"]["execution_id"] == running.execution_id
+    assert browser.get("/api/jobs/numbers").json()["enabled"] is True
+
+
+def test_publishing_makes_the_next_version_and_versions_never_change(browser: Client, editor: User) -> None:
+    job(editor)
+    draft = browser.get("/api/jobs/numbers/draft").json()
+    changed = chain(rows=7)
+    saved = send(browser, "PUT", "/api/jobs/numbers/draft", {"document": changed}, if_match=f'"{draft["revision"]}"')
+    assert saved.json()["dirty"] is True
+    answer = send(browser, "POST", "/api/jobs/numbers/publish", {"comment": "seven"})
+    assert (answer.status_code, answer.json()["version"]) == (200, 2)
+    listed = browser.get("/api/jobs/numbers/versions").json()["results"]
+    assert [(version["version"], version["comment"]) for version in listed] == [(2, "seven"), (1, "")]
+    assert browser.get("/api/jobs/numbers/versions/1").json()["document"]["nodes"]["numbers"]["config"]["total_rows"] == 100
+    assert browser.get("/api/jobs/numbers/versions/3").status_code == 404
+
+
+def test_publishing_a_draft_with_problems_answers_them(browser: Client) -> None:
+    send(browser, "POST", "/api/jobs", {**chain(), "edges": {}, "publish": False})
+    answer = send(browser, "POST", "/api/jobs/numbers/publish", {})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["code"] == "document.problems"
+    assert "port.missing" in codes(answer)
+
+
+@pytest.mark.parametrize("kind", ["json", "yaml"])
+def test_an_export_can_be_imported_again(browser: Client, editor: User, kind: str) -> None:
+    job(editor)
+    exported = browser.get(f"/api/jobs/numbers/export?format={kind}")
+    assert exported.status_code == 200
+    assert f"numbers.{kind}" in exported["Content-Disposition"]
+    imported = browser.post("/api/jobs/import", exported.content, content_type="application/octet-stream").json()
+    assert imported["problems"] == []
+    assert imported["document"]["nodes"]["numbers"]["config"]["total_rows"] == 100
+
+
+def test_pyspark_is_not_exported_yet_and_other_formats_do_not_exist(browser: Client, editor: User) -> None:
+    job(editor)
+    assert browser.get("/api/jobs/numbers/export?format=pyspark").json()["error"]["code"] == "not_yet"
+    assert browser.get("/api/jobs/numbers/export?format=exe").status_code == 422
+
+
+def test_start_answers_202_and_a_second_start_names_the_first(browser: Client, editor: User) -> None:
+    job(editor)
+    started = send(browser, "POST", "/api/jobs/numbers/start", {})
+    assert started.status_code == 202
+    again = send(browser, "POST", "/api/jobs/numbers/start", {})
+    assert again.status_code == 409
+    assert started.json()["execution_id"] in again.json()["error"]["message"]
+
+
+def test_a_draft_only_job_does_not_start(browser: Client) -> None:
+    send(browser, "POST", "/api/jobs", {**chain(), "publish": False})
+    assert send(browser, "POST", "/api/jobs/numbers/start", {}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("role", "method", "path", "body", "allowed"),
+    [
+        (Role.VIEWER, "GET", "/api/jobs/numbers", None, True),
+        (Role.VIEWER, "POST", "/api/jobs/numbers/start", {}, False),
+        (Role.VIEWER, "PUT", "/api/jobs/numbers/config", {"parallelism": 2}, False),
+        (Role.OPERATOR, "POST", "/api/jobs/numbers/start", {}, True),
+        (Role.OPERATOR, "POST", "/api/jobs/numbers/disable", {}, True),
+        (Role.OPERATOR, "PUT", "/api/jobs/numbers/config", {"parallelism": 2}, True),
+        (Role.OPERATOR, "PATCH", "/api/jobs/numbers", {"title": "no"}, False),
+        (Role.OPERATOR, "POST", "/api/jobs/numbers/publish", {}, False),
+        (Role.OPERATOR, "POST", "/api/connections", {"name": "x", "kind": "sqlite", "config": {"path": "x.db"}}, False),
+        (Role.EDITOR, "PATCH", "/api/jobs/numbers", {"title": "yes"}, True),
+        (Role.EDITOR, "PATCH", "/api/jobs/numbers", {"project": "elsewhere"}, False),
+    ],
+)
+def test_each_role_may_do_what_it_may(
+    editor: User, home: Project, elsewhere: Project, role: Role, method: str, path: str, body: object, allowed: bool
+) -> None:
+    job(editor)
+    client = Client()
+    client.force_login(member(home, "rita", role))
+    answer = send(client, method, path, body)
+    assert (answer.status_code < 300) is allowed, answer.content
+    if not allowed:
+        assert answer.status_code == 403
+        assert "you are" in answer.json()["error"]["message"]
