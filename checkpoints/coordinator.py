@@ -1,0 +1,221 @@
+"""Takes the checkpoints of one execution, in a thread of its own: at the interval, when asked, and when it is stopped.
+
+One at a time, off the batches' way; a second request waits its turn. A checkpoint is whole when every query of the job gave its cut:
+otherwise it fails with the phase and the cause, and the job lives on.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
+from checkpoints.ledger import Ledger, Ticket
+from checkpoints.spark_folder import last_committed
+
+if TYPE_CHECKING:
+    from jobs.engine.runner import Boundary
+
+logger = logging.getLogger(__name__)
+
+_TELLING_TRIES = 4
+_TELLING_PAUSE_SECONDS = 0.5
+
+
+class CheckpointFailed(Exception):
+    """A checkpoint that was asked for could not be taken; the text is the reason."""
+
+
+class NothingToCut(Exception):
+    """The job has nothing that a checkpoint could hold."""
+
+
+@dataclass(frozen=True)
+class _Request:
+    origin: str
+    requested_by: str = ""
+    savepoint: bool = False
+    label: str = ""
+    done: Future[Ticket] = field(default_factory=Future)
+
+
+class Coordinator:
+    """`queries` are all queries of the job by key; without any (a job read whole) every request is refused.
+
+    `interval` and `timeout` in seconds; an interval of 0 takes checkpoints on request only. `rows_before`: source rows of the
+    execution's earlier attempts.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        facts: RunFacts,
+        queries: Mapping[str, JobQuery],
+        *,
+        interval: float,
+        timeout: float = 300.0,
+        rows_before: int = 0,
+    ) -> None:
+        self._ledger, self._queries = ledger, dict(queries)
+        self._interval, self._timeout = interval, timeout
+        self._cut = JobCut(facts, rows_before)
+        self._changed = threading.Condition()
+        self._newest: dict[str, Boundary] = {}
+        self._kept: dict[str, int] = {key: last_committed(query.folder) for key, query in self._queries.items()}
+        self._waiting: deque[_Request] = deque()
+        self._closing = False
+        self._due = time.monotonic() + interval
+        self._thread = threading.Thread(target=self._run, name=f"checkpoints {facts.execution_id}", daemon=True)
+
+    def start(self) -> None:
+        """Begin to listen. A freshly resumed job is due one interval from now, and only if it commits something."""
+        self._thread.start()
+
+    def boundary(self, boundary: Boundary) -> None:
+        """A query committed a batch. Returns at once."""
+        with self._changed:
+            self._newest[boundary.query] = boundary
+            self._cut.rows += boundary.progress.rows_in
+            self._changed.notify_all()
+
+    def request(self, origin: str = "MANUAL", requested_by: str = "", savepoint: bool = False, label: str = "") -> Future[Ticket]:
+        """Ask for a checkpoint now; an idle query gives its last committed batch. Returns at once.
+
+        The future gives the ticket once it is COMPLETED, or raises CheckpointFailed (or NothingToCut) with the reason.
+        """
+        request = _Request(origin, requested_by, savepoint, label)
+        with self._changed:
+            if self._closing:
+                request.done.set_exception(CheckpointFailed("the execution is ending"))
+            else:
+                self._waiting.append(request)
+                self._changed.notify_all()
+        return request.done
+
+    def close(self, *, final: bool = False, timeout: float | None = None) -> None:
+        """End, behind the checkpoint that is being taken and those asked for. Waits `timeout` seconds (default: that of a checkpoint).
+
+        `final`: the run stopped in good order; a last checkpoint is taken if something was committed since the newest.
+        """
+        with self._changed:
+            if final and not self._closing and self._is_dirty():
+                self._waiting.append(_Request("STOP"))
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join(self._timeout if timeout is None else timeout)
+
+    def _run(self) -> None:
+        while (request := self._next()) is not None:
+            try:
+                self._take(request)
+            except Exception as error:
+                logger.exception("taking a checkpoint")
+                if not request.done.done():
+                    request.done.set_exception(CheckpointFailed(str(error)))
+
+    def _next(self) -> _Request | None:
+        """Waits for the next checkpoint to take; None at the end."""
+        with self._changed:
+            while True:
+                if self._waiting:
+                    return self._waiting.popleft()
+                if self._closing:
+                    return None
+                wait = self._due - time.monotonic() if self._interval else None
+                if wait is not None and wait <= 0:
+                    if self._is_dirty():
+                        return _Request("INTERVAL")
+                    wait = None
+                self._changed.wait(wait)
+
+    def _is_dirty(self) -> bool:
+        """Whether any query committed a batch since the newest checkpoint."""
+        return any(boundary.batch_id > self._kept.get(key, -1) for key, boundary in self._newest.items())
+
+    def _take(self, request: _Request) -> None:
+        if refused := self._refused():
+            request.done.set_exception(NothingToCut(refused))
+            return
+        self._due = time.monotonic() + self._interval
+        phases = Phases(self._timeout)
+        ticket = self._ledger.begin(
+            origin=request.origin, requested_by=request.requested_by, savepoint=request.savepoint, label=request.label
+        )
+        try:
+            batches = self._batches(phases)
+            boundaries = self._boundaries(batches)
+            result = self._cut.take(ticket, self._queries, batches, boundaries, phases, savepoint=request.savepoint)
+        except Exception as error:
+            self._failed(ticket, phases, error, request)
+            return
+        self._kept |= batches
+        if self._tell(lambda: self._ledger.complete(ticket, result), f"checkpoint {ticket.number} is complete"):
+            request.done.set_result(ticket)
+        else:
+            request.done.set_exception(CheckpointFailed("it is on disk, but could not be recorded"))
+
+    def _refused(self) -> str:
+        if not self._queries:
+            return "the job reads everything at once: it has no position to keep"
+        if not any((query.folder / "offsets").is_dir() for query in self._queries.values()):
+            return "the job has not committed anything yet"
+        return ""
+
+    def _failed(self, ticket: Ticket, phases: Phases, error: Exception, request: _Request) -> None:
+        reason = f"{phases.words()}: {_sentence(error)}"
+        logger.warning("checkpoint %s failed while %s", ticket.number, reason)
+        self._tell(lambda: self._ledger.fail(ticket, reason, phases.milliseconds()), f"checkpoint {ticket.number} failed")
+        request.done.set_exception(CheckpointFailed(reason))
+
+    def _batches(self, phases: Phases) -> dict[str, int]:
+        """The batch to cut each query behind. One that is in its very first batch is waited for; one that never began gives -1."""
+        phases.step("wait")
+        found: dict[str, int] = {}
+        for key, query in self._queries.items():
+            with self._changed:
+                while (batch := self._batch(key, query)) is None:
+                    phases.step("wait")
+                    self._changed.wait(0.2)
+            found[key] = batch
+        return found
+
+    def _batch(self, key: str, query: JobQuery) -> int | None:
+        """The newest committed batch that Spark told of, with its figures, else what the folder says; None: the first is under way."""
+        committed = last_committed(query.folder)
+        told = self._newest.get(key)
+        if told is not None and not self._closing:
+            return told.batch_id
+        if committed < 0 and (query.folder / "offsets" / "0").exists() and not self._closing:
+            return None
+        return committed
+
+    def _boundaries(self, batches: Mapping[str, int]) -> dict[str, Boundary]:
+        with self._changed:
+            return {key: boundary for key, boundary in self._newest.items() if batches.get(key, -1) >= 0}
+
+    def _tell(self, call: Callable[[], None], what: str) -> bool:
+        """The ledger's database may be away for a moment. What it never hears, the reconciler finds out."""
+        for attempt in range(1, _TELLING_TRIES + 1):
+            try:
+                call()
+                return True
+            except Exception:
+                logger.exception("telling the ledger that %s", what)
+                if attempt < _TELLING_TRIES:
+                    time.sleep(_TELLING_PAUSE_SECONDS * attempt)
+        return False
+
+
+def _sentence(error: Exception) -> str:
+    """What the system says in its own words, without the numbers and paths of its message."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower() if error.errno == errno.ENOSPC else f"{error.strerror.lower()} ({error.filename})"
+    return str(error) or type(error).__name__

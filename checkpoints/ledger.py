@@ -1,0 +1,47 @@
+"""What the coordinator asks of whoever keeps the rows: it takes checkpoints, the ledger numbers and remembers them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """One checkpoint that has begun. `folder` (absolute) does not exist yet: it appears whole, or never. `row` is the ledger's own key."""
+
+    number: int
+    folder: Path
+    row: int = 0
+
+
+@dataclass(frozen=True)
+class CheckpointResult:
+    """A finished checkpoint, its files on disk and checked.
+
+    `queries`: query → {"batch_id": int (-1: nothing committed yet), "sinks": [node_id]}. `operators`: {"query", "operator",
+    "node_id", "rows", "bytes"} each. `phases`: milliseconds of "wait", "copy", "check", "write". `state_data` as kept in the row.
+    """
+
+    state_data: Mapping[str, Any]
+    queries: Mapping[str, Mapping[str, Any]]
+    phases: Mapping[str, int]
+    files: int
+    bytes_logical: int
+    bytes_exclusive: int
+    operators: tuple[Mapping[str, Any], ...] = field(default=())
+
+
+class Ledger(Protocol):
+    """Called from the coordinator's thread, one checkpoint at a time. A call that raises is tried again a few times: be idempotent."""
+
+    def begin(self, *, origin: str, requested_by: str, savepoint: bool, label: str) -> Ticket:
+        """A PENDING row with the next number of the execution. `origin` is INTERVAL, ROWS, PAGE, MANUAL or STOP."""
+
+    def complete(self, ticket: Ticket, result: CheckpointResult) -> None:
+        """PENDING → COMPLETED; the moment to apply retention."""
+
+    def fail(self, ticket: Ticket, reason: str, phases: Mapping[str, int]) -> None:
+        """PENDING → FAILED; `reason` is one sentence for people. Nothing of it is on disk."""

@@ -1,0 +1,162 @@
+"""Where checkpoints lie on disk, what they take there, and what lies there that no row speaks of.
+
+    <root>/<job_uid>/<generation>/<query>/                              live folders, Spark writes them
+    <root>/<job_uid>/checkpoints/<execution_id>/<number>/manifest.json  a whole checkpoint: versions, generation, query → sinks, offsets
+    <root>/<job_uid>/checkpoints/<execution_id>/<number>/<query>/       its cut of one query, with a manifest of its files
+    <root>/<job_uid>/checkpoints/<execution_id>/.<number>.partial/      one that is being written, or was when its process died
+
+Numbers are those of the execution. Checkpoints stand beside the live folders, on the same disk, so that files can be linked.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from checkpoints.cut import cut_restore, folder_remove, partial_of, rename_into_place
+from checkpoints.verification import checkpoint_queries
+
+CHECKPOINTS = "checkpoints"
+
+
+class OutsideRoot(Exception):
+    """A path that does not lie where checkpoints are kept: it is never touched."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One folder below the root. `key` is the generation of a live folder, or the execution of a checkpoint."""
+
+    kind: Literal["live", "checkpoint", "partial"]
+    job_uid: str
+    key: str
+    path: Path
+
+
+def live_folder(root: Path, job_uid: str, generation: str) -> Path:
+    """The live folder of one generation; a query's Spark folder is below it."""
+    return root / job_uid / generation
+
+
+def checkpoint_folder(root: Path, job_uid: str, execution_id: str, number: int) -> Path:
+    """Where checkpoint `number` of an execution is, or will be."""
+    return root / job_uid / CHECKPOINTS / execution_id / str(number)
+
+
+def checkpoint_restore(folder: Path, live: Path) -> dict[str, int]:
+    """A new generation's live folder from a checkpoint: query → the batch it goes on behind (-1: from the beginning).
+
+    All queries or none; nothing happens where `live` exists already (a restore that was finished before a crash). ManifestDamaged or
+    CutDamaged name the file that is wrong; then nothing of `live` exists.
+    """
+    queries = checkpoint_queries(folder)
+    batches = {key: int(query["batch_id"]) for key, query in queries.items()}
+    if live.exists():
+        return batches
+    partial = partial_of(live)
+    folder_remove(partial)
+    partial.mkdir(parents=True)
+    try:
+        for query in queries.values():
+            if query["folder"]:
+                cut_restore(folder / query["folder"], partial / query["folder"])
+        rename_into_place(partial, live)
+    except BaseException:
+        folder_remove(partial)
+        raise
+    return batches
+
+
+def inside(root: Path, path: str | Path) -> Path:
+    """`path` if it lies below `root`, links followed; else OutsideRoot."""
+    resolved, base = Path(path).resolve(), root.resolve()
+    if base not in resolved.parents:
+        raise OutsideRoot(f"{path} is not below {root}")
+    return resolved
+
+
+def folder_delete(root: Path, path: str | Path) -> int:
+    """Delete one folder below `root`; the bytes that this gave back to the disk. Nothing happens where it is gone already."""
+    folder = inside(root, path)
+    freed = bytes_freed([folder])[0]
+    folder_remove(folder)
+    folder_remove(partial_of(folder))
+    parent = folder.parent
+    if parent.parent.name == CHECKPOINTS and parent.is_dir() and not any(parent.iterdir()):
+        parent.rmdir()
+    return freed
+
+
+def bytes_freed(folders: Sequence[Path]) -> list[int]:
+    """What deleting each folder, in this order, gives back: a file that others link is freed with the last of its names."""
+    gone: Counter[tuple[int, int]] = Counter()
+    freed = []
+    for folder in folders:
+        total = 0
+        for path in _files(folder):
+            try:
+                found = path.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            inode = (found.st_dev, found.st_ino)
+            gone[inode] += 1
+            total += found.st_size if gone[inode] == found.st_nlink else 0
+        freed.append(total)
+    return freed
+
+
+def bytes_logical(folder: Path) -> int:
+    """The sizes of all files, shared or not."""
+    return sum(path.stat(follow_symlinks=False).st_size for path in _files(folder))
+
+
+def bytes_exclusive(folder: Path) -> int:
+    """What deleting this one folder would give back."""
+    return bytes_freed([folder])[0]
+
+
+def folders_found(root: Path) -> Iterator[Found]:
+    """Every live folder and checkpoint below `root`; what does not look like ours is left out."""
+    for job in _folders(root):
+        if not _is_uuid(job.name):
+            continue
+        for folder in _folders(job):
+            if folder.name == CHECKPOINTS:
+                yield from _checkpoints_found(job.name, folder)
+            elif _is_uuid(folder.name):
+                yield Found("live", job.name, folder.name, folder)
+            elif folder.name.startswith(".") and folder.name.endswith(".partial"):
+                yield Found("partial", job.name, folder.name[1 : -len(".partial")], folder)
+
+
+def _checkpoints_found(job_uid: str, folder: Path) -> Iterator[Found]:
+    for execution in _folders(folder):
+        for path in _folders(execution):
+            if path.name.isdecimal():
+                yield Found("checkpoint", job_uid, execution.name, path)
+            elif path.name.endswith(".partial"):
+                yield Found("partial", job_uid, execution.name, path)
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, _, names in os.walk(folder):
+        yield from (Path(place) / name for name in names)
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False
