@@ -48,13 +48,13 @@ function NodePanel({ id }: { id: string }) {
           <span className="pw-node-type">{node.type}</span>
         </div>
         <Tooltip label={t('about')}>
-          <ActionIcon variant="subtle" aria-label={t('about')} aria-expanded={showsHelp} onClick={() => setShowsHelp(!showsHelp)}>
+          <ActionIcon variant="subtle" color="gray" aria-label={t('about')} aria-expanded={showsHelp} onClick={() => setShowsHelp(!showsHelp)}>
             <IconHelp size={16} stroke={1.75} />
           </ActionIcon>
         </Tooltip>
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon variant="subtle" aria-label={t('actionsOf', { name: node.name })}>
+            <ActionIcon variant="subtle" color="gray" aria-label={t('actionsOf', { name: node.name })}>
               <IconDots size={16} />
             </ActionIcon>
           </Menu.Target>
@@ -65,7 +65,7 @@ function NodePanel({ id }: { id: string }) {
             </Menu.Item>
           </Menu.Dropdown>
         </Menu>
-        <ActionIcon variant="subtle" aria-label={t('closePanel')} onClick={() => useEditor.getState().select([])}>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('closePanel')} onClick={() => useEditor.getState().select([])}>
           <IconX size={16} />
         </ActionIcon>
       </header>

@@ -22,12 +22,12 @@ function History() {
   return (
     <>
       <Tooltip label={t('undo')}>
-        <ActionIcon variant="subtle" disabled={!canUndo} aria-label={t('undo')} onClick={() => useEditor.getState().undo()}>
+        <ActionIcon variant="subtle" color="gray" disabled={!canUndo} aria-label={t('undo')} onClick={() => useEditor.getState().undo()}>
           <IconArrowBackUp size={16} stroke={1.75} />
         </ActionIcon>
       </Tooltip>
       <Tooltip label={t('redo')}>
-        <ActionIcon variant="subtle" disabled={!canRedo} aria-label={t('redo')} onClick={() => useEditor.getState().redo()}>
+        <ActionIcon variant="subtle" color="gray" disabled={!canRedo} aria-label={t('redo')} onClick={() => useEditor.getState().redo()}>
           <IconArrowForwardUp size={16} stroke={1.75} />
         </ActionIcon>
       </Tooltip>

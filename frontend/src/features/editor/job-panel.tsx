@@ -54,7 +54,7 @@ function Parameters({ document }: { document: DagDocument }) {
               <Select value={parameter.type ?? 'string'} data={['string', 'number', 'integer', 'boolean']} aria-label={t('parameterType')} allowDeselect={false} onChange={(type) => replace(index, [name, { type: type ?? 'string', default: typed(type ?? 'string', String(parameter.default ?? '')) }])} />
               <TextInput value={String(parameter.default ?? '')} aria-label={t('parameterDefault')} classNames={{ input: 'pw-mono' }} onChange={(event) => replace(index, [name, { ...parameter, default: typed(parameter.type ?? 'string', event.currentTarget.value) }])} />
             </div>
-            <ActionIcon variant="subtle" size={22} aria-label={t('removeRow')} onClick={() => write(entries.filter((_, place) => place !== index))}>
+            <ActionIcon variant="subtle" color="gray" size={22} aria-label={t('removeRow')} onClick={() => write(entries.filter((_, place) => place !== index))}>
               <IconX size={14} />
             </ActionIcon>
           </div>

@@ -1,4 +1,5 @@
-import Form from '@rjsf/core'
+// The package's index also pulls a validator that compiles code, which the content security policy forbids.
+import Form from '@rjsf/core/lib/components/Form.js'
 import type { ErrorSchema } from '@rjsf/utils'
 import { useEffect, useMemo, useRef } from 'react'
 import type { Column, Config, NodeType, Problem } from '../../../dag/document'

@@ -19,6 +19,15 @@ export const prepared = (schema: Record<string, unknown>): RJSFSchema => plain(s
 
 const order = (field: Part) => Number(field['x-order'] ?? 0)
 
+/** A list of objects is always a table of rows; a list of words gets tags unless the type names something better. */
+function drawnAs(field: Part, widget: string | undefined): UiSchema {
+  const entries = field.type === 'array' ? (field.items as Part | undefined)?.type : undefined
+  if (entries === 'object') return {}
+  if (widget === 'mapping') return { 'ui:field': 'mapping' }
+  if (entries === 'string' && !widget) return { 'ui:widget': 'words' }
+  return widget ? { 'ui:widget': widget } : {}
+}
+
 /** How each field is drawn, from the hints the node type put into its schema. */
 export function uiSchemaOf(schema: RJSFSchema): UiSchema {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, Part>)
@@ -26,9 +35,7 @@ export function uiSchemaOf(schema: RJSFSchema): UiSchema {
   const fields = properties.map(([name, field]): [string, UiSchema] => {
     const widget = field['x-widget'] as string | undefined
     const items = field.items && typeof field.items === 'object' ? uiSchemaOf(field.items as RJSFSchema) : undefined
-    const drawn: UiSchema = widget === 'mapping' ? { 'ui:field': 'mapping' } : widget ? { 'ui:widget': widget } : {}
-    const listOfWords = field.type === 'array' && (field.items as Part | undefined)?.type === 'string' && !widget
-    return [name, { ...drawn, ...(listOfWords ? { 'ui:widget': 'words' } : {}), ...(items ? { items } : {}) }]
+    return [name, { ...drawnAs(field, widget), ...(items ? { items } : {}) }]
   })
   return { 'ui:order': [...names, '*'], ...Object.fromEntries(fields) }
 }

@@ -18,7 +18,7 @@ export function MappingField({ formData, onChange, fieldPathId, schema }: FieldP
               <TextInput value={name} aria-label={t('mappingName')} onChange={(event) => write(pairs.map((pair, place) => (place === index ? [event.currentTarget.value, value] : pair)))} />
               <TextInput value={String(value ?? '')} aria-label={t('mappingValue')} onChange={(event) => write(pairs.map((pair, place) => (place === index ? [name, event.currentTarget.value] : pair)))} />
             </div>
-            <ActionIcon variant="subtle" size={22} aria-label={t('removeRow')} onClick={() => write(pairs.filter((_, place) => place !== index))}>
+            <ActionIcon variant="subtle" color="gray" size={22} aria-label={t('removeRow')} onClick={() => write(pairs.filter((_, place) => place !== index))}>
               <IconX size={14} />
             </ActionIcon>
           </div>

@@ -75,7 +75,7 @@ function ArrayFieldItemTemplate({ children, buttonsProps }: ArrayFieldItemTempla
   return (
     <div className="pw-rows-row">
       {children}
-      <ActionIcon variant="subtle" size={22} aria-label={t('removeRow')} title={t('removeRow')} onClick={buttonsProps.onRemoveItem}>
+      <ActionIcon variant="subtle" color="gray" size={22} aria-label={t('removeRow')} title={t('removeRow')} onClick={buttonsProps.onRemoveItem}>
         <IconX size={14} />
       </ActionIcon>
     </div>

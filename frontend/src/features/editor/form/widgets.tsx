@@ -63,7 +63,7 @@ function SelectWidget(props: WidgetProps) {
 
 function ColumnWidget(props: WidgetProps) {
   return (
-    <Autocomplete id={props.id} value={props.value ?? ''} data={help(props).columns.map((column) => column.name)} error={errorOf(props)} classNames={{ input: 'pw-mono' }} placeholder={example(props)} onChange={(value) => props.onChange(blankAsNull(props, value))} />
+    <Autocomplete size="xs" id={props.id} value={props.value ?? ''} data={help(props).columns.map((column) => column.name)} error={errorOf(props)} classNames={{ input: 'pw-mono' }} placeholder={example(props)} onChange={(value) => props.onChange(blankAsNull(props, value))} />
   )
 }
 
@@ -72,11 +72,11 @@ function ColumnsWidget(props: WidgetProps) {
   const chosen = (props.value ?? []) as string[]
   const names = [...new Set([...help(props).columns.map((column) => column.name), ...chosen])]
   if (names.length === 0) return <WordsWidget {...props} />
-  return <MultiSelect id={props.id} data={names} value={chosen} error={errorOf(props)} searchable hidePickedOptions classNames={{ pill: 'pw-mono' }} placeholder={chosen.length ? undefined : t('chooseColumns')} onChange={props.onChange} />
+  return <MultiSelect size="xs" id={props.id} data={names} value={chosen} error={errorOf(props)} searchable hidePickedOptions classNames={{ pill: 'pw-mono' }} placeholder={chosen.length ? undefined : t('chooseColumns')} onChange={props.onChange} />
 }
 
 function WordsWidget(props: WidgetProps) {
-  return <TagsInput id={props.id} value={(props.value ?? []) as string[]} error={errorOf(props)} classNames={{ pill: 'pw-mono' }} onChange={props.onChange} />
+  return <TagsInput size="xs" id={props.id} value={(props.value ?? []) as string[]} error={errorOf(props)} classNames={{ pill: 'pw-mono' }} onChange={props.onChange} />
 }
 
 function ConnectionWidget(props: WidgetProps) {
