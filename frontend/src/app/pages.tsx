@@ -6,7 +6,7 @@ const HomePage = lazy(() => import('../features/home/home-page'))
 const JobsPage = lazy(() => import('../features/jobs/jobs-page'))
 const EditorPage = lazy(() => import('../features/editor/editor-page'))
 const ExecutionsPage = lazy(() => import('../features/executions/executions-page'))
-const ExecutionPage = lazy(() => import('../features/execution/execution-page'))
+const ExecutionPage = lazy(() => import('../features/executions/execution-page'))
 const CheckpointsPage = lazy(() => import('../features/checkpoints/checkpoints-page'))
 const ConnectionsPage = lazy(() => import('../features/connections/connections-page'))
 

@@ -1,0 +1,45 @@
+import type { Problem } from '../dag/document'
+
+/** An answer that is not a success, in the server's own words. `body` is the whole `error` object. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly problems: Problem[],
+    readonly body: Record<string, unknown>,
+  ) {
+    super(message)
+  }
+}
+
+const csrfToken = () => /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? ''
+
+interface ErrorBody {
+  code?: string
+  message?: string
+  problems?: Problem[]
+  [key: string]: unknown
+}
+
+async function failure(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => ({}))) as { error?: ErrorBody }
+  const error = body.error ?? {}
+  return new ApiError(response.status, error.code ?? 'unknown', error.message ?? `The server answered ${response.status} ${response.statusText}.`, error.problems ?? [], error)
+}
+
+async function ask<T>(method: string, path: string, body: string | undefined, headers: Record<string, string>): Promise<T> {
+  const safety: Record<string, string> = method === 'GET' ? {} : { 'X-CSRFToken': csrfToken() }
+  const response = await fetch(path, { method, credentials: 'same-origin', headers: { Accept: 'application/json', ...safety, ...headers }, body })
+  if (!response.ok) throw await failure(response)
+  return (response.status === 204 ? undefined : await response.json()) as T
+}
+
+/** JSON in, JSON out. Throws ApiError for an answer that is no success, TypeError when there is no answer. */
+export function request<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
+  if (body === undefined) return ask<T>(method, path, undefined, headers)
+  return ask<T>(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers })
+}
+
+/** The same for a text that is sent as it is. */
+export const send = <T>(method: string, path: string, text: string, contentType: string): Promise<T> => ask<T>(method, path, text, { 'Content-Type': contentType })

@@ -1,0 +1,47 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useLocation } from 'react-router'
+import { ApiError, request } from '../../api/request'
+import type { Me } from '../../api/types'
+import { followOverview } from '../../live/overview-stream'
+import { AnswerList } from '../../shared/answer-list'
+import { CommandSearch } from './command-search'
+import { PageBoundary } from './page-boundary'
+import { Rail } from './rail'
+import './shell.css'
+import { ShortcutSheet } from './shortcut-sheet'
+import { TopBar } from './top-bar'
+import { useGlobalKeys } from './use-global-keys'
+
+/** Rail, top bar and the page; one live socket for all of them. Without a session the server's sign-in page takes over. */
+export function Shell({ children }: { children: ReactNode }) {
+  const { t } = useTranslation()
+  const { pathname } = useLocation()
+  const [searching, setSearching] = useState(false)
+  const [sheet, setSheet] = useState(false)
+  const me = useQuery({ queryKey: ['me'], queryFn: () => request<Me>('GET', '/api/me'), staleTime: 300_000 })
+  const signedOut = me.error instanceof ApiError && (me.error.status === 401 || me.error.status === 403)
+  useEffect(() => {
+    if (signedOut) location.assign(`/sign-in?next=${encodeURIComponent(pathname)}`)
+  }, [signedOut, pathname])
+  const signedIn = me.data !== undefined
+  useEffect(() => (signedIn ? followOverview() : undefined), [signedIn])
+  useGlobalKeys({ search: () => setSearching(true), sheet: () => setSheet(true) })
+  const wide = !/^\/(jobs|executions)\/[^/]+/.test(pathname)
+  return (
+    <div className={`pw-app${wide ? ' pw-app-wide' : ''}`}>
+      <a className="pw-skip" href="#page">
+        {t('skip')}
+      </a>
+      <Rail onShortcuts={() => setSheet(true)} />
+      <TopBar me={me.data} onSearch={() => setSearching(true)} />
+      <div id="page" className="pw-body" tabIndex={-1}>
+        <PageBoundary key={pathname}>{children}</PageBoundary>
+      </div>
+      <AnswerList />
+      <CommandSearch opened={searching} onClose={() => setSearching(false)} onShortcuts={() => setSheet(true)} />
+      <ShortcutSheet opened={sheet} onClose={() => setSheet(false)} />
+    </div>
+  )
+}

@@ -1,0 +1,60 @@
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import type { Execution } from '../../api/types'
+import type { DagDocument } from '../../dag/document'
+import { duration } from '../../shared/numbers'
+import { wholeTime } from '../../shared/times'
+
+const said = (key: string, value: unknown): string => {
+  if (value === null || value === undefined || value === '') return '–'
+  if (typeof value === 'number' && key.endsWith('_interval')) return duration(value * 1000)
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+function Facts({ title, facts }: { title: string; facts: readonly (readonly [string, React.ReactNode])[] }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className="pw-mono">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+/** What this execution runs with: its version, resolved settings, parameters and ids. */
+export function ConfigTab({ execution, document }: { execution: Execution; document: DagDocument | undefined }) {
+  const { t } = useTranslation(['executions', 'shared'])
+  const values = (record: Record<string, unknown>) => Object.entries(record).map(([key, value]) => [key, said(key, value)] as const)
+  const times = (['create_time', 'start_time', 'end_time'] as const).map((key) => [t(`config.${key}`), execution[key] ? wholeTime(execution[key]) : '–'] as const)
+  return (
+    <div className="pw-config">
+      <Facts
+        title={t('config.execution')}
+        facts={[
+          [t('config.id'), execution.execution_id],
+          [t('config.job'), <Link key="job" className="pw-link" to={`/jobs/${encodeURIComponent(execution.job_name)}`}>{execution.job_name}</Link>],
+          [t('config.version'), `v${execution.version}`],
+          [t('config.generation'), execution.generation],
+          [t('config.trigger'), t(`shared:trigger.${execution.triggered_by}`)],
+          [t('config.by'), execution.created_by || '–'],
+          [t('config.restored'), execution.restored_from_checkpoint_id ?? '–'],
+          ...times,
+        ]}
+      />
+      <Facts title={t('config.resolved')} facts={values(execution.resolved)} />
+      <Facts title={t('config.parameters')} facts={Object.keys(execution.parameters).length > 0 ? values(execution.parameters) : [[t('config.noParameters'), '']]} />
+      {document && (
+        <details>
+          <summary>{t('config.document')}</summary>
+          <pre className="pw-json-row">{JSON.stringify(document, null, 2)}</pre>
+        </details>
+      )}
+    </div>
+  )
+}

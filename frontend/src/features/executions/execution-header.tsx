@@ -1,0 +1,81 @@
+import { Tooltip } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import type { Checkpoint, Execution, ExecutionEvent } from '../../api/types'
+import type { Link } from '../../live/link-state'
+import { ExecutionBadge } from '../../shared/execution-badge'
+import { isFinal, isRetrying } from '../../shared/execution-state'
+import { duration } from '../../shared/numbers'
+import { RelativeTime } from '../../shared/relative-time'
+import { useNow } from '../../shared/use-now'
+import { ExecutionActions } from './execution-actions'
+import { ExecutionPicker } from './execution-picker'
+
+/** How sure the state is, or how it ended. */
+function Confirmed({ execution, link }: { execution: Execution; link: Link }) {
+  const { t } = useTranslation('executions')
+  if (link.kind === 'stale' || link.kind === 'offline') return <span className="pw-warn">{link.kind === 'stale' ? t('shownOld', { seconds: link.seconds }) : t('shownOffline')}</span>
+  if (isFinal(execution.status)) return <RelativeTime time={execution.end_time} />
+  if (isRetrying(execution)) {
+    return (
+      <span>
+        {t('retryOf', { number: execution.retry_count, most: execution.max_retry_times })} <RelativeTime time={execution.next_attempt_at} />
+      </span>
+    )
+  }
+  if (!execution.confirmed_time || (execution.status !== 'RUNNING' && execution.status !== 'INITIALIZING')) return null
+  return (
+    <span>
+      {t('confirmed')} <RelativeTime time={execution.confirmed_time} />
+    </span>
+  )
+}
+
+function Facts({ execution }: { execution: Execution }) {
+  const { t } = useTranslation('executions')
+  const now = useNow()
+  const from = execution.start_time ? Date.parse(execution.start_time) : null
+  const ran = from === null ? null : (execution.end_time ? Date.parse(execution.end_time) : now) - from
+  const parts = [t('version', { version: execution.version }), execution.attempt > 0 ? t('attempt', { attempt: execution.attempt }) : '', execution.worker]
+  if (ran !== null) parts.push(t(isFinal(execution.status) ? 'ranFor' : 'upFor', { duration: duration(ran) }))
+  const text = parts.filter(Boolean).join(' · ')
+  return (
+    <Tooltip label={`${execution.execution_id} · ${text}`}>
+      <span className="pw-12 pw-3 pw-cut">{text}</span>
+    </Tooltip>
+  )
+}
+
+interface Props {
+  execution: Execution
+  link: Link
+  checkpoints: readonly Checkpoint[]
+  events: readonly ExecutionEvent[]
+}
+
+/** A stop or cancel that was asked for since the latest change of status. */
+function askedFor(execution: Execution, events: readonly ExecutionEvent[]): 'stop' | 'cancel' | null {
+  if (isFinal(execution.status)) return null
+  for (const event of events) {
+    if (event.kind === 'cancel_requested') return 'cancel'
+    if (event.kind === 'stop_requested') return 'stop'
+    if (event.to_status) return null
+  }
+  return null
+}
+
+export function ExecutionHeader({ execution, link, checkpoints, events }: Props) {
+  return (
+    <div className="pw-head">
+      <h1 title={execution.job_title || execution.job_name}>{execution.job_title || execution.job_name}</h1>
+      <ExecutionBadge execution={execution} long />
+      <span className="pw-12 pw-2 pw-nowrap">
+        <Confirmed execution={execution} link={link} />
+      </span>
+      <span className="pw-sep" />
+      <ExecutionPicker execution={execution} />
+      <Facts execution={execution} />
+      <span className="pw-grow" />
+      <ExecutionActions execution={execution} checkpoints={checkpoints} asked={askedFor(execution, events)} />
+    </div>
+  )
+}

@@ -1,0 +1,60 @@
+import { useTranslation } from 'react-i18next'
+import type { Execution } from '../../api/types'
+import type { MetricsMessage } from '../../live/messages'
+import { isFinal } from '../../shared/execution-state'
+import { Figure, Unit } from '../../shared/figure'
+import { count, duration, NO_VALUE, percent, rate, span } from '../../shared/numbers'
+import { useNow } from '../../shared/use-now'
+
+/** The last completed checkpoint's age, with a warning once it is three intervals old. */
+function LastCheckpoint({ execution }: { execution: Execution }) {
+  const { t } = useTranslation(['executions', 'shared'])
+  const now = useNow()
+  const every = Number(execution.resolved.checkpoint_interval ?? 0) * 1000
+  const at = execution.last_checkpoint_time ? Date.parse(execution.last_checkpoint_time) : null
+  const age = at === null ? null : now - at
+  const old = age !== null && every > 0 && execution.status === 'RUNNING' && age > every * 3
+  const shown = age === null ? null : span(age)
+  return (
+    <Figure label={t('strip.checkpoint')} {...(old ? { tone: 'warn' as const, glyph: 'stale' } : {})} note={every > 0 ? t('strip.every', { duration: duration(every) }) : ''}>
+      {shown ? (
+        <>
+          {shown.value} <Unit>{t('strip.ago', { unit: t(`shared:unit.${shown.unit}`) })}</Unit>
+        </>
+      ) : (
+        NO_VALUE
+      )}
+    </Figure>
+  )
+}
+
+/** Rows in, out and rejected, backlog, batch, last checkpoint. */
+export function ExecutionStrip({ execution, metrics }: { execution: Execution; metrics: MetricsMessage | null }) {
+  const { t } = useTranslation('executions')
+  const still = isFinal(execution.status) || execution.status === 'PAUSED'
+  const perSecond = (value: number | undefined) => (still || value === undefined ? '' : t('strip.perSecond', { rate: rate(value) }))
+  const backlog = metrics?.backlog ?? null
+  const speed = metrics?.processed_per_second ?? 0
+  const catchUp = !still && backlog !== null && backlog > 0 && speed > 0 ? t('strip.catchUp', { duration: duration((backlog / speed) * 1000) }) : ''
+  const rejected = execution.failed_records
+  return (
+    <div className="pw-strip">
+      <Figure label={t('strip.in')} note={perSecond(metrics?.in_per_second)}>
+        {count(execution.processed_records)}
+      </Figure>
+      <Figure label={t('strip.out')} note={perSecond(metrics?.out_per_second)}>
+        {count(execution.written_records)}
+      </Figure>
+      <Figure label={t('strip.rejected')} {...(rejected > 0 ? { tone: 'bad' as const } : {})} note={rejected > 0 ? percent(rejected, execution.processed_records) : ''}>
+        {count(rejected)}
+      </Figure>
+      <Figure label={t('strip.backlog')} note={catchUp}>
+        {count(still ? null : backlog)}
+      </Figure>
+      <Figure label={t('strip.batch')} note={metrics?.batch_id == null ? '' : t('strip.batchNumber', { number: count(metrics.batch_id) })}>
+        {duration(metrics?.batch_ms)}
+      </Figure>
+      <LastCheckpoint execution={execution} />
+    </div>
+  )
+}

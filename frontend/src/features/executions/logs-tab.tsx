@@ -1,0 +1,54 @@
+import { Switch } from '@mantine/core'
+import { useEffect, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Execution } from '../../api/types'
+import { Failure } from '../../shared/failure'
+import { FilterMenu } from '../../shared/filter-menu'
+import { Notice } from '../../shared/notice'
+import { SearchField } from '../../shared/search-field'
+import { clock } from '../../shared/times'
+import { useUrlState } from '../../shared/url-state'
+import { useLog } from './use-log'
+
+const LEVELS = ['ERROR', 'WARNING', 'INFO', 'DEBUG'] as const
+
+/** The driver's log: follow it, filter by attempt, level and node, search. */
+export function LogsTab({ execution, nodeId }: { execution: Execution; nodeId: string }) {
+  const { t } = useTranslation(['executions', 'shared'])
+  const [level, setLevel] = useUrlState('level')
+  const [search, setSearch] = useUrlState('find')
+  const [attempt, setAttempt] = useUrlState('attempt')
+  const [follow, setFollow] = useUrlState('follow', 'on')
+  const log = useLog(execution, { level, search, nodeId, attempt, follow: follow === 'on' })
+  const end = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (follow === 'on') end.current?.scrollIntoView({ block: 'nearest' })
+  }, [log.lines, follow])
+  const all = { value: '', label: t('shared:all') }
+  return (
+    <div className="pw-log">
+      <div className="pw-filters">
+        <SearchField value={search} onChange={setSearch} label={t('log.search')} width={200} />
+        <FilterMenu label={t('log.level')} value={level} onChange={setLevel} options={[all, ...LEVELS.map((value) => ({ value, label: value }))]} />
+        <FilterMenu label={t('log.attempt')} value={attempt} onChange={setAttempt} options={[{ value: '', label: t('log.newest') }, ...log.attempts.map((number) => ({ value: String(number), label: String(number) }))]} />
+        <span className="pw-grow" />
+        <Switch size="xs" label={t('log.follow')} checked={follow === 'on'} onChange={(event) => setFollow(event.currentTarget.checked ? 'on' : 'off')} />
+      </div>
+      {log.error && log.lines.length === 0 && <Failure error={log.error} what={t('tab.logs')} retry={log.retry} />}
+      {!log.error && !log.pending && log.lines.length === 0 && <Notice title={t('log.none')}>{t(search || level || nodeId ? 'log.noneFound' : 'log.noneYet')}</Notice>}
+      <div className="pw-log-lines" role="log" aria-label={t('tab.logs')} tabIndex={0}>
+        {log.lines.map((line, index) => (
+          <div key={index} className={`pw-log-line pw-log-${line.level.toLowerCase()}`}>
+            <span>{line.time ? clock(line.time) : ''}</span>
+            <span>{line.level}</span>
+            <span className="pw-cut" title={line.node_id}>
+              {line.node_id}
+            </span>
+            <span>{line.message}</span>
+          </div>
+        ))}
+        <div ref={end} />
+      </div>
+    </div>
+  )
+}

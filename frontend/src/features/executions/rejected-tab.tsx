@@ -1,0 +1,41 @@
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { usePagedList, withQuery } from '../../api/pages'
+import type { Execution, RejectedRow } from '../../api/types'
+import { DataTable, type Column } from '../../shared/data-table'
+import { Failure } from '../../shared/failure'
+import { MoreRows } from '../../shared/more-rows'
+import { Notice } from '../../shared/notice'
+import { count } from '../../shared/numbers'
+import { RelativeTime } from '../../shared/relative-time'
+
+/** The whole row, with its fields in lines where it is JSON. */
+function pretty(row: string): string {
+  try {
+    return JSON.stringify(JSON.parse(row), null, 2)
+  } catch {
+    return row
+  }
+}
+
+/** Rows that nodes refused: which, why, when; a click shows the whole row. */
+export function RejectedTab({ execution, nodeId, nameOf }: { execution: Execution; nodeId: string; nameOf: (nodeId: string) => string }) {
+  const { t } = useTranslation('executions')
+  const [opened, setOpened] = useState<number | null>(null)
+  const list = usePagedList<RejectedRow>(['rejected', execution.execution_id], withQuery(`/api/executions/${execution.execution_id}/rejected-rows`, { node_id: nodeId }), { refetchInterval: 10_000 })
+  const columns: Column<RejectedRow>[] = [
+    { key: 'when', title: t('rejected.when'), width: 104, cell: (row) => <RelativeTime time={row.create_time} /> },
+    { key: 'node', title: t('rejected.node'), width: 160, cell: (row) => <span title={row.node_id}>{nameOf(row.node_id)}</span> },
+    { key: 'batch', title: t('rejected.batch'), width: 70, numeric: true, cell: (row) => count(row.batch_id) },
+    { key: 'reason', title: t('rejected.reason'), width: 320, cell: (row) => <span className="pw-bad pw-12">{row.reason}</span> },
+    { key: 'row', title: t('rejected.row'), cell: (row) => (opened === row.id ? <pre className="pw-json-row">{pretty(row.row)}</pre> : <span className="pw-mono-11">{row.row}</span>) },
+  ]
+  if (list.error && !list.rows) return <Failure error={list.error} what={t('tab.rejected')} retry={list.refetch} />
+  if (list.rows?.length === 0) return <Notice title={t('rejected.none')}>{execution.failed_records > 0 ? t('rejected.counted', { count: execution.failed_records }) : t('rejected.noneHelp')}</Notice>
+  return (
+    <>
+      <DataTable label={t('tab.rejected')} columns={columns} rows={list.rows} keyOf={(row) => row.id} loading={list.loading} onRow={(row) => setOpened((old) => (old === row.id ? null : row.id))} />
+      <MoreRows list={list} />
+    </>
+  )
+}

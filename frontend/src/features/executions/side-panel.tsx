@@ -1,0 +1,75 @@
+import { useTranslation } from 'react-i18next'
+import type { Checkpoint, ExecutionEvent } from '../../api/types'
+import { SizeFigure } from '../../shared/checkpoints/size-figure'
+import { count, duration } from '../../shared/numbers'
+import { SectionHead } from '../../shared/section-head'
+import { SkeletonBar } from '../../shared/skeleton'
+import { StateGlyph } from '../../shared/state-glyph'
+import { clock } from '../../shared/times'
+import { EventList } from './event-list'
+
+const CHECKPOINTS = 8
+const EVENTS = 30
+
+interface Props {
+  checkpoints: readonly Checkpoint[]
+  events: readonly ExecutionEvent[]
+  loading: boolean
+  onTab: (tab: string) => void
+  onCheckpoint: (checkpoint: Checkpoint) => void
+}
+
+/** The newest checkpoints and events, at the side. */
+export function SidePanel({ checkpoints, events, loading, onTab, onCheckpoint }: Props) {
+  const { t } = useTranslation('executions')
+  const failed = checkpoints.filter((one) => one.status === 'FAILED').length
+  const complete = checkpoints.filter((one) => one.status === 'COMPLETED').length
+  return (
+    <aside className="pw-side">
+      <SectionHead title={t('tab.checkpoints')} note={checkpoints.length > 0 ? t(failed > 0 ? 'side.completeFailed' : 'side.complete', { complete, failed }) : ''}>
+        {checkpoints.length > CHECKPOINTS && (
+          <button type="button" className="pw-link" onClick={() => onTab('checkpoints')}>
+            {t('side.all')}
+          </button>
+        )}
+      </SectionHead>
+      {checkpoints.length === 0 && <p className="pw-side-empty">{loading ? <SkeletonBar width={140} /> : t('side.noCheckpoint')}</p>}
+      {checkpoints.length > 0 && (
+        <table className="pw-table pw-side-table">
+          <colgroup>
+            <col />
+            <col style={{ width: 72 }} />
+            <col style={{ width: 64 }} />
+            <col style={{ width: 78 }} />
+          </colgroup>
+          <tbody>
+            {checkpoints.slice(0, CHECKPOINTS).map((one) => (
+              <tr key={one.id} data-act tabIndex={0} onClick={() => onCheckpoint(one)} onKeyDown={(event) => event.key === 'Enter' && onCheckpoint(one)}>
+                <td>
+                  <span className="pw-line">
+                    <StateGlyph state={one.status} label={one.status} />
+                    <span className="pw-mono">{count(one.checkpoint_id)}</span>
+                    <span className="pw-11 pw-3 pw-cut">{one.is_savepoint ? one.label || t('side.savepoint') : ''}</span>
+                  </span>
+                </td>
+                <td className="pw-mono-11 pw-3">{clock(one.create_time)}</td>
+                <td className="pw-num">{duration(one.duration_ms)}</td>
+                <td className="pw-num">
+                  <SizeFigure value={one.storage_size_bytes} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <SectionHead title={t('side.events')}>
+        <button type="button" className="pw-link" onClick={() => onTab('timeline')}>
+          {t('tab.timeline')}
+        </button>
+      </SectionHead>
+      <div className="pw-side-events">
+        <EventList events={events.slice(0, EVENTS)} compact />
+      </div>
+    </aside>
+  )
+}

@@ -1,0 +1,104 @@
+import { useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Execution, ExecutionEvent } from '../../api/types'
+import type { ExecutionState } from '../../live/execution-state'
+import { Chart } from '../../shared/charts/chart'
+import { withGaps, type ChartMark } from '../../shared/charts/chart-data'
+import { Failure } from '../../shared/failure'
+import { Notice } from '../../shared/notice'
+import { bytes, count, duration, rate, short } from '../../shared/numbers'
+import { eventTitle, isChartMark } from './event-words'
+import { batchesOf, PHASES, type Sample } from './samples'
+import { useSamples } from './use-samples'
+
+const BATCHES = 40
+const GAP_MS = 30_000
+const size = (value: number) => {
+  const { value: figure, unit } = bytes(value)
+  return `${figure} ${unit}`
+}
+const spanWords = (ms: number) => duration(ms)
+
+function useMarks(events: readonly ExecutionEvent[]): ChartMark[] {
+  const { t } = useTranslation('executions')
+  return useMemo(() => events.filter(isChartMark).map((event) => ({ at: Date.parse(event.time), words: eventTitle(t, event), color: 'state-failed-mark' })), [events, t])
+}
+
+function SmallChart({ title, value, note, samples, of, color, format, apart }: { title: string; value: string; note: string; samples: readonly Sample[]; of: (sample: Sample) => number | null; color: string; format: (value: number) => string; apart: number }) {
+  const { times, values } = useMemo(() => withGaps(samples.map((one) => one.time), [samples.map(of)], apart), [samples, of, apart])
+  const series = useMemo(() => [{ label: title, color }], [title, color])
+  return (
+    <div className="pw-chart-cell">
+      <div className="pw-11 pw-3">{title}</div>
+      <div className="pw-small-figure">
+        {value} <span className="pw-11 pw-3">{note}</span>
+      </div>
+      <Chart title={title} times={times} values={values} series={series} height={64} axes={false} format={format} sync="execution" head={<span />} />
+    </div>
+  )
+}
+
+const backlogOf = (sample: Sample) => sample.backlog
+const watermarkOf = (sample: Sample) => sample.watermarkMs
+const stateOf = (sample: Sample) => sample.stateBytes
+const rejectedOf = (sample: Sample) => sample.rejected
+
+function Rates({ samples, marks, apart }: { samples: readonly Sample[]; marks: readonly ChartMark[]; apart: number }) {
+  const { t } = useTranslation('executions')
+  const series = useMemo(
+    () => [
+      { label: t('chart.in'), color: 'chart-in' },
+      { label: t('chart.processed'), color: 'chart-3', dash: true },
+    ],
+    [t],
+  )
+  const { times, values } = useMemo(() => withGaps(samples.map((one) => one.time), [samples.map((one) => one.in), samples.map((one) => one.processed)], apart), [samples, apart])
+  return <Chart title={t('chart.rows')} times={times} values={values} series={series} height={188} format={short} marks={marks} sync="execution" />
+}
+
+function Batches({ samples, triggerMs }: { samples: readonly Sample[]; triggerMs: number }) {
+  const { t } = useTranslation('executions')
+  const { times, phases, count: many } = useMemo(() => batchesOf(samples, BATCHES), [samples])
+  const series = useMemo(() => PHASES.map((phase) => ({ label: t(`phase.${phase.key}`), color: phase.color })), [t])
+  const limit = useMemo(() => (triggerMs > 0 ? { at: triggerMs, words: t('chart.trigger', { duration: duration(triggerMs) }) } : null), [triggerMs, t])
+  if (times.length === 0) return <Notice title={t('chart.batch')}>{t('chart.noBatch')}</Notice>
+  return <Chart title={t('chart.batch')} note={many > BATCHES ? t('chart.lastBatches', { count: BATCHES }) : ''} times={times} values={phases} series={series} height={188} bars format={spanWords} limit={limit} />
+}
+
+interface Props {
+  execution: Execution
+  live: ExecutionState | null
+  events: readonly ExecutionEvent[]
+  range: string
+}
+
+/** Rows per second, batch time by phase, and what grows: backlog, watermark gap, state, rejected rows. */
+export function ThroughputTab({ execution, live, events, range }: Props) {
+  const { t } = useTranslation('executions')
+  const { samples, resolution, error, pending, retry } = useSamples(execution, range, live?.series)
+  const marks = useMarks(events)
+  const apart = Math.max(GAP_MS, resolution * 3000)
+  const last = samples.at(-1)
+  if (error && samples.length === 0) return <Failure error={error} what={t('tab.throughput')} retry={retry} />
+  if (samples.length === 0) return pending ? null : <Notice title={t('chart.none')}>{t(execution.start_time ? 'chart.noneInRange' : 'chart.noneYet')}</Notice>
+  const state = bytes(last?.stateBytes)
+  const peak = Math.max(0, ...samples.map((one) => one.backlog ?? 0))
+  return (
+    <>
+      <div className="pw-charts-two">
+        <div className="pw-chart-cell">
+          <Rates samples={samples} marks={marks} apart={apart} />
+        </div>
+        <div className="pw-chart-cell">
+          <Batches samples={samples} triggerMs={Number(execution.resolved.trigger_interval ?? 0) * 1000} />
+        </div>
+      </div>
+      <div className="pw-charts-four">
+        <SmallChart title={t('strip.backlog')} value={count(last?.backlog)} note={peak > 0 ? t('chart.peak', { peak: count(peak) }) : t('chart.rowsUnit')} samples={samples} of={backlogOf} color="chart-in" format={short} apart={apart} />
+        <SmallChart title={t('chart.watermark')} value={duration(last?.watermarkMs)} note="" samples={samples} of={watermarkOf} color="chart-3" format={spanWords} apart={apart} />
+        <SmallChart title={t('chart.state')} value={state.unit ? `${state.value} ${state.unit}` : state.value} note={last?.stateRows ? t('chart.stateRows', { rows: count(last.stateRows) }) : ''} samples={samples} of={stateOf} color="chart-3" format={size} apart={apart} />
+        <SmallChart title={t('strip.rejected')} value={rate(last?.rejected)} note={t('chart.perSecond')} samples={samples} of={rejectedOf} color="chart-rejected" format={short} apart={apart} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import { useStore } from 'zustand'
+import { request } from '../../api/request'
+import type { Execution } from '../../api/types'
+import type { Catalogue, DagDocument, Layout, NodeType } from '../../dag/document'
+import type { ExecutionState } from '../../live/execution-state'
+import { executionStream } from '../../live/execution-stream'
+import { linkOf, type Link } from '../../live/link-state'
+import { useNow } from '../../shared/use-now'
+
+const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
+
+/** What the page shows of one execution: by the live link, and by one request until it speaks. */
+export interface Watched {
+  execution: Execution | undefined
+  live: ExecutionState | null
+  link: Link
+  error: Error | null
+  retry: () => void
+}
+
+export function useExecution(executionId: string): Watched {
+  const [stream, setStream] = useState(() => ({ id: '', opened: null as ReturnType<typeof executionStream> | null }))
+  useEffect(() => {
+    const opened = executionStream(executionId)
+    setStream({ id: executionId, opened })
+    return () => opened.close()
+  }, [executionId])
+  const idle = useMemo(() => idleStore(), [])
+  const { state, link } = useStore(stream.opened && stream.id === executionId ? stream.opened.store : idle)
+  const finalTrace = state && state.execution.status === 'FAILED' ? state.seq : 0
+  const asked = useQuery({ queryKey: ['execution', executionId, finalTrace], queryFn: () => request<Execution>('GET', `/api/executions/${encodeURIComponent(executionId)}`), placeholderData: (old) => (old?.execution_id === executionId ? old : undefined) })
+  const now = useNow()
+  const heard = state?.execution.execution_id === executionId ? state : null
+  const execution = heard ? { ...heard.execution, error_stack_trace: asked.data?.error_stack_trace ?? null } : asked.data
+  return { execution, live: heard, link: linkOf(now, link), error: execution ? null : asked.error, retry: () => void asked.refetch() }
+}
+
+const idleStore = () => {
+  const value = { state: null, link: { open: false, lastOpenAt: null, startedAt: Date.now(), attempt: 0, onLine: navigator.onLine } }
+  return { getState: () => value, getInitialState: () => value, subscribe: () => () => undefined, setState: () => undefined } as unknown as ReturnType<typeof executionStream>['store']
+}
+
+export interface Drawing {
+  document: DagDocument
+  layout: Layout
+  catalogue: Catalogue
+}
+
+/** The version that runs, where its nodes were last drawn, and what their types look like. */
+export function useDrawing(execution: Execution | undefined): { drawing: Drawing | undefined; error: Error | null } {
+  const name = execution?.job_name ?? ''
+  const version = execution?.version ?? 0
+  const document = useQuery({ queryKey: ['version', name, version], queryFn: () => request<{ document: DagDocument }>('GET', `${job(name)}/versions/${version}`), enabled: name !== '', staleTime: Infinity })
+  const layout = useQuery({ queryKey: ['layout', name], queryFn: () => request<{ layout: Partial<Layout> }>('GET', `${job(name)}/layout`), enabled: name !== '', retry: false })
+  const types = useQuery({ queryKey: ['node-types'], queryFn: () => request<{ results: NodeType[] }>('GET', '/api/node-types'), staleTime: 600_000 })
+  const places = layout.data?.layout
+  const drawing = useMemo(() => {
+    if (!document.data || !types.data || (!places && !layout.isError)) return undefined
+    return {
+      document: document.data.document,
+      layout: { positions: places?.positions ?? {}, notes: places?.notes ?? [] },
+      catalogue: new Map(types.data.results.map((type) => [type.type, type])),
+    }
+  }, [document.data, types.data, places, layout.isError])
+  return { drawing, error: document.error ?? types.error }
+}

@@ -1,0 +1,72 @@
+import { Tooltip } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { Link, useNavigate } from 'react-router'
+import type { Lane } from '../../api/types'
+import { short } from '../../shared/numbers'
+import { SectionHead } from '../../shared/section-head'
+import { StateGlyph } from '../../shared/state-glyph'
+import { dayClock, hourMinute } from '../../shared/times'
+import { useNow } from '../../shared/use-now'
+import { axisTimes, placeOf, type Place } from './lane-places'
+
+const KEYS = ['running', 'completed', 'paused', 'failed'] as const
+/** A minute is fine enough for a day. */
+const MINUTE = 60_000
+
+function Span({ place, span }: { place: Place; span: Lane['spans'][number] }) {
+  const navigate = useNavigate()
+  const state = span.status.toLowerCase()
+  const words = `${span.status}, ${dayClock(span.from)} – ${span.to ? dayClock(span.to) : '…'}`
+  return (
+    <Tooltip label={words}>
+      <button type="button" className="pw-lane-span" style={{ left: `${place.left}%`, width: `${place.width}%` }} aria-label={words} onClick={() => void navigate(`/executions/${span.execution_id}`)}>
+        <i className={`pw-lane-${state}`} />
+        {state === 'failed' && <b className="pw-lane-notch" />}
+      </button>
+    </Tooltip>
+  )
+}
+
+/** One lane a job over the last 24 hours, worst first as the server sorts them. */
+export function Lanes({ lanes }: { lanes: readonly Lane[] }) {
+  const { t } = useTranslation('home')
+  const now = Math.ceil(useNow() / MINUTE) * MINUTE
+  return (
+    <>
+      <SectionHead title={t('lanes.title')} note={t('lanes.note', { count: lanes.length })}>
+        {KEYS.map((key) => (
+          <span key={key} className={`pw-key pw-key-square pw-lane-key-${key}`}>
+            <i />
+            {t(`lanes.${key}`)}
+          </span>
+        ))}
+      </SectionHead>
+      <div className="pw-lane-axis" aria-hidden>
+        {axisTimes(now).map(({ time, left }) => (
+          <span key={time} style={{ left: `${left}%` }}>
+            {left === 100 ? t('lanes.now') : hourMinute(time)}
+          </span>
+        ))}
+        <em>{t('lanes.rate')}</em>
+      </div>
+      <ul className="pw-lanes">
+        {lanes.map((lane) => (
+          <li key={lane.job_name}>
+            <Link to={`/jobs/${encodeURIComponent(lane.job_name)}`} className="pw-lane-name" title={lane.title}>
+              <StateGlyph state={lane.spans.at(-1)?.status ?? 'scheduled'} label={lane.spans.at(-1)?.status ?? ''} />
+              <span className="pw-mono-11 pw-cut">{lane.job_name}</span>
+            </Link>
+            <span className="pw-lane-track">
+              {lane.spans.map((span) => {
+                const place = placeOf(span, now)
+                return place && <Span key={span.execution_id} place={place} span={span} />
+              })}
+            </span>
+            <span className="pw-num">{short(lane.in_per_second)}</span>
+          </li>
+        ))}
+      </ul>
+      {lanes.length === 0 && <p className="pw-home-empty">{t('lanes.none')}</p>}
+    </>
+  )
+}

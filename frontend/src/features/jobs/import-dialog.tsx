@@ -1,0 +1,91 @@
+import { Button, Modal } from '@mantine/core'
+import { IconFileUpload } from '@tabler/icons-react'
+import { useRef, useState, type DragEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { send } from '../../api/request'
+import type { Problem } from '../../dag/document'
+import { StateGlyph } from '../../shared/state-glyph'
+import { createFromDocument, type Imported } from './job-requests'
+
+interface Outcome {
+  file: string
+  job: string | null
+  problems: Problem[]
+  error: string
+}
+
+/** A file becomes a draft, with its problems for the editor to mend; one that cannot be read says why. */
+async function importFile(file: File): Promise<Outcome> {
+  try {
+    const found = await send<Imported>('POST', '/api/jobs/import', await file.text(), 'application/octet-stream')
+    if (!found.document) return { file: file.name, job: null, problems: found.problems, error: '' }
+    const made = await createFromDocument(found.document)
+    return { file: file.name, job: made.job_name, problems: found.problems, error: '' }
+  } catch (error) {
+    return { file: file.name, job: null, problems: [], error: (error as Error).message }
+  }
+}
+
+function OutcomeLine({ outcome }: { outcome: Outcome }) {
+  const { t } = useTranslation('jobs')
+  const errors = outcome.problems.filter((problem) => problem.severity === 'error')
+  return (
+    <li>
+      <StateGlyph state={outcome.job ? (errors.length ? 'warning' : 'completed') : 'failed'} />
+      <div className="pw-grow">
+        <div className="pw-cut">{outcome.file}</div>
+        <div className="pw-11 pw-3">{outcome.error || (outcome.job ? (errors.length ? t('import.toMend', { count: errors.length }) : t('import.kept')) : (outcome.problems[0]?.message ?? t('import.unreadable')))}</div>
+      </div>
+      {outcome.job && (
+        <Link className="pw-link" to={`/jobs/${encodeURIComponent(outcome.job)}`}>
+          {t('import.open')}
+        </Link>
+      )}
+    </li>
+  )
+}
+
+/** Jobs from files: JSON, YAML or the linear shorthand, by choice or by drop. */
+export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  const { t } = useTranslation(['jobs', 'shared'])
+  const input = useRef<HTMLInputElement>(null)
+  const [over, setOver] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [outcomes, setOutcomes] = useState<Outcome[]>([])
+  const take = async (files: FileList | null) => {
+    if (!files?.length) return
+    setBusy(true)
+    for (const file of files) {
+      const outcome = await importFile(file)
+      setOutcomes((old) => [...old, outcome])
+    }
+    setBusy(false)
+    onDone()
+  }
+  const drop = (event: DragEvent) => {
+    event.preventDefault()
+    setOver(false)
+    void take(event.dataTransfer.files)
+  }
+  return (
+    <Modal opened onClose={onClose} title={t('import.title')} size={520}>
+      <div className="pw-drop" data-over={over || undefined} onDragOver={(event) => { event.preventDefault(); setOver(true) }} onDragLeave={() => setOver(false)} onDrop={drop}>
+        <IconFileUpload size={20} stroke={1.5} aria-hidden />
+        <p>{t('import.help')}</p>
+        <Button loading={busy} onClick={() => input.current?.click()}>
+          {t('import.choose')}
+        </Button>
+        <input ref={input} type="file" multiple hidden accept=".json,.yaml,.yml,application/json" aria-label={t('import.choose')} onChange={(event) => void take(event.target.files)} />
+      </div>
+      <ul className="pw-outcomes" aria-live="polite">
+        {outcomes.map((outcome, index) => (
+          <OutcomeLine key={index} outcome={outcome} />
+        ))}
+      </ul>
+      <div className="pw-form-acts">
+        <Button onClick={onClose}>{t('shared:close')}</Button>
+      </div>
+    </Modal>
+  )
+}

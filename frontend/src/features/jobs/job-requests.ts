@@ -1,0 +1,30 @@
+import { request } from '../../api/request'
+import type { Configs, Job, JobConfig, JobType, Schedule } from '../../api/types'
+import type { Problem } from '../../dag/document'
+
+const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
+
+export const stopExecution = (id: string) => request<unknown>('POST', `/api/executions/${encodeURIComponent(id)}/stop`, {})
+export const deleteJob = (name: string) => request<undefined>('DELETE', job(name))
+export const switchJob = (name: string, on: boolean) => request<Job>('POST', `${job(name)}/${on ? 'enable' : 'disable'}`, {})
+export const exportAddress = (name: string, format: 'json' | 'yaml') => `${job(name)}/export?format=${format}`
+
+/** A draft without nodes; it is published from the editor. */
+export const createJob = (name: string, title: string, type: JobType) =>
+  request<Job>('POST', '/api/jobs', { schema_version: 1, name, title, type, nodes: {}, edges: {}, publish: false })
+
+export const createFromDocument = (document: Record<string, unknown>) => request<Job>('POST', '/api/jobs', { ...document, publish: false })
+
+export interface Imported {
+  document: Record<string, unknown> | null
+  problems: Problem[]
+  connections: { name: string; kind: string; config: Record<string, unknown>; node_id: string }[]
+}
+
+export const readConfigs = (name: string) => request<Configs>('GET', `${job(name)}/config`)
+export const saveConfigs = (name: string, results: Pick<JobConfig, 'config_key' | 'config_value' | 'description'>[]) => request<Configs>('PUT', `${job(name)}/config`, { results })
+
+export const readSchedule = (name: string) => request<Schedule>('GET', `${job(name)}/schedule`)
+export const saveSchedule = (name: string, schedule: Pick<Schedule, 'schedule_type' | 'cron_expression' | 'time_zone' | 'enabled'>) =>
+  request<Schedule>('PUT', `${job(name)}/schedule`, schedule)
+export const removeSchedule = (name: string) => request<undefined>('DELETE', `${job(name)}/schedule`)

@@ -1,0 +1,22 @@
+import { Tooltip } from '@mantine/core'
+import { Link } from 'react-router'
+import type { RecentExecution } from '../../api/types'
+import { StateGlyph } from '../../shared/state-glyph'
+
+const SHOWN = 10
+
+/** The last ten executions, oldest first; each is a way to its page. */
+export function RecentDots({ recent }: { recent: readonly RecentExecution[] }) {
+  const shown = recent.slice(0, SHOWN).reverse()
+  return (
+    <span className="pw-dots">
+      {shown.map((one) => (
+        <Tooltip key={one.execution_id} label={`${one.status} · ${one.execution_id.slice(0, 8)}`}>
+          <Link to={`/executions/${one.execution_id}`} aria-label={`${one.status} ${one.execution_id.slice(0, 8)}`}>
+            <StateGlyph state={one.status} size={10} />
+          </Link>
+        </Tooltip>
+      ))}
+    </span>
+  )
+}

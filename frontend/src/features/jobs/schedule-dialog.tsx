@@ -1,0 +1,107 @@
+import { Button, Modal, SegmentedControl, Select, Switch, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ApiError } from '../../api/request'
+import type { Job, Schedule } from '../../api/types'
+import { Failure } from '../../shared/failure'
+import { answer } from '../../shared/answers'
+import { SkeletonBar } from '../../shared/skeleton'
+import { wholeTime } from '../../shared/times'
+import { readSchedule, saveSchedule } from './job-requests'
+
+const ZONES: string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
+const EXAMPLES = ['*/15 * * * *', '0 * * * *', '0 6 * * *', '0 6 * * 1-5', '0 3 1 * *']
+
+const MANUAL: Schedule = { schedule_type: 'MANUAL', cron_expression: '', time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC', enabled: true, last_trigger_time: null, next_trigger_time: null, words: '', next_times: [] }
+
+/** The server answers with nothing where no schedule was ever set. */
+const readOrNone = async (name: string): Promise<Schedule> => ((await readSchedule(name)) as Schedule | undefined) ?? MANUAL
+
+function NextTimes({ schedule }: { schedule: Schedule }) {
+  const { t } = useTranslation('jobs')
+  if (schedule.next_times.length === 0) return null
+  return (
+    <div>
+      <div className="pw-label">{t('schedule.next')}</div>
+      <p className="pw-help">{schedule.words}</p>
+      <ol className="pw-times">
+        {schedule.next_times.map((time) => (
+          <li key={time} className="pw-mono">
+            {wholeTime(time)}
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}
+
+function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedule; onClose: () => void; onDone: () => void }) {
+  const { t } = useTranslation(['jobs', 'shared'])
+  const [saved, setSaved] = useState(found)
+  const [type, setType] = useState(found.schedule_type === 'CRON' ? 'CRON' : 'MANUAL')
+  const [cron, setCron] = useState(found.cron_expression)
+  const [zone, setZone] = useState(found.time_zone)
+  const [enabled, setEnabled] = useState(found.enabled)
+  const [error, setError] = useState('')
+  const [busy, setBusy] = useState(false)
+  const changed = type !== saved.schedule_type || (type === 'CRON' && (cron !== saved.cron_expression || zone !== saved.time_zone || enabled !== saved.enabled))
+  const save = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setError('')
+    try {
+      const kept = await saveSchedule(job.job_name, { schedule_type: type as 'CRON' | 'MANUAL', cron_expression: type === 'CRON' ? cron.trim() : '', time_zone: zone, enabled })
+      setSaved(kept)
+      onDone()
+      answer(true, t('schedule.kept', { job: job.job_name }))
+      if (type === 'MANUAL') onClose()
+    } catch (failure) {
+      setError(failure instanceof ApiError ? (failure.problems[0]?.message ?? failure.message) : (failure as Error).message)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form className="pw-form-column" onSubmit={(event) => void save(event)}>
+      <SegmentedControl size="xs" fullWidth value={type} onChange={setType} data={[{ value: 'MANUAL', label: t('schedule.manual') }, { value: 'CRON', label: t('schedule.cron') }]} />
+      {type === 'CRON' ? (
+        <>
+          <TextInput data-autofocus label={t('schedule.expression')} description={t('schedule.expressionHelp')} value={cron} error={error} placeholder="0 6 * * *" classNames={{ input: 'pw-mono' }} inputWrapperOrder={['label', 'input', 'error', 'description']} onChange={(event) => { setCron(event.currentTarget.value); setError('') }} />
+          <div className="pw-examples">
+            {EXAMPLES.map((example) => (
+              <button key={example} type="button" className="pw-chip pw-chip-mono" onClick={() => setCron(example)}>
+                {example}
+              </button>
+            ))}
+          </div>
+          <Select label={t('schedule.zone')} searchable value={zone} data={ZONES} onChange={(value) => setZone(value ?? 'UTC')} />
+          <Switch label={t('schedule.enabled')} checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
+          {!changed && <NextTimes schedule={saved} />}
+        </>
+      ) : (
+        <p className="pw-help">{t('schedule.manualHelp')}</p>
+      )}
+      {error && type === 'MANUAL' && <p className="pw-bad pw-12">{error}</p>}
+      <div className="pw-form-acts">
+        <Button onClick={onClose}>{t(changed ? 'shared:cancel' : 'shared:close')}</Button>
+        <Button type="submit" variant="filled" loading={busy} disabled={!changed}>
+          {t('schedule.save')}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** When the job starts by itself: never, or by a CRON expression in a time zone, with the next five times. */
+export function ScheduleDialog({ job, onClose, onDone }: { job: Job; onClose: () => void; onDone: () => void }) {
+  const { t } = useTranslation('jobs')
+  const found = useQuery({ queryKey: ['schedule', job.job_name], queryFn: () => readOrNone(job.job_name), gcTime: 0, refetchOnWindowFocus: false })
+  return (
+    <Modal opened onClose={onClose} title={t('schedule.title', { job: job.title || job.job_name })} size={460}>
+      {found.error && <Failure error={found.error} what={t('schedule.act')} retry={() => void found.refetch()} />}
+      {found.isPending && <SkeletonBar width={240} />}
+      {found.data && <ScheduleForm job={job} found={found.data} onClose={onClose} onDone={onDone} />}
+    </Modal>
+  )
+}

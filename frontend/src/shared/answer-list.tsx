@@ -1,0 +1,37 @@
+import { IconX } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { useAnswers } from './answers'
+import { StateGlyph } from './state-glyph'
+import { clock } from './times'
+
+/** The latest answers, at the page's corner. */
+export function AnswerList() {
+  const { t } = useTranslation('shared')
+  const { answers, dismiss } = useAnswers()
+  return (
+    <div className="pw-answers" aria-live="polite">
+      {answers.map((one) => (
+        <div key={one.id} className="pw-answer" role={one.ok ? undefined : 'alert'}>
+          <StateGlyph state={one.ok ? 'completed' : 'failed'} />
+          <span>
+            {one.text} <span className="pw-3">{clock(one.at)}</span>
+          </span>
+          {one.link && 'to' in one.link && (
+            <Link className="pw-link" to={one.link.to}>
+              {one.link.words}
+            </Link>
+          )}
+          {one.link && 'run' in one.link && (
+            <button type="button" className="pw-link" onClick={one.link.run}>
+              {one.link.words}
+            </button>
+          )}
+          <button type="button" className="pw-link" aria-label={t('dismiss')} onClick={() => dismiss(one.id)}>
+            <IconX size={14} />
+          </button>
+        </div>
+      ))}
+    </div>
+  )
+}

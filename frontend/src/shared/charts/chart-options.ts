@@ -1,0 +1,92 @@
+import uPlot from 'uplot'
+import { clock, hourMinute } from '../times'
+import type { ChartMark, ChartSeries } from './chart-data'
+
+export interface ChartLook {
+  series: readonly ChartSeries[]
+  bars: boolean
+  axes: boolean
+  format: (value: number) => string
+  /** The scale reaches at least this high. */
+  atLeast: number
+  marks: () => readonly ChartMark[]
+  limit: () => ChartMark | null
+  sync: string | undefined
+  onCursor: (index: number | null) => void
+}
+
+const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
+const FONT = () => `10.5px ${token('font') || 'sans-serif'}`
+
+function drawMarks(plot: uPlot, look: ChartLook): void {
+  const { ctx, bbox } = plot
+  const ratio = devicePixelRatio
+  ctx.save()
+  ctx.font = `${10.5 * ratio}px ${token('font')}`
+  ctx.lineWidth = ratio
+  ctx.setLineDash([3 * ratio, 3 * ratio])
+  for (const mark of look.marks()) {
+    const x = Math.round(plot.valToPos(mark.at / 1000, 'x', true))
+    if (x < bbox.left || x > bbox.left + bbox.width) continue
+    ctx.strokeStyle = ctx.fillStyle = token(mark.color ?? 'text-3')
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+    const right = x > bbox.left + bbox.width * 0.6
+    ctx.textAlign = right ? 'right' : 'left'
+    ctx.fillText(mark.words, x + (right ? -5 : 5) * ratio, bbox.top + 10 * ratio)
+  }
+  const limit = look.limit()
+  const top = limit ? plot.valToPos(limit.at, 'y', true) : Number.NaN
+  if (limit && top >= bbox.top) {
+    ctx.strokeStyle = ctx.fillStyle = token('warn-mark') || token('state-stale-mark')
+    ctx.beginPath()
+    ctx.moveTo(bbox.left, top)
+    ctx.lineTo(bbox.left + bbox.width, top)
+    ctx.stroke()
+    ctx.textAlign = 'right'
+    ctx.fillText(limit.words, bbox.left + bbox.width, top - 4 * ratio)
+  }
+  ctx.restore()
+}
+
+function seriesOf(look: ChartLook): uPlot.Series[] {
+  const fill = Number.parseFloat(token('chart-fill')) / 100 || 0.1
+  return look.series.map((one, index) => {
+    const color = token(one.color)
+    const painted: uPlot.Series = { label: one.label, stroke: color, width: 1.5, points: { show: false }, spanGaps: false }
+    if (look.bars) return { ...painted, fill: color, width: 0, paths: uPlot.paths.bars?.({ size: [0.8, 16], align: 0 }) ?? null } as uPlot.Series
+    if (one.dash) painted.dash = [3, 2]
+    if (index === 0) painted.fill = `color-mix(in srgb, ${color} ${fill * 100}%, transparent)`
+    return painted
+  })
+}
+
+/** uPlot's options: horizontal grid only, y from 0, no legend; one cursor over all charts with the same `sync`. */
+export function chartOptions(look: ChartLook, width: number, height: number): uPlot.Options {
+  const axis = { stroke: token('text-3'), font: FONT(), ticks: { show: false } }
+  const grid = { stroke: token('chart-grid'), width: 1 }
+  return {
+    width,
+    height,
+    padding: look.axes ? [8, 8, 0, 0] : [2, 0, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { size: 5 }, drag: { x: false, y: false }, ...(look.sync ? { sync: { key: look.sync, scales: ['x', null] } } : {}) },
+    scales: {
+      x: { time: true },
+      y: { range: (_plot, _low, high) => [0, Math.max(look.atLeast, (high || 0) * 1.12) || 1] },
+    },
+    axes: look.axes
+      ? [
+          { ...axis, grid: { show: false }, size: 22, gap: 4, space: 80, values: (_plot, splits) => splits.map((at) => (splits.length > 1 && (splits[1] ?? 0) - (splits[0] ?? 0) < 60 ? clock(at * 1000) : hourMinute(at * 1000))) },
+          { ...axis, grid, size: 48, gap: 6, space: 36, values: (_plot, splits) => splits.map((value) => look.format(value)) },
+        ]
+      : [{ show: false }, { show: false }],
+    series: [{}, ...seriesOf(look)],
+    hooks: {
+      setCursor: [(plot) => look.onCursor(plot.cursor.idx ?? null)],
+      draw: [(plot) => drawMarks(plot, look)],
+    },
+  }
+}

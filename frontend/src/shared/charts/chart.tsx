@@ -1,0 +1,96 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { NO_VALUE, short } from '../numbers'
+import { clock } from '../times'
+import { stacked, type ChartMark, type ChartSeries, type ChartValues } from './chart-data'
+import { chartOptions, type ChartLook } from './chart-options'
+import { ChartTable } from './chart-table'
+
+interface Props {
+  title: string
+  note?: string
+  /** Milliseconds, rising. */
+  times: readonly number[]
+  values: readonly ChartValues[]
+  series: readonly ChartSeries[]
+  height?: number
+  bars?: boolean
+  axes?: boolean
+  format?: (value: number) => string
+  atLeast?: number
+  marks?: readonly ChartMark[]
+  limit?: ChartMark | null
+  sync?: string
+  /** Stands in the title line instead of the keys. */
+  head?: React.ReactNode
+}
+
+const NO_MARKS: readonly ChartMark[] = []
+
+/** Drawn data: uPlot wants seconds, and stacked series from the top down. */
+function drawn(times: readonly number[], values: readonly ChartValues[], bars: boolean): uPlot.AlignedData {
+  const lines = bars ? stacked(values).reverse() : values
+  return [times.map((time) => time / 1000), ...lines.map((line) => [...line])] as uPlot.AlignedData
+}
+
+/** A chart with its title line; the cursor's values stand in that line, in fixed width. */
+export function Chart({ title, note, times, values, series, height = 180, bars = false, axes = true, format = short, atLeast = 0, marks = NO_MARKS, limit = null, sync, head }: Props) {
+  const scheme = useComputedColorScheme('light')
+  const { ref, width } = useElementSize()
+  const place = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot | null>(null)
+  const [at, setAt] = useState<number | null>(null)
+  const latest = useRef({ times, values, marks, limit })
+  const shape = series.map((one) => `${one.label}${one.color}${one.dash ?? ''}`).join('|')
+
+  const look = useMemo<ChartLook>(
+    () => ({ series: bars ? [...series].reverse() : series, bars, axes, format, atLeast, marks: () => latest.current.marks, limit: () => latest.current.limit, sync, onCursor: setAt }),
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- series are compared by what they say
+    [shape, bars, axes, format, atLeast, sync],
+  )
+
+  useEffect(() => {
+    const box = place.current
+    if (!box || width === 0) return
+    const made = new uPlot(chartOptions(look, width, height), drawn(latest.current.times, latest.current.values, bars), box)
+    plot.current = made
+    return () => {
+      made.destroy()
+      plot.current = null
+    }
+  }, [look, width, height, scheme, bars])
+
+  useEffect(() => {
+    latest.current = { times, values, marks, limit }
+    plot.current?.setData(drawn(times, values, bars))
+  }, [times, values, marks, limit, bars])
+
+  const index = at ?? times.length - 1
+  return (
+    <figure className="pw-chart" aria-label={title}>
+      <figcaption className="pw-chart-head">
+        <b>{title}</b>
+        {note && <span className="pw-11 pw-3 pw-cut">{note}</span>}
+        <span className="pw-grow" />
+        {head ?? (
+          <>
+            {at !== null && times[at] !== undefined && <span className="pw-mono-11 pw-3">{clock(times[at])}</span>}
+            {series.map((one, place) => (
+              <span key={one.label} className={`pw-key${one.dash ? ' pw-key-dash' : ''}${bars ? ' pw-key-square' : ''}`} style={{ '--k': `var(--${one.color})` } as React.CSSProperties}>
+                <i />
+                {one.label} {!bars && <b>{values[place]?.[index] == null ? NO_VALUE : format(values[place][index] ?? 0)}</b>}
+              </span>
+            ))}
+          </>
+        )}
+      </figcaption>
+      <div ref={ref} style={{ height }} aria-hidden>
+        <div ref={place} />
+      </div>
+      <ChartTable title={title} times={times} values={values} series={series} format={format} />
+    </figure>
+  )
+}

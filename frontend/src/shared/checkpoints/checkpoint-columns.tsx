@@ -1,0 +1,121 @@
+import { IconDeviceFloppy, IconPin } from '@tabler/icons-react'
+import type { TFunction } from 'i18next'
+import type { Checkpoint } from '../../api/types'
+import type { Column } from '../data-table'
+import { count, duration } from '../numbers'
+import { RelativeTime } from '../relative-time'
+import { StateGlyph } from '../state-glyph'
+import { SizeFigure } from './size-figure'
+
+/** How checkpoints rank within the rows shown, for the bars under figures. */
+export interface Largest {
+  size: number
+  took: number
+}
+
+export const largestOf = (rows: readonly Checkpoint[]): Largest => ({
+  size: Math.max(1, ...rows.map((row) => row.storage_size_bytes)),
+  took: Math.max(1, ...rows.map((row) => row.duration_ms ?? 0)),
+})
+
+const share = (part: number, whole: number) => `${Math.min(100, (part / whole) * 100)}%`
+
+export function CheckpointChips({ checkpoint, t }: { checkpoint: Checkpoint; t: TFunction<'checkpoints'> }) {
+  return (
+    <>
+      {checkpoint.is_savepoint && (
+        <span className="pw-chip">
+          <IconDeviceFloppy size={12} aria-hidden /> {t('savepoint')}
+        </span>
+      )}
+      {checkpoint.pinned && (
+        <span className="pw-chip">
+          <IconPin size={12} aria-hidden /> {t('pinned')}
+        </span>
+      )}
+      {checkpoint.label && (
+        <span className="pw-11 pw-3 pw-cut" title={checkpoint.label}>
+          “{checkpoint.label}”
+        </span>
+      )}
+    </>
+  )
+}
+
+function Restorable({ checkpoint, t }: { checkpoint: Checkpoint; t: TFunction<'checkpoints'> }) {
+  if (checkpoint.status === 'PENDING') return <span className="pw-3">{t('copying')}</span>
+  if (checkpoint.restorable) return <>{t('yes')}</>
+  return (
+    <span className={checkpoint.status === 'FAILED' ? 'pw-bad' : 'pw-3'} title={checkpoint.failure_reason || checkpoint.restorable_reason}>
+      {checkpoint.status === 'FAILED' ? checkpoint.failure_reason || t('failed') : checkpoint.restorable_reason || t('no')}
+    </span>
+  )
+}
+
+/** Number with its state, job, origin, when, sizes, duration, whether one can restore from it. */
+export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest, withJob: boolean): Column<Checkpoint>[] {
+  const job: Column<Checkpoint> = {
+    key: 'job',
+    title: t('column.job'),
+    cell: (row) => (
+      <span className="pw-line">
+        <span className="pw-mono pw-cut" title={row.job_title}>
+          {row.job_name}
+        </span>
+        <CheckpointChips checkpoint={row} t={t} />
+      </span>
+    ),
+  }
+  const marks: Column<Checkpoint> = { key: 'marks', title: t('column.marks'), cell: (row) => <span className="pw-line"><CheckpointChips checkpoint={row} t={t} /></span> }
+  return [
+    {
+      key: 'number',
+      title: t('column.number'),
+      width: 96,
+      cell: (row) => (
+        <span className="pw-line">
+          <StateGlyph state={row.status} label={row.status} />
+          <span className="pw-mono">{count(row.checkpoint_id)}</span>
+        </span>
+      ),
+    },
+    withJob ? job : marks,
+    { key: 'origin', title: t('column.origin'), width: 110, cell: (row) => <span className="pw-12 pw-2 pw-cut">{row.origin === 'MANUAL' && row.requested_by ? row.requested_by : t(`origin.${row.origin}`)}</span> },
+    { key: 'taken', title: t('column.taken'), width: 104, numeric: true, cell: (row) => <RelativeTime time={row.create_time} /> },
+    {
+      key: 'logical',
+      title: t('column.logical'),
+      width: 96,
+      numeric: true,
+      cell: (row) => (
+        <>
+          <SizeFigure value={row.storage_size_bytes} />
+          {row.storage_size_bytes > 0 && (
+            <span className="pw-bar pw-bar-two">
+              <i style={{ width: share(row.exclusive_bytes, largest.size) }} />
+              <i style={{ width: share(Math.max(0, row.storage_size_bytes - row.exclusive_bytes), largest.size) }} />
+            </span>
+          )}
+        </>
+      ),
+    },
+    { key: 'exclusive', title: t('column.exclusive'), width: 92, numeric: true, cell: (row) => <SizeFigure value={row.exclusive_bytes} /> },
+    {
+      key: 'took',
+      title: t('column.took'),
+      width: 84,
+      numeric: true,
+      cell: (row) => (
+        <>
+          <span className={row.status === 'FAILED' ? 'pw-bad' : undefined}>{duration(row.duration_ms)}</span>
+          {row.duration_ms !== null && (
+            <span className="pw-bar">
+              <i style={{ width: share(row.duration_ms, largest.took) }} />
+            </span>
+          )}
+        </>
+      ),
+    },
+    { key: 'restorable', title: t('column.restorable'), width: 132, cell: (row) => <span className="pw-12"><Restorable checkpoint={row} t={t} /></span> },
+  ]
+}

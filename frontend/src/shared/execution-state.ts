@@ -1,0 +1,16 @@
+import type { Execution, Status } from '../api/types'
+
+const LEASED: readonly Status[] = ['INITIALIZING', 'RUNNING']
+const FINAL: readonly Status[] = ['COMPLETED', 'FAILED', 'CANCELLED']
+/** The driver's last word may be this much older than its lease before we call it unconfirmed. */
+const PATIENCE_MS = 1_000
+
+export const isFinal = (status: Status): boolean => FINAL.includes(status)
+export const isActive = (status: Status): boolean => LEASED.includes(status) || status === 'SCHEDULED'
+
+/** The driver no longer holds the lease, so the state is only what was last known. */
+export const isUnconfirmed = (execution: Execution, now: number): boolean =>
+  LEASED.includes(execution.status) && execution.lease_expires_at !== null && Date.parse(execution.lease_expires_at) + PATIENCE_MS < now
+
+/** SCHEDULED because an attempt failed and the next one waits. */
+export const isRetrying = (execution: Execution): boolean => execution.status === 'SCHEDULED' && execution.retry_count > 0

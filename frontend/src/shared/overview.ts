@@ -1,0 +1,56 @@
+import { useEffect, useRef } from 'react'
+import { useStore } from 'zustand'
+import type { Execution } from '../api/types'
+import { overviewStore } from '../live/overview-stream'
+import type { OverviewState } from '../live/overview-state'
+
+const newestByJob = new WeakMap<OverviewState['executions'], Map<string, Execution>>()
+
+function byJob(executions: OverviewState['executions']): Map<string, Execution> {
+  let found = newestByJob.get(executions)
+  if (!found) {
+    found = new Map()
+    for (const one of Object.values(executions)) {
+      const known = found.get(one.job_name)
+      if (!known || known.create_time < one.create_time) found.set(one.job_name, one)
+    }
+    newestByJob.set(executions, found)
+  }
+  return found
+}
+
+/** The newer of what a list said and what the live link said since. */
+export function useLatest(jobName: string, listed: Execution | null): Execution | null {
+  const heard = useStore(overviewStore, (overview) => byJob(overview.state.executions).get(jobName))
+  if (!heard) return listed
+  if (!listed || heard.create_time > listed.create_time) return heard
+  return heard.execution_id === listed.execution_id && heard.seq >= listed.seq ? heard : listed
+}
+
+/** The same for one execution of a list. */
+export function useHeard(listed: Execution): Execution {
+  const heard = useStore(overviewStore, (overview) => overview.state.executions[listed.execution_id])
+  return heard && heard.seq >= listed.seq ? heard : listed
+}
+
+export const useRates = (executionId: string | undefined) => useStore(overviewStore, (overview) => (executionId ? overview.state.rates[executionId] : undefined))
+
+const CALM_MS = 1_500
+
+/** Reads a list anew once executions have changed, at most every second and a half. */
+export function useRefetchOnChange(refetch: () => void): void {
+  const number = useStore(overviewStore, (overview) => overview.state.number)
+  const latest = useRef(refetch)
+  const seen = useRef(number)
+  useEffect(() => {
+    latest.current = refetch
+  })
+  useEffect(() => {
+    if (number === seen.current) return
+    const timer = setTimeout(() => {
+      seen.current = number
+      latest.current()
+    }, CALM_MS)
+    return () => clearTimeout(timer)
+  }, [number])
+}
