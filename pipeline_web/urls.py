@@ -1,6 +1,7 @@
 """Every address of the installation."""
 
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
@@ -12,7 +13,7 @@ urlpatterns = [
     path("sign-in", sign_in.SignInView.as_view(), name="sign-in"),
     path("sign-in/link/<str:token>", sign_in.SignInLinkView.as_view(), name="sign-in-link"),
     path("sign-out", sign_in.sign_out, name="sign-out"),
-    path("admin/login/", RedirectView.as_view(url="/sign-in?next=/admin/")),  # one door, where failures are counted
+    path("admin/login/", login_not_required(RedirectView.as_view(url="/sign-in?next=/admin/"))),  # one door, where failures are counted
     path("admin/", admin.site.urls),
     path("api/", include("jobs.api.urls")),
     path("", include("jobs.api.demo")),

@@ -25,7 +25,9 @@ class SignInView(View):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated:
-            return HttpResponseRedirect(_next(request))
+            # The administration sends people without rights there back here: they would go round for ever.
+            inside = _next(request)
+            return HttpResponseRedirect("/" if inside.startswith("/admin") and not request.user.is_staff else inside)
         return _form(request)
 
     def post(self, request: HttpRequest) -> HttpResponse:

@@ -1,0 +1,222 @@
+"""Signing in, the shell page, and the rules the browser is given."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from jobs.models import AuditEntry, Driver, DriverStatus, SignInLink
+from jobs.services.access import sign_in_link_create
+from tests.api.rows import job
+from tests.services.job_rows import driver_row
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+
+
+def test_the_right_password_leads_where_one_wanted_to_go(client: Client, editor: User) -> None:
+    answer = client.post("/sign-in", {"username": "erin", "password": PASSWORD, "next": "/jobs?status=FAILED"})
+    assert (answer.status_code, answer["Location"]) == (302, "/jobs?status=FAILED")
+    assert client.get("/api/me").json()["username"] == "erin"
+
+
+@pytest.mark.parametrize("wanted", ["https://evil.example.com/", "//evil.example.com", "javascript:alert(1)", "/\\evil.example.com"])
+def test_signing_in_never_leads_to_another_site(client: Client, editor: User, wanted: str) -> None:
+    answer = client.post("/sign-in", {"username": "erin", "password": PASSWORD, "next": wanted})
+    assert answer["Location"] == "/"
+
+
+@pytest.mark.parametrize("name", ["erin", "nobody"])
+def test_a_wrong_name_and_a_wrong_password_look_the_same(client: Client, editor: User, name: str) -> None:
+    answer = client.post("/sign-in", {"username": name, "password": "wrong"})
+    assert answer.status_code == 400
+    assert "The name or the password is wrong." in answer.content.decode()
+
+
+def test_after_eight_failures_the_right_password_has_to_wait_too(client: Client, editor: User) -> None:
+    for _ in range(8):
+        assert client.post("/sign-in", {"username": "erin", "password": "wrong"}).status_code == 400
+    answer = client.post("/sign-in", {"username": "Erin", "password": PASSWORD})
+    assert (answer.status_code, answer["Retry-After"]) == (429, "300")
+    elsewhere = client.post("/sign-in", {"username": "erin", "password": PASSWORD}, REMOTE_ADDR="10.0.0.9")
+    assert elsewhere.status_code == 302
+
+
+def test_the_administration_has_no_door_of_its_own(client: Client, editor: User) -> None:
+    assert client.post("/admin/login/", {"username": "erin", "password": PASSWORD})["Location"] == "/sign-in?next=/admin/"
+    assert client.get("/admin/", follow=True).redirect_chain[-1] == ("/sign-in?next=/admin/", 302)
+
+
+def test_who_may_not_administer_is_led_home_and_not_round_in_circles(browser: Client, built: Path) -> None:
+    answer = browser.get("/admin/", follow=True)
+    assert answer.redirect_chain[-1] == ("/", 302)
+
+
+def test_a_link_is_not_used_up_by_looking_at_it(client: Client, editor: User) -> None:
+    path = f"/sign-in/link/{sign_in_link_create(user=editor)}"
+    for _ in range(3):
+        assert "erin" in Client().get(path).content.decode()
+    assert client.post(path)["Location"] == "/"
+    assert client.get("/api/me").json()["username"] == "erin"
+    assert AuditEntry.objects.filter(action="signed in by link", actor="erin").exists()
+
+
+def test_a_link_signs_in_once(client: Client, editor: User) -> None:
+    path = f"/sign-in/link/{sign_in_link_create(user=editor)}"
+    assert client.post(path).status_code == 302
+    other = Client()
+    assert other.post(path).status_code == 410
+    assert other.get(path).status_code == 410
+    assert other.get("/api/me").status_code == 401
+
+
+def test_a_link_dies_after_ten_minutes_and_with_its_user(client: Client, editor: User) -> None:
+    path = f"/sign-in/link/{sign_in_link_create(user=editor)}"
+    link = SignInLink.objects.get()
+    assert timedelta(minutes=9) < link.expire_time - timezone.now() <= timedelta(minutes=10)
+    SignInLink.objects.update(expire_time=timezone.now())
+    assert client.post(path).status_code == 410
+    path = f"/sign-in/link/{sign_in_link_create(user=editor)}"
+    User.objects.update(is_active=False)
+    assert client.post(path).status_code == 410
+
+
+def test_only_the_digest_of_a_link_is_kept(editor: User) -> None:
+    token = sign_in_link_create(user=editor)
+    assert token not in json.dumps(list(SignInLink.objects.values_list("digest", flat=True)))
+
+
+def test_a_link_wants_its_own_form(editor: User) -> None:
+    path = f"/sign-in/link/{sign_in_link_create(user=editor)}"
+    strict = Client(enforce_csrf_checks=True)
+    assert strict.post(path).status_code == 403
+    page = strict.get(path).content.decode()
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+    assert token is not None
+    assert strict.post(path, {"csrfmiddlewaretoken": token.group(1)}).status_code == 302
+
+
+def test_signing_out_is_a_post(browser: Client) -> None:
+    assert browser.get("/sign-out").status_code == 405
+    assert browser.post("/sign-out")["Location"] == "/sign-in"
+    assert browser.get("/api/me").status_code == 401
+
+
+def test_the_command_prints_a_link_that_works(editor: User, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("sign_in_link", "erin")
+    link = capsys.readouterr().out.strip().splitlines()[-1]
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/sign-in/link/[\w-]{43}", link)
+    client = Client()
+    assert client.post("/" + link.split("/", 3)[3]).status_code == 302
+
+
+def test_a_token_is_printed_once_and_opens_the_api(editor: User, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("create_token", "erin")
+    token = capsys.readouterr().out.strip().splitlines()[-1]
+    assert len(token) >= 20
+    client = Client(headers={"authorization": f"Bearer {token}"})
+    assert client.get("/api/me").json()["username"] == "erin"
+    assert Client(headers={"authorization": f"Bearer {token}x"}).get("/api/me").status_code == 401
+    editor.api_tokens.update(revoke_time=timezone.now())
+    assert client.get("/api/me").status_code == 401
+
+
+def test_a_token_needs_no_csrf_token_and_says_api(editor: User, capsys: pytest.CaptureFixture[str]) -> None:
+    job(editor)
+    call_command("create_token", "erin")
+    token = capsys.readouterr().out.split()[-1]
+    client = Client(enforce_csrf_checks=True, headers={"authorization": f"Bearer {token}"})
+    started = client.post("/api/jobs/numbers/start", {}, content_type="application/json").json()["execution_id"]
+    assert client.get(f"/api/executions/{started}").json()["triggered_by"] == "API"
+
+
+@pytest.fixture
+def built(tmp_path: Path, settings: object) -> Path:
+    """A front end as Vite leaves it."""
+    manifest = {
+        "src/main.tsx": {"file": "assets/main-1.js", "imports": ["_lib-2.js"], "css": ["assets/main-1.css"], "isEntry": True},
+        "_lib-2.js": {"file": "assets/lib-2.js", "css": ["assets/lib-2.css"]},
+    }
+    (tmp_path / ".vite").mkdir()
+    (tmp_path / ".vite" / "manifest.json").write_text(json.dumps(manifest))
+    settings.FRONTEND_DIST = tmp_path  # type: ignore[attr-defined]
+    return tmp_path
+
+
+def directives(policy: str) -> dict[str, list[str]]:
+    return {part.split()[0]: part.split()[1:] for part in policy.split(";") if part.strip()}
+
+
+@pytest.mark.parametrize("path", ["/", "/jobs", "/jobs/numbers?node=out", "/executions/1"])
+def test_the_shell_names_the_built_files_and_its_nonce(browser: Client, built: Path, path: str) -> None:
+    answer = browser.get(path)
+    page = answer.content.decode()
+    for file in ("assets/main-1.js", "assets/lib-2.js", "assets/main-1.css", "assets/lib-2.css"):
+        assert f"/static/{file}" in page
+    nonce = re.search(r'<meta name="csp-nonce" content="([^"]+)">', page)
+    assert nonce is not None
+    assert f"'nonce-{nonce.group(1)}'" in directives(answer["Content-Security-Policy"])["style-src"]
+    assert "csrftoken" in answer.cookies
+
+
+def test_the_shell_says_what_to_do_while_nothing_is_built(browser: Client, settings: object, tmp_path: Path) -> None:
+    settings.FRONTEND_DIST = tmp_path / "nowhere"  # type: ignore[attr-defined]
+    answer = browser.get("/")
+    assert answer.status_code == 503
+    assert "make run" in answer.content.decode()
+
+
+def test_the_shell_is_for_the_signed_in(client: Client, built: Path) -> None:
+    assert client.get("/jobs/numbers")["Location"] == "/sign-in?next=/jobs/numbers"
+
+
+def pages(editor: User, client_of: Callable[[User], Client]) -> list[tuple[str, str, str]]:
+    """(address, its policy, its text) of every page that is not of the API."""
+    editor.is_staff = editor.is_superuser = True
+    editor.save()
+    job(editor)
+    inside = client_of(editor)
+    found = []
+    for client, paths in (
+        (Client(), ("/sign-in", "/sign-in/link/x")),
+        (inside, ("/", "/admin/", "/admin/jobs/job/", "/admin/jobs/project/1/change/")),
+    ):
+        for path in paths:
+            answer = client.get(path)
+            found.append((path, answer["Content-Security-Policy"], answer.content.decode()))
+    return found
+
+
+def test_no_page_allows_or_needs_inline_code(editor: User, client_of: Callable[[User], Client], built: Path) -> None:
+    for path, policy, text in pages(editor, client_of):
+        assert "unsafe-" not in policy, path
+        assert directives(policy)["frame-ancestors"] == ["'none'"], path
+        for tag in re.findall(r"<(?:script|style)\b[^>]*>", text):
+            assert "nonce=" in tag or "src=" in tag or 'type="application/json"' in tag, f"{path}: {tag}"
+        assert not re.search(r"\son\w+=[\"']", text), path
+
+
+def test_health_is_open_and_readiness_names_what_is_missing(client: Client, editor: User) -> None:
+    assert client.get("/healthz").json() == {"ok": True}
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["worker"] != "ok"
+    assert answer.json()["examples"] != "ok"
+
+
+def test_ready_with_examples_and_a_driver_that_reports(client: Client, editor: User) -> None:
+    for name in ("departures-per-hour", "flights-import", "carrier-delays"):
+        job(editor, name)
+    driver = driver_row()
+    assert client.get("/readyz").status_code == 503
+    Driver.objects.filter(pk=driver.pk).update(heartbeat_time=timezone.now())
+    assert client.get("/readyz").status_code == 200
+    Driver.objects.filter(pk=driver.pk).update(status=DriverStatus.GONE)
+    assert client.get("/readyz").status_code == 503
