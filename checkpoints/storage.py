@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from checkpoints.cut import cut_restore, folder_remove, partial_of, rename_into_place
-from checkpoints.verification import checkpoint_queries
+from checkpoints.checksums import copy_with_digest
+from checkpoints.cut import cut_restore, folder_remove, folder_sync, partial_of, rename_into_place
+from checkpoints.verification import checkpoint_queries, checkpoint_verify
 
 CHECKPOINTS = "checkpoints"
 
@@ -90,6 +91,24 @@ def folder_delete(root: Path, path: str | Path) -> int:
     if parent.parent.name == CHECKPOINTS and parent.is_dir() and not any(parent.iterdir()):
         parent.rmdir()
     return freed
+
+
+def folder_own(folder: Path) -> list[str]:
+    """Turn every file of a checkpoint that something else links into a copy of its own; what is damaged, a sentence a file.
+
+    A damaged checkpoint is left as it is, as far as it got: each file is replaced in one step.
+    """
+    if problems := checkpoint_verify(folder):
+        return problems
+    for path in list(_files(folder)):
+        if path.stat().st_nlink > 1:
+            copy = path.with_name(f".{path.name}.own")
+            copy.unlink(missing_ok=True)
+            copy_with_digest(path, copy)
+            copy.replace(path)
+    for place, _, _ in os.walk(folder):
+        folder_sync(Path(place))
+    return []
 
 
 def bytes_freed(folders: Sequence[Path]) -> list[int]:

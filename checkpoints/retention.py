@@ -1,0 +1,150 @@
+"""Which checkpoints and folders may go, and why; deciding only, nothing is deleted here."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+from uuid import UUID
+
+from django.apps import apps
+from django.conf import settings
+from django.utils import timezone
+
+from checkpoints.models import Checkpoint, CheckpointStatus
+from checkpoints.selectors import completed, folder_of, needed_by, rows_by_folder
+from checkpoints.storage import Found, folders_found
+
+#: A folder that changed since then is left alone: somebody may be at work in it.
+_QUIET = timedelta(hours=1)
+
+RETENTION_KEY = "checkpoint.retention"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`checkpoint` is None for a folder that no row stands for. `bytes`: what deleting gives back, in the order of the list."""
+
+    action: Literal["delete", "keep"]
+    reason: str
+    path: Path
+    checkpoint: Checkpoint | None = None
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a clean-up looks at. None is no limit."""
+
+    projects: frozenset[int] | None = None
+    job_id: int | None = None
+    execution_id: str | None = None
+
+    def rows(self) -> Any:
+        """Checkpoints in it."""
+        rows = Checkpoint.objects.all()
+        if self.projects is not None:
+            rows = rows.filter(execution__job__project__in=self.projects)
+        if self.job_id is not None:
+            rows = rows.filter(execution__job=self.job_id)
+        return rows if self.execution_id is None else rows.filter(execution_id=self.execution_id)
+
+    def jobs(self) -> Any:
+        """Jobs in it, deleted ones too."""
+        jobs = apps.get_model("jobs", "Job")._default_manager.all()
+        if self.projects is not None:
+            jobs = jobs.filter(project__in=self.projects)
+        return jobs if self.job_id is None else jobs.filter(pk=self.job_id)
+
+
+def decisions(scope: Scope) -> list[Decision]:
+    """What to do with every checkpoint that has files, then with every folder that has no row."""
+    by_line: dict[tuple[int, UUID], list[Checkpoint]] = defaultdict(list)
+    for row in completed(scope.rows()):
+        by_line[(row.execution.job_id, row.generation)].append(row)
+    found = [decision for rows in by_line.values() for decision in line_decisions(rows)]
+    return found if scope.execution_id is not None else [*found, *orphans(scope)]
+
+
+def line_decisions(rows: list[Checkpoint]) -> Iterator[Decision]:
+    """Of one job's generation, newest first; `rows` are its COMPLETED ones (all, or those of one execution)."""
+    job = rows[0].execution.job
+    most = kept_most(job)
+    counted = 0
+    for row in rows:
+        counted += not row.is_savepoint
+        if reason := _keep_reason(row, newest=most if counted <= most and job.deleted_at is None else 0):
+            yield Decision("keep", reason, folder_of(row), row)
+        else:
+            reason = f"older than the newest {most}" if job.deleted_at is None else "its job was deleted"
+            yield Decision("delete", reason, folder_of(row), row)
+
+
+def _keep_reason(row: Checkpoint, *, newest: int) -> str:
+    if row.is_savepoint:
+        return "a savepoint"
+    if row.pinned:
+        return "pinned"
+    if newest:
+        return f"one of the newest {newest}"
+    execution_id = needed_by(row)
+    return f"execution {execution_id} needs it" if execution_id else ""
+
+
+def kept_most(job: Any) -> int:
+    """How many of a generation are kept: the job's setting, else the installation's."""
+    value = job.config.filter(config_key=RETENTION_KEY).values_list("config_value", flat=True).first()
+    return max(1, int(value)) if value and value.isdecimal() else int(settings.CHECKPOINTS_KEPT)
+
+
+def orphans(scope: Scope) -> Iterator[Decision]:
+    """Folders below the root that no row needs any more. Those of a job that is not ours are told, and left alone."""
+    jobs = {str(job.job_uid): job for job in scope.jobs().only("id", "job_uid", "deleted_at")}
+    found = list(folders_found(Path(settings.CHECKPOINT_ROOT)))
+    ours = scope.projects is None and scope.job_id is None
+    rows = rows_by_folder({one.key for one in found if one.kind != "live"})
+    alive = {uid: _living_generations(job) for uid, job in jobs.items() if uid in {one.job_uid for one in found}}
+    for one in found:
+        if one.job_uid not in jobs:
+            if ours and one.kind != "partial":
+                yield Decision("keep", "of a job that this installation does not know: delete it by hand if nobody else does", one.path)
+        elif (reason := _orphan_reason(one, rows, alive[one.job_uid])) and _is_quiet(one.path):
+            yield Decision("delete", reason, one.path)
+
+
+def _orphan_reason(one: Found, rows: dict[tuple[str, int], Checkpoint], alive: set[str]) -> str:
+    if one.kind == "live":
+        return "" if one.key in alive else "live folder of a generation that was superseded"
+    number = one.path.name.removeprefix(".").removesuffix(".partial")
+    if not number.isdecimal():
+        return "" if one.key in alive else "left by a restore that did not finish"
+    row = rows.get((one.key, int(number)))
+    if row is not None and row.status == CheckpointStatus.PENDING:
+        return ""
+    if one.kind == "partial":
+        return "left by a checkpoint that did not finish"
+    if row is not None and row.status == CheckpointStatus.COMPLETED:
+        return ""
+    return "its checkpoint failed or was deleted" if row is not None else "no checkpoint stands for it"
+
+
+def _living_generations(job: Any) -> set[str]:
+    """Those whose live folder may still be gone on from: unfinished ones, the latest, and the latest that did not complete."""
+    if job.deleted_at is not None:
+        return {str(one) for one in job.executions.filter(end_time=None).values_list("generation", flat=True)}
+    latest = job.executions.order_by("-create_time", "-id")
+    some: Iterable[UUID | None] = (
+        *job.executions.filter(end_time=None).values_list("generation", flat=True),
+        latest.values_list("generation", flat=True).first(),
+        latest.exclude(status="COMPLETED").values_list("generation", flat=True).first(),
+    )
+    return {str(one) for one in some if one is not None}
+
+
+def _is_quiet(path: Path) -> bool:
+    try:
+        newest = max(entry.stat().st_mtime for entry in (path, *path.iterdir()))
+    except OSError:
+        return False
+    return timezone.now() - datetime.fromtimestamp(newest, timezone.get_current_timezone()) > _QUIET

@@ -1,0 +1,103 @@
+"""Checkpoint rows as retention, restores and drivers read them; what a user may see is jobs.selectors.checkpoints'."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.apps import apps
+from django.conf import settings
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
+
+from checkpoints.models import Checkpoint, CheckpointStatus
+from checkpoints.storage import OutsideRoot, checkpoint_folder, inside
+from checkpoints.verification import checkpoint_verify
+
+
+def executions() -> Any:
+    """Executions, known by foreign key only: their table is the jobs application's."""
+    return apps.get_model("jobs", "Execution")._default_manager.all()
+
+
+def folder_of(checkpoint: Checkpoint) -> Path:
+    """Where its files are; found also after the whole root was moved elsewhere."""
+    root = Path(settings.CHECKPOINT_ROOT)
+    try:
+        return inside(root, checkpoint.storage_path) if checkpoint.storage_path else _expected(root, checkpoint)
+    except OutsideRoot:
+        return _expected(root, checkpoint)
+
+
+def _expected(root: Path, checkpoint: Checkpoint) -> Path:
+    job_uid = str(checkpoint.execution.job.job_uid)
+    return checkpoint_folder(root, job_uid, checkpoint.execution_id, checkpoint.checkpoint_id)
+
+
+def completed(rows: "QuerySet[Checkpoint] | None" = None) -> "QuerySet[Checkpoint]":
+    """COMPLETED ones, newest first, with execution and job."""
+    found = Checkpoint.objects.all() if rows is None else rows
+    return found.filter(status=CheckpointStatus.COMPLETED).select_related("execution__job").order_by("-create_time", "-id")
+
+
+def abandoned() -> "QuerySet[Checkpoint]":
+    """PENDING ones whose attempt no longer holds its execution: nobody will finish them. By the database's clock."""
+    unheld = Q(execution__lease_expires_at=None) | Q(execution__lease_expires_at__lt=Now()) | ~Q(attempt=F("execution__attempt"))
+    return Checkpoint.objects.filter(unheld, status=CheckpointStatus.PENDING)
+
+
+@dataclass(frozen=True)
+class Readable:
+    """The newest checkpoint that can be read, and what is wrong with those that are newer."""
+
+    checkpoint: Checkpoint | None
+    damaged: list[tuple[Checkpoint, list[str]]] = field(default_factory=list)
+
+
+def newest_readable(*, generation: UUID | str) -> Readable:
+    """Of a generation: what to fall back to when its live folder cannot be read. Every byte of what is offered was checked."""
+    damaged: list[tuple[Checkpoint, list[str]]] = []
+    for checkpoint in completed(Checkpoint.objects.filter(generation=generation)):
+        problems = checkpoint_verify(folder_of(checkpoint))
+        if not problems:
+            return Readable(checkpoint, damaged)
+        damaged.append((checkpoint, problems))
+    return Readable(None, damaged)
+
+
+def not_restorable(checkpoint: Checkpoint) -> str:
+    """Why nothing can start from it, "" if it can. A glance, not a check of its bytes: that is the pre-check's."""
+    words = {
+        CheckpointStatus.PENDING: "it is still being written",
+        CheckpointStatus.FAILED: "it failed while it was written",
+        CheckpointStatus.EXPIRED: "its files were deleted",
+    }
+    if reason := words.get(CheckpointStatus(checkpoint.status), ""):
+        return reason
+    return "" if (folder_of(checkpoint) / "manifest.json").is_file() else "its files are not there"
+
+
+def needed_by(checkpoint: Checkpoint) -> str:
+    """The execution that cannot do without this checkpoint, "" if there is none.
+
+    An unfinished execution needs the newest checkpoint of its generation, and the one it was started from until it has one of its own.
+    """
+    concerned = Q(generation=checkpoint.generation) | Q(restored_from_checkpoint_id=checkpoint.pk)
+    rows = executions().filter(concerned, end_time=None).values_list("execution_id", "generation", "restored_from_checkpoint_id")
+    for execution_id, generation, origin in rows:
+        newest = completed(Checkpoint.objects.filter(generation=generation)).values_list("pk", flat=True).first()
+        if newest == checkpoint.pk or (newest is None and origin == checkpoint.pk):
+            return str(execution_id)
+    return ""
+
+
+def rows_by_folder(execution_ids: set[str]) -> dict[tuple[str, int], Checkpoint]:
+    """(execution id, number) → its row."""
+    rows = Checkpoint.objects.filter(execution_id__in=execution_ids)
+    return {(row.execution_id, row.checkpoint_id): row for row in rows}
+
+
+def in_chunks(rows: "QuerySet[Checkpoint]") -> Iterator[Checkpoint]:
+    """All rows without holding them all, and without a transaction around them."""
+    yield from rows.iterator(chunk_size=500)

@@ -1,0 +1,201 @@
+"""The only writer of checkpoint rows. Files follow rows: a row first says that its files are gone, then they go."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Max
+from django.utils import timezone
+
+from checkpoints.cut import folder_remove, partial_of
+from checkpoints.ledger import CheckpointResult
+from checkpoints.models import Checkpoint, CheckpointStatus, CheckpointType
+from checkpoints.retention import Decision, Scope, decisions, line_decisions
+from checkpoints.selectors import abandoned, completed, executions, folder_of, in_chunks, needed_by
+from checkpoints.storage import bytes_exclusive, bytes_freed, checkpoint_folder, folder_delete, folder_own
+
+_TYPES = {
+    "STREAMING": CheckpointType.STREAMING,
+    "BATCH_ROLLER": CheckpointType.ROLLER,
+    "SQL_TASK": CheckpointType.SQL_TASK,
+}
+
+
+class CheckpointRefused(Exception):
+    """It cannot be done with this checkpoint as it is; the text says why and what to do."""
+
+
+@transaction.atomic
+def checkpoint_begin(
+    *, execution_id: str, attempt: int, origin: str, requested_by: str = "", savepoint: bool = False, label: str = ""
+) -> Checkpoint:
+    """A PENDING row with the execution's next number. CheckpointRefused where `attempt` no longer holds the execution.
+
+    One at a time: whatever is still PENDING of this execution was left by an attempt that died, and is failed.
+    """
+    # The write without a change makes two who begin at once wait for one another, so that each gets a number of its own.
+    if not executions().filter(execution_id=execution_id, attempt=attempt, end_time=None).update(attempt=F("attempt")):
+        raise CheckpointRefused(f"attempt {attempt} no longer runs execution {execution_id}")
+    execution = executions().select_related("job").only("job_type", "generation", "job__job_uid").get(execution_id=execution_id)
+    rows = Checkpoint.objects.filter(execution_id=execution_id)
+    _fail(rows.filter(status=CheckpointStatus.PENDING), "it was never finished", {})
+    number = (rows.aggregate(last=Max("checkpoint_id"))["last"] or 0) + 1
+    folder = checkpoint_folder(Path(settings.CHECKPOINT_ROOT).resolve(), str(execution.job.job_uid), execution_id, number)
+    return Checkpoint.objects.create(
+        execution_id=execution_id,
+        generation=execution.generation,
+        checkpoint_id=number,
+        checkpoint_type=_TYPES[execution.job_type],
+        origin=origin,
+        requested_by=requested_by[:200],
+        label=label[:200],
+        is_savepoint=savepoint,
+        attempt=attempt,
+        storage_path=str(folder),
+    )
+
+
+def checkpoint_complete(*, row: int, result: CheckpointResult) -> Checkpoint:
+    """PENDING → COMPLETED with what was found. CheckpointRefused where another attempt took over or the row was failed meanwhile."""
+    mine = Checkpoint.objects.filter(pk=row, status=CheckpointStatus.PENDING, attempt=F("execution__attempt"))
+    changed = Checkpoint.objects.filter(pk__in=mine.values("pk"), status=CheckpointStatus.PENDING).update(
+        status=CheckpointStatus.COMPLETED,
+        complete_time=timezone.now(),
+        state_data=dict(result.state_data),
+        queries={key: dict(query) for key, query in result.queries.items()},
+        operators=[dict(operator) for operator in result.operators],
+        phases=dict(result.phases),
+        file_count=result.files,
+        storage_size_bytes=result.bytes_logical,
+        exclusive_bytes=result.bytes_exclusive,
+    )
+    checkpoint = Checkpoint.objects.select_related("execution__job").get(pk=row)
+    if not changed and checkpoint.status != CheckpointStatus.COMPLETED:
+        raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is {checkpoint.status}: it cannot be completed")
+    return checkpoint
+
+
+def checkpoint_fail(*, row: int, reason: str, phases: Mapping[str, int]) -> Checkpoint:
+    """PENDING → FAILED; nothing happens to a row that is no longer PENDING."""
+    _fail(Checkpoint.objects.filter(pk=row, status=CheckpointStatus.PENDING), reason, phases)
+    return Checkpoint.objects.select_related("execution__job").get(pk=row)
+
+
+def _fail(rows: Any, reason: str, phases: Mapping[str, int]) -> None:
+    rows.update(status=CheckpointStatus.FAILED, failure_reason=reason, phases=dict(phases), complete_time=timezone.now())
+
+
+def checkpoints_reconcile() -> list[Checkpoint]:
+    """Fail what attempts that died left PENDING, and take away its half-written files. Those rows; safe to run twice."""
+    failed = []
+    for checkpoint in list(abandoned().select_related("execution__job")):
+        mine = Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.PENDING)
+        reason = "the attempt that took it ended first"
+        if mine.update(status=CheckpointStatus.FAILED, failure_reason=reason, complete_time=timezone.now()):
+            folder_remove(partial_of(folder_of(checkpoint)))
+            folder_remove(folder_of(checkpoint))
+            checkpoint.refresh_from_db(fields=["status", "failure_reason", "complete_time"])
+            failed.append(checkpoint)
+    return failed
+
+
+def checkpoint_update(*, checkpoint: Checkpoint, label: str | None = None, pinned: bool | None = None) -> Checkpoint:
+    """Set its label or its pin; None leaves it. A pin keeps it from every clean-up."""
+    changes: dict[str, Any] = {}
+    if label is not None:
+        changes["label"] = label.strip()[:200]
+    if pinned is not None:
+        if pinned and checkpoint.status != CheckpointStatus.COMPLETED:
+            raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is {checkpoint.status}: only a completed one can be pinned")
+        changes["pinned"] = pinned
+    if changes:
+        Checkpoint.objects.filter(pk=checkpoint.pk).update(**changes)
+        checkpoint.refresh_from_db(fields=list(changes))
+    return checkpoint
+
+
+def savepoint_keep(*, checkpoint: Checkpoint) -> Checkpoint:
+    """Make it a savepoint: its linked files become copies of its own first, each checked. CheckpointRefused if one is damaged.
+
+    Takes as long as copying its `storage_size_bytes`.
+    """
+    if checkpoint.status != CheckpointStatus.COMPLETED:
+        raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is {checkpoint.status}: only a completed one can be kept")
+    folder = folder_of(checkpoint)
+    problems = folder_own(folder)
+    if problems:
+        raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is damaged and cannot be kept: {problems[0]}")
+    Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.COMPLETED).update(
+        is_savepoint=True, exclusive_bytes=bytes_exclusive(folder)
+    )
+    checkpoint.refresh_from_db(fields=["is_savepoint", "exclusive_bytes", "status"])
+    return checkpoint
+
+
+def checkpoint_delete(*, checkpoint: Checkpoint, deleted_by: str) -> int:
+    """COMPLETED → EXPIRED, and its files go; the bytes given back. A person may delete a savepoint, but nothing pinned or needed."""
+    if checkpoint.status != CheckpointStatus.COMPLETED:
+        raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is {checkpoint.status}: it has no files to delete")
+    if checkpoint.pinned:
+        raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is pinned: take the pin off first")
+    if execution_id := needed_by(checkpoint):
+        raise CheckpointRefused(f"execution {execution_id} needs checkpoint {checkpoint.checkpoint_id}: end it, or wait for the next one")
+    return _expire(checkpoint, deleted_by) or 0
+
+
+def _expire(checkpoint: Checkpoint, deleted_by: str) -> int | None:
+    """The bytes given back; None when somebody else was quicker, or pinned it."""
+    mine = Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.COMPLETED, pinned=False)
+    changed = mine.update(status=CheckpointStatus.EXPIRED, delete_time=timezone.now(), deleted_by=deleted_by[:200], exclusive_bytes=0)
+    if not changed:
+        return None
+    freed = folder_delete(Path(settings.CHECKPOINT_ROOT), folder_of(checkpoint))
+    checkpoint.refresh_from_db(fields=["status", "delete_time", "deleted_by", "exclusive_bytes"])
+    return freed
+
+
+def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
+    """Apply retention to the generation of a checkpoint that has just completed; the ones that went."""
+    rows = list(completed(Checkpoint.objects.filter(generation=checkpoint.generation, execution__job=checkpoint.execution.job_id)))
+    gone = [decision.checkpoint for decision in line_decisions(rows) if decision.action == "delete"] if rows else []
+    deleted = [row for row in gone if row is not None and not row.is_savepoint and _expire(row, "retention") is not None]
+    _measure(row for row in rows if row not in deleted)
+    return deleted
+
+
+def checkpoints_clean(*, scope: Scope, dry_run: bool, deleted_by: str) -> list[Decision]:
+    """What retention says about everything in `scope`, and, unless `dry_run`, does it. Safe while jobs run.
+
+    Kept ones are listed with their reason and what they alone take; `bytes` of deletions add up to what is given back.
+    """
+    found = decisions(scope)
+    going = [decision for decision in found if decision.action == "delete"]
+    freed = dict(zip((decision.path for decision in going), bytes_freed([decision.path for decision in going]), strict=True))
+    results = []
+    for decision in found:
+        if decision.action == "keep":
+            results.append(replace(decision, bytes=bytes_exclusive(decision.path)))
+        elif dry_run or _go(decision, deleted_by):
+            results.append(replace(decision, bytes=freed[decision.path]))
+    if not dry_run:
+        _measure(in_chunks(completed(scope.rows())))
+    return results
+
+
+def _go(decision: Decision, deleted_by: str) -> bool:
+    """Whether it went: False when it changed since it was decided."""
+    if decision.checkpoint is not None:
+        return _expire(decision.checkpoint, deleted_by) is not None
+    folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
+    return True
+
+
+def _measure(rows: Iterable[Checkpoint]) -> None:
+    """What each takes alone changes when Spark prunes, or another checkpoint that shared its files goes."""
+    for row in rows:
+        taken = bytes_exclusive(folder_of(row))
+        if taken != row.exclusive_bytes:
+            Checkpoint.objects.filter(pk=row.pk, status=CheckpointStatus.COMPLETED).update(exclusive_bytes=taken)
