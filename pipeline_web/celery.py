@@ -10,6 +10,8 @@ from celery.signals import celeryd_init
 from pipeline_web.variables import VARIABLES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeline_web.settings")
+# The checks load every route and form; a worker serves none, and `manage.py migrate` has run them.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("pipeline_web")
 app.config_from_object("django.conf:settings", namespace="CELERY")

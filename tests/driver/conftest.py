@@ -87,7 +87,7 @@ def written(data: Path) -> Callable[..., list[int]]:
     return read
 
 
-def status_reached(execution: Execution, *statuses: str, seconds: float = 40) -> Execution:
+def status_reached(execution: Execution, *statuses: str, seconds: float = 150) -> Execution:
     """The execution once it has one of `statuses`."""
 
     def reached() -> bool:

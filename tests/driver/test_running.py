@@ -14,7 +14,7 @@ from tests.driver.conftest import status_reached
 from tests.driver.worker import Worker
 from tests.servers.waiting import wait_until
 
-pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
 
 Build = Callable[..., Job]
 Start = Callable[..., Execution]
@@ -22,7 +22,7 @@ Written = Callable[..., list[int]]
 
 
 def more_than(rows: int, written: Written) -> None:
-    wait_until(lambda: len(written()) > rows, seconds=40, what=f"more than {rows} rows")
+    wait_until(lambda: len(written()) > rows, seconds=150, what=f"more than {rows} rows")
 
 
 def test_a_bounded_job_completes_with_its_counts(worker: Worker, numbers_job: Build, start: Start, written: Written, data: Path) -> None:
@@ -53,7 +53,7 @@ def test_stop_resume_and_kill_lose_and_repeat_nothing(
     resumed = status_reached(execution, "RUNNING")
     os.kill(worker.drivers()[0], signal.SIGKILL)
     before = resumed.attempt
-    wait_until(lambda: Execution.objects.get(pk=execution.pk).attempt > before, seconds=60, what="another attempt")
+    wait_until(lambda: Execution.objects.get(pk=execution.pk).attempt > before, seconds=150, what="another attempt")
     seen = len(written())
     more_than(seen + 100, written)
     taken = status_reached(execution, "RUNNING")

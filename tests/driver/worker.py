@@ -38,8 +38,11 @@ class Worker:
             self.process = subprocess.Popen(self._command, cwd=ROOT, env=self.environment, stdout=output, stderr=output)
         try:
             if self._ready:
-                wait_until(lambda: self.process.poll() is not None or bool(self.drivers()), seconds=60, what=f"a driver\n{self.output}")
-        except BaseException:
+                wait_until(lambda: self.process.poll() is not None or bool(self.drivers()), seconds=150, what="a driver")
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the worker ended with {self.process.returncode}")
+        except BaseException as error:
+            error.add_note(self.output[-5000:])
             self.stop(signal.SIGKILL)
             raise
         return self

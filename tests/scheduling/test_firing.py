@@ -1,0 +1,124 @@
+"""CRON schedules: time zones, clock changes, missed times, overlaps, two tickers."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from jobs.models import Execution, Job, JobSchedule, ScheduleFire
+from jobs.scheduling.firing import schedules_tick
+from jobs.selectors.refusals import Invalid, NotYet
+from jobs.services.schedules import next_time, schedule_delete, schedule_fire, schedule_set
+from tests.services.job_rows import job_row, operator
+
+pytestmark = pytest.mark.django_db
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def due(job: Job, *, minutes_ago: float = 0.5, cron: str = "* * * * *") -> JobSchedule:
+    schedule = schedule_set(job=job, user=operator(), schedule_type="CRON", cron_expression=cron)
+    JobSchedule.objects.filter(pk=schedule.pk).update(next_trigger_time=timezone.now() - timedelta(minutes=minutes_ago))
+    return JobSchedule.objects.select_related("job").get(pk=schedule.pk)
+
+
+def test_a_schedule_knows_its_next_time_in_its_zone() -> None:
+    assert next_time("30 6 * * *", "Europe/Berlin", after=moment("2026-07-01T00:00:00")) == moment("2026-07-01T04:30:00")
+
+
+def test_a_time_that_the_clock_skips_fires_when_it_has_jumped() -> None:
+    # On 29 March 2026 Berlin goes from 02:00 to 03:00.
+    assert next_time("30 2 * * *", "Europe/Berlin", after=moment("2026-03-28T12:00:00")) == moment("2026-03-29T01:00:00")
+    assert next_time("30 2 * * *", "Europe/Berlin", after=moment("2026-03-29T01:00:00")) == moment("2026-03-30T00:30:00")
+
+
+def test_a_time_that_comes_twice_fires_once() -> None:
+    # On 25 October 2026 Berlin has 02:30 twice: 00:30 and 01:30 UTC.
+    first = next_time("30 2 * * *", "Europe/Berlin", after=moment("2026-10-24T12:00:00"))
+    assert first == moment("2026-10-25T00:30:00")
+    assert next_time("30 2 * * *", "Europe/Berlin", after=first) == moment("2026-10-26T01:30:00")
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"cron_expression": "every day"}, "schedule.cron"),
+        ({"cron_expression": "61 * * * *"}, "schedule.cron"),
+        ({"cron_expression": "0 0 * * *", "time_zone": "Europe/Atlantis"}, "schedule.time_zone"),
+        ({"cron_expression": "0 0 31 2 *"}, "schedule.cron"),
+    ],
+)
+def test_what_cannot_be_read_is_a_problem_on_its_field(given: dict[str, str], code: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        schedule_set(job=job_row(), user=operator(), schedule_type="CRON", **given)  # type: ignore[arg-type]
+    assert [problem.code for problem in refused.value.problems] == [code]
+
+
+@pytest.mark.parametrize("kind", ["EVENT", "DEPENDENCY"])
+def test_events_and_dependencies_are_not_there_yet(kind: str) -> None:
+    with pytest.raises(NotYet, match="not there yet"):
+        schedule_set(job=job_row(), user=operator(), schedule_type=kind)
+
+
+def test_a_due_schedule_starts_its_job_once() -> None:
+    schedule = due(job_row())
+    assert schedules_tick() == 1
+    assert schedules_tick() == 0
+    fire = ScheduleFire.objects.get()
+    execution = Execution.objects.get()
+    assert (fire.outcome, fire.execution_id, execution.triggered_by) == ("STARTED", execution.execution_id, "CRON")
+    schedule.refresh_from_db()
+    assert schedule.next_trigger_time is not None
+    assert schedule.next_trigger_time > timezone.now()
+    assert schedule.last_trigger_time == fire.fire_time
+
+
+def test_of_the_times_missed_only_the_newest_is_fired() -> None:
+    due(job_row(), minutes_ago=10)
+    assert schedules_tick() == 1
+    fire = ScheduleFire.objects.get()
+    assert timezone.now() - fire.fire_time < timedelta(minutes=1, seconds=1)
+
+
+def test_an_unfinished_execution_makes_it_skip_with_the_reason() -> None:
+    job = job_row()
+    due(job)
+    schedules_tick()
+    JobSchedule.objects.update(next_trigger_time=timezone.now() - timedelta(seconds=1))
+    schedules_tick()
+    skipped = ScheduleFire.objects.get(outcome="SKIPPED")
+    assert Execution.objects.get().execution_id in skipped.reason
+
+
+def test_a_disabled_job_is_skipped_and_a_deleted_schedule_fires_nothing() -> None:
+    job = job_row()
+    due(job)
+    Job.objects.filter(pk=job.pk).update(enabled=False)
+    assert schedules_tick() == 0
+    assert "disabled" in ScheduleFire.objects.get().reason
+    schedule_delete(job=job, user=operator())
+    assert not JobSchedule.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_ten_tickers_one_fires() -> None:
+    schedule = due(job_row())
+    now = timezone.now()
+    ready = threading.Barrier(10)
+
+    def fire(_: int) -> ScheduleFire | None:
+        ready.wait(20)
+        try:
+            return schedule_fire(schedule=schedule, now=now)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(10) as pool:
+        fires = [found for found in pool.map(fire, range(10)) if found is not None]
+    assert len(fires) == 1
+    assert Execution.objects.count() == 1

@@ -1,0 +1,112 @@
+"""What the reconciler finds and mends."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from jobs.models import Command, Driver, Event, Execution
+from jobs.scheduling.reconciling import reconcile
+from jobs.services.executions import execution_claim, execution_start, execution_stop
+from tests.services.job_rows import driver_row, job_row, operator
+
+pytestmark = pytest.mark.django_db
+
+
+def started(name: str = "numbers") -> Execution:
+    return execution_start(job=job_row(name), user=operator(), triggered_by="API")
+
+
+def claimed() -> Execution:
+    started()
+    execution = execution_claim(driver=driver_row())
+    assert execution is not None
+    return execution
+
+
+def lease_expire() -> None:
+    Execution.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+
+
+def long_ago() -> None:
+    past = timezone.now() - timedelta(hours=1)
+    Execution.objects.update(create_time=past)
+    Event.objects.update(time=past)
+
+
+def test_an_expired_lease_is_scheduled_again_with_its_reason() -> None:
+    execution = claimed()
+    assert reconcile() == 0
+    lease_expire()
+    assert reconcile() == 1
+    assert reconcile() == 0
+    execution.refresh_from_db()
+    assert (execution.status, execution.retry_count) == ("SCHEDULED", 1)
+    assert "not heard of" in Event.objects.get(kind="lease_lost").reason
+
+
+def test_an_expired_lease_without_retries_left_fails() -> None:
+    execution = claimed()
+    Execution.objects.update(retry_count=3)
+    lease_expire()
+    reconcile()
+    execution.refresh_from_db()
+    assert execution.status == "FAILED"
+    assert "no retries are left" in execution.error_message
+
+
+def test_a_stop_that_its_driver_never_heard_is_carried_out_when_the_lease_ends() -> None:
+    execution = claimed()
+    execution_stop(execution=execution, user=operator())
+    lease_expire()
+    reconcile()
+    execution.refresh_from_db()
+    assert execution.status == "PAUSED"
+    assert Command.objects.get().status == "DONE"
+
+
+def test_a_stop_that_met_a_handover_is_carried_out() -> None:
+    execution = claimed()
+    execution_stop(execution=execution, user=operator())
+    Execution.objects.update(status="SCHEDULED", lease_expires_at=None)
+    assert reconcile() == 1
+    execution.refresh_from_db()
+    assert execution.status == "PAUSED"
+
+
+def test_a_start_that_nobody_takes_fails_and_says_why() -> None:
+    execution = started()
+    assert reconcile() == 0
+    long_ago()
+    assert reconcile() == 1
+    execution.refresh_from_db()
+    assert execution.status == "FAILED"
+    assert "is a worker running?" in execution.error_message
+
+
+def test_a_start_whose_host_is_gone_names_the_host() -> None:
+    execution = started()
+    driver_row()
+    Driver.objects.update(heartbeat_time=timezone.now())
+    Execution.objects.update(storage_host="cellar")
+    long_ago()
+    reconcile()
+    execution.refresh_from_db()
+    assert '"cellar"' in execution.error_message
+
+
+def test_a_resumed_execution_gets_the_whole_start_time_out() -> None:
+    execution = started()
+    long_ago()
+    Execution.objects.update(seq=F("seq") + 1)
+    Event.objects.create(execution=execution, seq=2, time=timezone.now(), kind="status", to_status="SCHEDULED")
+    assert reconcile() == 0
+
+
+def test_silent_drivers_are_gone() -> None:
+    driver = driver_row()
+    Driver.objects.update(heartbeat_time=timezone.now() - timedelta(minutes=30))
+    reconcile()
+    driver.refresh_from_db()
+    assert driver.status == "GONE"

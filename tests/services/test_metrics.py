@@ -1,0 +1,79 @@
+"""Counts, samples and rejected rows as they are kept."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jobs.models import Execution, MetricSample, QueryProgress, RejectedRow
+from jobs.services.executions import execution_claim, execution_start
+from jobs.services.metrics import QueryCounts, Rejected, Reported, counts_read, metrics_prune, metrics_roll_up, reported_write
+from tests.services.job_rows import driver_row, job_row, operator
+
+pytestmark = pytest.mark.django_db
+NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+
+
+def claimed() -> Execution:
+    execution_start(job=job_row(), user=operator(), triggered_by="API")
+    execution = execution_claim(driver=driver_row())
+    assert execution is not None
+    return execution
+
+
+def reported(execution: Execution, **fields: object) -> Reported:
+    return Reported(execution.execution_id, execution.attempt, str(execution.generation), **fields)  # type: ignore[arg-type]
+
+
+def sample(execution: Execution, at: datetime, rows: int, rate: float, batch_ms: int = 5) -> MetricSample:
+    return MetricSample(
+        execution_id=execution.execution_id, resolution=1, time=at, rows_in=rows, in_per_second=rate, batch_ms=batch_ms, detail={}
+    )
+
+
+def test_totals_and_counts_are_overwritten_not_added() -> None:
+    execution = claimed()
+    for rows in (10, 12):
+        row = QueryCounts("out", 0, {}, {"in": rows})
+        reported_write(batch=[reported(execution, totals={"processed_records": rows}, queries={"out": row})])
+    execution.refresh_from_db()
+    assert execution.processed_records == 12
+    assert [found.latest for found in counts_read(execution_id=execution.execution_id)] == [{"in": 12}]
+
+
+def test_an_old_attempt_writes_nothing() -> None:
+    execution = claimed()
+    old = reported(execution, totals={"processed_records": 99}, queries={"out": QueryCounts("out", 9, {}, {})})
+    Execution.objects.update(attempt=execution.attempt + 1)
+    assert reported_write(batch=[old]) == {}
+    assert not QueryProgress.objects.exists()
+    assert Execution.objects.get().processed_records == 0
+
+
+def test_a_committed_batch_forgets_earlier_retries() -> None:
+    execution = claimed()
+    Execution.objects.update(retry_count=2)
+    assert reported_write(batch=[reported(execution, advanced=True)]) == {execution.execution_id: execution.seq}
+    assert Execution.objects.get().retry_count == 0
+
+
+def test_rejected_rows_of_a_repeated_batch_replace_the_first() -> None:
+    execution = claimed()
+    for rows in ((("bad", "1"), ("bad", "2")), (("bad", "3"),)):
+        reported_write(batch=[reported(execution, rejected=[Rejected("out", "src", 0, rows)])])
+    assert list(RejectedRow.objects.values_list("row", flat=True)) == ["3"]
+
+
+def test_samples_are_rolled_up_once_and_pruned_by_age() -> None:
+    execution = claimed()
+    rows = [sample(execution, NOON + timedelta(seconds=second), second, float(second), batch_ms=second) for second in range(60)]
+    MetricSample.objects.bulk_create(rows)
+    later = NOON + timedelta(seconds=70)
+    assert metrics_roll_up(now=later) == 6 + 1
+    assert metrics_roll_up(now=later) == 0
+    ten = MetricSample.objects.filter(resolution=10).order_by("time").first()
+    assert ten is not None
+    assert (ten.time, ten.rows_in, ten.in_per_second, ten.batch_ms) == (NOON, 9, 4.5, 9)
+    minute = MetricSample.objects.get(resolution=60)
+    assert (minute.rows_in, minute.in_per_second) == (59, 29.5)
+    assert metrics_prune(now=NOON + timedelta(hours=2)) == 60
+    assert set(MetricSample.objects.values_list("resolution", flat=True)) == {10, 60}
