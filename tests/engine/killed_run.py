@@ -14,7 +14,7 @@ from jobs.engine.session import SessionOptions, session_build
 from jobs.nodes.base import ConnectionSettings
 from tests.engine.graphs import REGISTRY, Bench, document, files, keep, numbers
 
-ROWS = 30_000
+ROWS = 15_000
 BATCH = 300
 
 

@@ -1,0 +1,78 @@
+"""`manage.py run_job` from outside: exit codes and what stands on the terminal."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DOCUMENT = """
+name: numbers
+type: BATCH_ROLLER
+parameters: {rows: {type: integer, default: 1000}}
+nodes:
+  gen: {type: source.generator, name: Numbers, config: {total_rows: "${rows}", rows_per_batch: 300}}
+  even: {type: flow.filter_rows, name: Even, config: {condition: "CONDITION"}}
+  out: {type: sink.jdbc, name: Table, config: {connection: db, table: numbers, mode: append}}
+edges:
+  e1: {from: [gen, out], to: [even, in]}
+  e2: {from: [even, out], to: [out, in]}
+"""
+
+
+def run_job(folder: Path, condition: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "files").mkdir(exist_ok=True)
+    (folder / "job.yml").write_text(DOCUMENT.replace("CONDITION", condition))
+    (folder / "connections.json").write_text(json.dumps({"db": {"kind": "sqlite", "config": {"path": "numbers.sqlite"}}}))
+    given = ["run_job", str(folder / "job.yml"), "--connections", str(folder / "connections.json"), *arguments]
+    environment = {**os.environ, "DATA_DIR": str(folder), "SPARK_MASTER": "local[2]", "SPARK_DRIVER_MEMORY": "1g"}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    return subprocess.run([sys.executable, "manage.py", *given], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+
+
+def test_a_document_runs_to_its_end_with_its_parameters(tmp_path: Path) -> None:
+    done = run_job(tmp_path, "id % 2 = 0", "--param", "rows=700")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "numbers: completed in" in done.stdout
+    assert "350" in done.stdout
+    assert (tmp_path / "files" / "numbers.sqlite").is_file()
+
+
+def test_a_document_with_a_problem_never_runs(tmp_path: Path) -> None:
+    done = run_job(tmp_path, "idd % 2 = 0")
+    assert done.returncode == 2
+    assert '/nodes/even/config/condition: "Even": there is no column idd; did you mean id?' in done.stdout
+
+
+def test_a_run_that_fails_says_where_and_why(tmp_path: Path) -> None:
+    done = run_job(tmp_path, "1 / (id - 700) > 0")
+    assert done.returncode == 1
+    assert 'failed: "Even": Division by zero' in done.stdout
+
+
+def test_a_kept_position_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    arguments = ("--live", str(tmp_path / "live"))
+    assert run_job(tmp_path, "true", *arguments).returncode == 0
+    again = run_job(tmp_path, "true", *arguments)
+    assert again.returncode == 0
+    assert "1,000" not in again.stdout, "nothing is left to read"
+
+
+@pytest.mark.parametrize(("text", "code"), [(None, 2), ("{]", 2), ("name: [", 2)])
+def test_what_is_no_document_is_told_without_a_traceback(tmp_path: Path, text: str | None, code: int) -> None:
+    file = tmp_path / "broken.yml"
+    if text is not None:
+        file.write_text(text)
+    environment = {**os.environ, "DATA_DIR": str(tmp_path)}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    done = subprocess.run(
+        [sys.executable, "manage.py", "run_job", str(file)], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
