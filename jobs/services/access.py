@@ -63,6 +63,14 @@ def token_revoke(*, token: ApiToken, user: User) -> None:
         audit_record(user=user, action="token revoked", object_type="api_token", object_id=str(token.pk), detail={"prefix": token.prefix})
 
 
+def token_open(token: str) -> ApiToken | None:
+    """The living token with its user, its use noted; None if it is unknown, revoked, or its user may not sign in."""
+    row = ApiToken.objects.select_related("user").filter(digest=digest_of(token), revoke_time=None, user__is_active=True).first()
+    if row is not None:
+        ApiToken.objects.filter(pk=row.pk).update(last_used_time=timezone.now())
+    return row
+
+
 def sign_in_link_create(*, user: User) -> str:
     """The secret part of a link that signs `user` in, once, within ten minutes."""
     token = secrets.token_urlsafe(32)
