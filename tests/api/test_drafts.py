@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -19,7 +20,7 @@ def _job(editor: User) -> None:
     job(editor)
 
 
-def save(client: Client, revision: int, **extra: object) -> object:
+def save(client: Client, revision: int, **extra: Any) -> Any:
     return send(client, "PUT", DRAFT, {"document": chain(**extra)}, if_match=f'"{revision}"')
 
 

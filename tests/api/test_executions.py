@@ -151,7 +151,7 @@ def log(browser: Client, run: Execution, query: str = "") -> dict[str, object]:
 
 
 def messages(page: dict[str, object]) -> list[str]:
-    return [line["message"] for line in page["results"]]  # type: ignore[index, attr-defined]
+    return [line["message"] for line in page["results"]]  # type: ignore[attr-defined]
 
 
 def test_the_newest_attempts_log_is_shown_up_to_its_last_whole_line(browser: Client, logged: Execution) -> None:
