@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, cast
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
@@ -92,7 +94,7 @@ def jobs_for_lists(rows: QuerySet[Job]) -> QuerySet[Job]:
 
 
 def jobs_out(jobs: Sequence[Job]) -> list[JobOut]:
-    """A page of jobs from `jobs_for_lists`, in three more queries: the dots, the latest executions, their rates."""
+    """A page of jobs from `jobs_for_lists`, in four more queries: the dots (two), the latest executions, their rates."""
     recent = _recent(jobs)
     newest_ids = [dots[0].execution_id for dots in recent.values() if dots]
     latest = {row.job_name: row for row in executions_out(executions_for_lists(Execution.objects.filter(execution_id__in=newest_ids)))}
@@ -101,17 +103,18 @@ def jobs_out(jobs: Sequence[Job]) -> list[JobOut]:
 
 
 def _recent(jobs: Sequence[Job]) -> dict[int, list[RecentExecution]]:
-    """Job id → its newest ten. One index range a job, so that a job with 50,000 executions costs no more than one with ten."""
-    ranges = [
-        Execution.objects.filter(job_id=job.pk).order_by("-create_time", "-id").values_list("job_id", "execution_id", "status")[:RECENT]
-        for job in jobs
-    ]
+    """Job id → its newest ten, in two queries over one index range a job: one with 50,000 executions costs no more than one with ten."""
+    tenth = Subquery(_newest_first("create_time")[RECENT - 1 : RECENT])
+    since = Job.objects.filter(pk__in=[job.pk for job in jobs]).annotate(tenth=tenth).values_list("pk", "tenth")
+    ranges = [Q(job_id=job_id) if begin is None else Q(job_id=job_id, create_time__gte=begin) for job_id, begin in since]
     if not ranges:
         return {}
+    rows = Execution.objects.filter(reduce(or_, ranges)).order_by("-create_time", "-id").values_list("job_id", "execution_id", "status")
     found: dict[int, list[RecentExecution]] = {}
-    rows = ranges[0] if len(ranges) == 1 else ranges[0].union(*ranges[1:], all=True)
     for job_id, execution_id, status in rows:
-        found.setdefault(job_id, []).append(RecentExecution(execution_id=execution_id, status=cast(StatusWord, status)))
+        dots = found.setdefault(job_id, [])
+        if len(dots) < RECENT:
+            dots.append(RecentExecution(execution_id=execution_id, status=cast(StatusWord, status)))
     return found
 
 
