@@ -1,6 +1,6 @@
 import '@fontsource-variable/inter/wght.css'
 import '@fontsource-variable/jetbrains-mono/wght.css'
-import '@mantine/core/styles.css'
+import './app/mantine-styles'
 import './app/tokens.css'
 import './app/base.css'
 import './app/i18n'

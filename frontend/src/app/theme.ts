@@ -1,4 +1,4 @@
-import { ActionIcon, Button, createTheme, Menu, Modal, NumberInput, Popover, Select, Switch, Table, Textarea, TextInput, Tooltip, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core'
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core'
 
 const petrol: MantineColorsTuple = ['#e3f2f5', '#c9e6eb', '#9fd0da', '#6fb6c3', '#3f9cae', '#1c8799', '#0b7a8d', '#0b7285', '#095f6f', '#064a57']
 
@@ -22,18 +22,18 @@ export const theme = createTheme({
   headings: { fontWeight: '600' },
   shadows: { xs: 'var(--shadow-1)', sm: 'var(--shadow-2)', md: 'var(--shadow-3)', lg: 'var(--shadow-3)', xl: 'var(--shadow-3)' },
   components: {
-    Button: Button.extend({ defaultProps: { size: 'xs', variant: 'default' } }),
-    ActionIcon: ActionIcon.extend({ defaultProps: { size: 28, variant: 'default' } }),
-    TextInput: TextInput.extend(field),
-    NumberInput: NumberInput.extend(field),
-    Textarea: Textarea.extend(field),
-    Select: Select.extend({ defaultProps: { size: 'xs', comboboxProps: short } }),
-    Switch: Switch.extend(field),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 0, highlightOnHover: true, stickyHeader: true } }),
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 400, transitionProps: { duration: 80 } } }),
-    Menu: Menu.extend({ defaultProps: short }),
-    Popover: Popover.extend({ defaultProps: short }),
-    Modal: Modal.extend({ defaultProps: { ...short, centered: true, overlayProps: { backgroundOpacity: 0.35 } } }),
+    Button: { defaultProps: { size: 'xs', variant: 'default' } },
+    ActionIcon: { defaultProps: { size: 28, variant: 'default' } },
+    TextInput: field,
+    NumberInput: field,
+    Textarea: field,
+    Select: { defaultProps: { size: 'xs', comboboxProps: short } },
+    Switch: field,
+    Table: { defaultProps: { verticalSpacing: 0, highlightOnHover: true, stickyHeader: true } },
+    Tooltip: { defaultProps: { openDelay: 400, transitionProps: { duration: 80 } } },
+    Menu: { defaultProps: short },
+    Popover: { defaultProps: short },
+    Modal: { defaultProps: { ...short, centered: true, overlayProps: { backgroundOpacity: 0.35 } } },
   },
 })
 

@@ -1,6 +1,6 @@
 import { ActionIcon, Tabs, Tooltip } from '@mantine/core'
 import { IconLayoutNavbarCollapse, IconLayoutNavbarExpand } from '@tabler/icons-react'
-import { useMemo } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useParams } from 'react-router'
 import type { Checkpoint, Execution, ExecutionEvent } from '../../api/types'
@@ -10,7 +10,6 @@ import { FilterMenu } from '../../shared/filter-menu'
 import { SkeletonBar } from '../../shared/skeleton'
 import { useNow } from '../../shared/use-now'
 import { useUrlState } from '../../shared/url-state'
-import { RunCanvas } from '../canvas/run-canvas'
 import { CheckpointsTab } from './checkpoints-tab'
 import { ConfigTab } from './config-tab'
 import { ErrorLine } from './error-line'
@@ -29,6 +28,8 @@ import { useKeptCounts } from './use-kept-counts'
 import { useNodeCounts } from './use-node-counts'
 import { RANGES } from './use-samples'
 
+const RunCanvas = lazy(async () => ({ default: (await import('../canvas/run-canvas')).RunCanvas }))
+
 const NO_EVENTS: readonly ExecutionEvent[] = []
 const NO_CHECKPOINTS: readonly Checkpoint[] = []
 
@@ -39,6 +40,7 @@ function Canvas({ execution, watched, drawing, selected, onSelect }: { execution
   const counts = useNodeCounts(execution.execution_id, drawing.document, watched.live?.metrics ?? null, kept, still)
   const stale = isUnconfirmed(execution, now) || watched.link.kind === 'stale' || watched.link.kind === 'offline'
   return (
+    <Suspense fallback={null}>
     <RunCanvas
       document={drawing.document}
       layout={drawing.layout}
@@ -50,6 +52,7 @@ function Canvas({ execution, watched, drawing, selected, onSelect }: { execution
       selected={selected || null}
       onSelect={(nodeId) => onSelect(nodeId ?? '')}
     />
+    </Suspense>
   )
 }
 

@@ -9,7 +9,7 @@ import { stacked, type ChartMark, type ChartSeries, type ChartValues } from './c
 import { chartOptions, type ChartLook } from './chart-options'
 import { ChartTable } from './chart-table'
 
-interface Props {
+export interface ChartProps {
   title: string
   note?: string
   /** Milliseconds, rising. */
@@ -37,7 +37,7 @@ function drawn(times: readonly number[], values: readonly ChartValues[], bars: b
 }
 
 /** A chart with its title line; the cursor's values stand in that line, in fixed width. */
-export function Chart({ title, note, times, values, series, height = 180, bars = false, axes = true, format = short, atLeast = 0, marks = NO_MARKS, limit = null, sync, head }: Props) {
+export default function Chart({ title, note, times, values, series, height = 180, bars = false, axes = true, format = short, atLeast = 0, marks = NO_MARKS, limit = null, sync, head }: ChartProps) {
   const scheme = useComputedColorScheme('light')
   const { ref, width } = useElementSize()
   const place = useRef<HTMLDivElement>(null)
