@@ -103,7 +103,8 @@ def test_a_key_may_be_text(spark: SparkSession, build: Build, database: Database
 def test_every_postgresql_type_is_read_exactly(spark: SparkSession, build: Build, postgres_database: Database):
     postgres_database.run(
         "CREATE TABLE kinds (flag boolean, small smallint, n integer, big bigint, r real, d double precision, price numeric(20, 5), "
-        "any_number numeric, day date, at timestamptz, local timestamp, raw bytea, words text, short varchar(5), c char(3), doc jsonb, u uuid, tags text[])"
+        "any_number numeric, day date, at timestamptz, local timestamp, raw bytea, words text, short varchar(5), "
+        "c char(3), doc jsonb, u uuid, tags text[])"
     )
     postgres_database.run(
         "INSERT INTO kinds VALUES (true, -1, 2, 9223372036854775807, 0.5, 0.1, 123456789012345.12345, 1.10, '2024-02-29', "

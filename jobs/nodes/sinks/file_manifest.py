@@ -75,8 +75,8 @@ class FolderLedger:
         return self._folder / f"{batch_id}-{attempt}"
 
     def file_prefix(self, batch_id: int) -> str:
-        """Start of the names of this batch's files: tells generation and batch, and never meets another's."""
-        return f"part-{self.generation[:8] or 'g'}-{batch_id:08d}"
+        """Start of the names of this batch's files: tells generation, node and batch, and never meets another's."""
+        return f"part-{self.generation.replace('-', '')[:12] or 'g'}-{self.node_id}-{batch_id:08d}"
 
     def visible_files(self) -> tuple[str, ...]:
         """Every file that a reader of the target sees now."""

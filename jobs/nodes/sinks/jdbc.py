@@ -111,7 +111,7 @@ def _write_counted(dialect: Dialect, frame: DataFrame, rows: int, batch: Batch, 
     sent = _sendable(dialect, frame)
     name = f"_pipeline_{context.generation[:8]}_{context.node_id}_{batch.batch_id}_{context.attempt}"[-60:]
     if dialect.staging_above is not None and rows > dialect.staging_above:
-        staging = dialect.stage_frame(sent, name, batch_size=context.config.batch_size)
+        staging = dialect.stage_frame(sent, name, batch_size=context.config.batch_size, ordered=bool(context.config.keys))
         with dialect.transaction() as cursor:
             dialect.check_stage(cursor, staging, rows)
             written = _move(dialect, cursor, staging, frame.schema, batch, context)

@@ -109,8 +109,8 @@ class Dialect(ABC):
         """Rows of `frame` (of `value_column`s) as bound values, a partition at a time."""
         return (self.python_row(row, schema) for row in frame.toLocalIterator())
 
-    def stage_frame(self, frame: DataFrame, name: str, *, batch_size: int) -> str:
-        """Write `frame` by Spark into a staging table; returns its quoted name."""
+    def stage_frame(self, frame: DataFrame, name: str, *, batch_size: int, ordered: bool) -> str:
+        """Write `frame` by Spark into a staging table, if `ordered` with ORDINAL_COLUMN; returns its quoted name."""
         raise NotImplementedError(f"{self.kind} stages nothing by Spark")
 
     def check_stage(self, cursor: Any, staging: str, rows: int) -> None:

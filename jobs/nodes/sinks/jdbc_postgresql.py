@@ -128,11 +128,11 @@ class PostgresqlDialect(Dialect):
         execute_values(cursor, f"INSERT INTO {staging} ({names})".replace("%", "%%") + " VALUES %s", rows, page_size=1000)
         return staging
 
-    def stage_frame(self, frame: DataFrame, name: str, *, batch_size: int) -> str:
+    def stage_frame(self, frame: DataFrame, name: str, *, batch_size: int, ordered: bool) -> str:
         """An unlogged table of its own for this attempt's batch. Repeated task writes are found by the count afterwards."""
         from pyspark.sql import functions as F
 
-        frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
+        frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id()) if ordered else frame
         with self.transaction() as cursor:
             columns = [f"{self.quoted(field.name)} {self.column_type(field.dataType, key=False)}" for field in frame.schema.fields]
             cursor.execute(f"DROP TABLE IF EXISTS {self.quoted(name)}")
@@ -156,7 +156,7 @@ class PostgresqlDialect(Dialect):
         staged = [f"CAST(staged.{self.quoted(name)} AS {column.type})" for name, column in columns.items()]
         taken = ", ".join([*staged, *(self.literal(value) for value in extra.values())])
         if not keys:
-            return f"INSERT INTO {self.qualified(target)} ({into}) SELECT {taken} FROM {staging} staged ORDER BY {ORDINAL_COLUMN}"
+            return f"INSERT INTO {self.qualified(target)} ({into}) SELECT {taken} FROM {staging} staged"
         wanted = {key.lower() for key in keys}
         by_key = ", ".join(f"staged.{self.quoted(name)}" for name, column in columns.items() if column.name.lower() in wanted)
         conflict = ", ".join(self.quoted(column.name) for column in columns.values() if column.name.lower() in wanted)
