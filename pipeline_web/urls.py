@@ -15,6 +15,7 @@ urlpatterns = [
     path("sign-out", sign_in.sign_out, name="sign-out"),
     path("admin/login/", login_not_required(RedirectView.as_view(url="/sign-in?next=/admin/"))),  # one door, where failures are counted
     path("admin/", admin.site.urls),
+    path("api/", include("checkpoints.urls")),
     path("api/", include("jobs.api.urls")),
     path("", include("jobs.api.demo")),
     re_path(r"^(?!static/|ws/|demo/).*$", shell.shell, name="shell"),

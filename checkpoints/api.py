@@ -1,0 +1,152 @@
+"""/api/checkpoints: what can be gone back to, and what is done with it."""
+
+from typing import Literal
+
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from checkpoints.retention import Decision
+from jobs.api.base import PAGED, ApiView, answer, answer_page, asked, body_read, described
+from jobs.api.jobs import StartedOut
+from jobs.selectors.checkpoint_filters import checkpoints_filtered
+from jobs.selectors.checkpoint_prechecks import PrecheckOut, checkpoint_precheck
+from jobs.selectors.checkpoints import checkpoint_get, checkpoint_out, checkpoints_out, checkpoints_visible
+from jobs.selectors.executions import execution_get
+from jobs.selectors.shapes.base import Body, Shape
+from jobs.selectors.shapes.checkpoint import CheckpointOut
+from jobs.services.checkpoints import checkpoint_change, checkpoint_remove, checkpoints_clean_up
+from jobs.services.executions import execution_restore
+
+_FILTERS = [
+    asked("job", "Of this job, by name."),
+    asked("status", "Several by comma: PENDING, COMPLETED, FAILED, EXPIRED."),
+    asked("origin", "Several by comma: INTERVAL, ROWS, PAGE, MANUAL, STOP."),
+    asked("is_savepoint", "true or false."),
+    asked("pinned", "true or false."),
+    asked("kept", "true: pinned or a savepoint."),
+    asked("q", "Part of the label, of the job's name or title, or the beginning of an execution id."),
+    asked("created_after", "ISO 8601."),
+    asked("created_before", "ISO 8601."),
+    *PAGED,
+]
+
+
+class CheckpointPage(Shape):
+    results: list[CheckpointOut]
+    next: str | None
+
+
+class CheckpointChange(Body):
+    """What is left out stays. `is_savepoint: true` makes it a savepoint for good: its files become copies of its own."""
+
+    label: str | None = Field(None, max_length=200)
+    pinned: bool | None = None
+    is_savepoint: bool | None = None
+
+
+class CleanupScope(Body):
+    """Both left out: all that one may operate, orphaned folders too."""
+
+    job_name: str | None = None
+    execution_id: str | None = None
+
+
+class Cleanup(Body):
+    dry_run: bool = True
+    scope: CleanupScope = CleanupScope()
+
+
+class CleanupItem(Shape):
+    """`checkpoint` is its row id, null for a folder that no row stands for. `bytes` of deletions add up to what is given back."""
+
+    checkpoint: int | None
+    checkpoint_id: int | None
+    job_name: str | None
+    execution_id: str | None
+    path: str
+    action: Literal["delete", "keep"]
+    reason: str
+    bytes: int
+
+
+class CleanupOut(Shape):
+    dry_run: bool
+    bytes: int
+    results: list[CleanupItem]
+
+
+class CheckpointsView(ApiView):
+    @described(
+        "Checkpoints, newest first",
+        responds=CheckpointPage,
+        tag="checkpoints",
+        query=[asked("execution", "Of this execution, by id."), *_FILTERS],
+    )
+    def get(self, request: Request) -> Response:
+        rows = checkpoints_filtered(checkpoints_visible(self.user()), request.query_params.dict())
+        return answer_page(self, request, rows, checkpoints_out)
+
+
+class ExecutionCheckpointsView(ApiView):
+    @described("Checkpoints of one execution, newest first", responds=CheckpointPage, tag="checkpoints", query=_FILTERS)
+    def get(self, request: Request, execution_id: str) -> Response:
+        execution = execution_get(user=self.user(), execution_id=execution_id)
+        given = {**request.query_params.dict(), "execution": execution.execution_id}
+        return answer_page(self, request, checkpoints_filtered(checkpoints_visible(self.user()), given), checkpoints_out)
+
+
+class CheckpointView(ApiView):
+    @described("One checkpoint", responds=CheckpointOut, tag="checkpoints")
+    def get(self, request: Request, checkpoint_id: int) -> Response:
+        return answer(checkpoint_out(checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)))
+
+    @described("Label it, pin it, keep it as a savepoint", takes=CheckpointChange, responds=CheckpointOut, tag="checkpoints")
+    def patch(self, request: Request, checkpoint_id: int) -> Response:
+        body = body_read(request, CheckpointChange)
+        checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
+        changed = checkpoint_change(checkpoint=checkpoint, user=self.user(), **body.model_dump())
+        return answer(checkpoint_out(changed))
+
+    @described("Delete its files; the row stays as history", status=204, tag="checkpoints")
+    def delete(self, request: Request, checkpoint_id: int) -> Response:
+        checkpoint_remove(checkpoint=checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id), user=self.user())
+        return Response(status=204)
+
+
+class CheckpointPrecheckView(ApiView):
+    @described("What a restore would meet; every byte of its files is compared", responds=PrecheckOut, tag="checkpoints")
+    def get(self, request: Request, checkpoint_id: int) -> Response:
+        return answer(checkpoint_precheck(checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)))
+
+
+class CheckpointRestoreView(ApiView):
+    @described("Start its job from it, in a new generation", takes=Body, responds=StartedOut, status=202, tag="checkpoints")
+    def post(self, request: Request, checkpoint_id: int) -> Response:
+        body_read(request, Body)
+        checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
+        execution = execution_restore(checkpoint=checkpoint, user=self.user())
+        return answer(StartedOut(execution_id=execution.execution_id), status=202)
+
+
+class CheckpointCleanupView(ApiView):
+    @described("What retention would delete, or, without dry_run, deletes", takes=Cleanup, responds=CleanupOut, tag="checkpoints")
+    def post(self, request: Request) -> Response:
+        body = body_read(request, Cleanup)
+        found = checkpoints_clean_up(user=self.user(), dry_run=body.dry_run, **body.scope.model_dump())
+        freed = sum(decision.bytes for decision in found if decision.action == "delete")
+        return answer(CleanupOut(dry_run=body.dry_run, bytes=freed, results=[_item(decision) for decision in found]))
+
+
+def _item(decision: Decision) -> CleanupItem:
+    row = decision.checkpoint
+    return CleanupItem(
+        checkpoint=row.pk if row else None,
+        checkpoint_id=row.checkpoint_id if row else None,
+        job_name=row.execution.job_name if row else None,
+        execution_id=row.execution_id if row else None,
+        path=str(decision.path),
+        action=decision.action,
+        reason=decision.reason,
+        bytes=decision.bytes,
+    )

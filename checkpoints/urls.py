@@ -1,0 +1,14 @@
+"""Every address of checkpoints below /api/; included before the rest of the API, which answers for what is unknown."""
+
+from django.urls import path
+
+from checkpoints import api
+
+urlpatterns = [
+    path("checkpoints", api.CheckpointsView.as_view()),
+    path("checkpoints/cleanup", api.CheckpointCleanupView.as_view()),
+    path("checkpoints/<int:checkpoint_id>", api.CheckpointView.as_view()),
+    path("checkpoints/<int:checkpoint_id>/precheck", api.CheckpointPrecheckView.as_view()),
+    path("checkpoints/<int:checkpoint_id>/restore", api.CheckpointRestoreView.as_view()),
+    path("executions/<str:execution_id>/checkpoints", api.ExecutionCheckpointsView.as_view()),
+]

@@ -1,0 +1,44 @@
+"""Which checkpoints somebody asked for."""
+
+from collections.abc import Mapping
+
+from django.db.models import Q, QuerySet
+
+from checkpoints.models import Checkpoint
+from jobs.selectors.execution_filters import time_read
+
+
+def checkpoints_filtered(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -> QuerySet[Checkpoint]:
+    """`given` may hold job (or job_name), execution, status and origin (several by comma), is_savepoint, pinned, kept, q, and times.
+
+    `kept`: pinned or a savepoint. `q`: part of the label, the job's name or title, or the beginning of an execution id.
+    """
+    if job_name := given.get("job") or given.get("job_name"):
+        rows = rows.filter(execution__job_name=job_name)
+    if execution_id := given.get("execution") or given.get("execution_id"):
+        rows = rows.filter(execution_id=execution_id)
+    for column in ("status", "origin"):
+        if words := [word.strip().upper() for word in given.get(column, "").split(",") if word.strip()]:
+            rows = rows.filter(**{f"{column}__in": words})
+    rows = _kept(rows, given)
+    if text := given.get("q", "").strip():
+        in_job = Q(execution__job_name__icontains=text) | Q(execution__job__title__icontains=text)
+        rows = rows.filter(in_job | Q(label__icontains=text) | Q(execution_id__startswith=text))
+    for name, condition in (("created_after", "create_time__gte"), ("created_before", "create_time__lt")):
+        if given.get(name):
+            rows = rows.filter(**{condition: time_read(given[name], name)})
+    return rows
+
+
+def _kept(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -> QuerySet[Checkpoint]:
+    for column in ("is_savepoint", "pinned"):
+        if given.get(column):
+            rows = rows.filter(**{column: _is_yes(given[column])})
+    if given.get("kept"):
+        kept = Q(pinned=True) | Q(is_savepoint=True)
+        rows = rows.filter(kept if _is_yes(given["kept"]) else ~kept)
+    return rows
+
+
+def _is_yes(text: str) -> bool:
+    return text.lower() in ("true", "1", "yes")

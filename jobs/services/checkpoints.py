@@ -1,0 +1,151 @@
+"""Checkpoints as people and drivers change them: by checkpoints.services, with the event, the audit entry and the role it needs."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from checkpoints import services
+from checkpoints.ledger import CheckpointResult
+from checkpoints.models import Checkpoint
+from checkpoints.retention import Decision, Scope
+from jobs.models import Job, Role
+from jobs.selectors.access import role_covers, roles_by_project
+from jobs.selectors.executions import execution_get
+from jobs.selectors.jobs import job_get
+from jobs.selectors.refusals import Conflict
+from jobs.services.access import role_check
+from jobs.services.audit import audit_record
+from jobs.services.events import event_record
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+@transaction.atomic
+def checkpoint_begun(
+    *, execution_id: str, attempt: int, origin: str, requested_by: str = "", savepoint: bool = False, label: str = ""
+) -> Checkpoint:
+    """A PENDING checkpoint with its event. checkpoints.services.CheckpointRefused where `attempt` no longer holds the execution."""
+    checkpoint = services.checkpoint_begin(
+        execution_id=execution_id, attempt=attempt, origin=origin, requested_by=requested_by, savepoint=savepoint, label=label
+    )
+    _event(checkpoint, "checkpoint_pending", actor=requested_by or "coordinator")
+    return checkpoint
+
+
+def checkpoint_completed(*, row: int, result: CheckpointResult) -> list[Checkpoint]:
+    """COMPLETED with its event, then retention over its generation; the checkpoints that went. Safe to call again."""
+    with transaction.atomic():
+        already = Checkpoint.objects.filter(pk=row, status="COMPLETED").exists()
+        checkpoint = services.checkpoint_complete(row=row, result=result)
+        if not already:
+            _event(checkpoint, "checkpoint_completed", actor=checkpoint.requested_by or "coordinator")
+    gone = services.checkpoints_retain(checkpoint=checkpoint)
+    for one in gone:
+        _event(one, "checkpoint_deleted", actor="retention", reason="newer ones took its place")
+    return gone
+
+
+@transaction.atomic
+def checkpoint_failed(*, row: int, reason: str, phases: Mapping[str, int]) -> Checkpoint:
+    """FAILED with its event; the execution lives on."""
+    before = Checkpoint.objects.values_list("status", flat=True).get(pk=row)
+    checkpoint = services.checkpoint_fail(row=row, reason=reason, phases=phases)
+    if before != checkpoint.status:
+        _event(checkpoint, "checkpoint_failed", actor=checkpoint.requested_by or "coordinator", reason=reason)
+    return checkpoint
+
+
+def checkpoints_abandoned_fail() -> int:
+    """Part of a reconciler's tick: what died with its attempt is failed, and said. How many."""
+    failed = services.checkpoints_reconcile()
+    for checkpoint in failed:
+        _event(checkpoint, "checkpoint_failed", actor="reconciler", reason=checkpoint.failure_reason)
+    return len(failed)
+
+
+def checkpoint_change(
+    *, checkpoint: Checkpoint, user: "User", label: str | None = None, pinned: bool | None = None, is_savepoint: bool | None = None
+) -> Checkpoint:
+    """Label, pin, keep as a savepoint; None leaves it. Conflict where its status or its files do not allow it."""
+    _operator(checkpoint, user)
+    if is_savepoint is False and checkpoint.is_savepoint:
+        raise Conflict("a savepoint stays one: delete it when nobody needs it any more")
+    try:
+        with transaction.atomic():
+            services.checkpoint_update(checkpoint=checkpoint, label=label, pinned=pinned)
+            changed = {"label": label, "pinned": pinned, "is_savepoint": is_savepoint}
+            _audit(checkpoint, user, "checkpoint changed", {name: value for name, value in changed.items() if value is not None})
+        if is_savepoint and not checkpoint.is_savepoint:
+            services.savepoint_keep(checkpoint=checkpoint)
+    except services.CheckpointRefused as refused:
+        raise Conflict(str(refused), code="checkpoint.refused") from None
+    return checkpoint
+
+
+def checkpoint_remove(*, checkpoint: Checkpoint, user: "User") -> int:
+    """Delete its files; the bytes given back. Conflict while it is pinned or an unfinished execution needs it."""
+    _operator(checkpoint, user)
+    try:
+        freed = services.checkpoint_delete(checkpoint=checkpoint, deleted_by=user.get_username())
+    except services.CheckpointRefused as refused:
+        raise Conflict(str(refused), code="checkpoint.refused") from None
+    _event(checkpoint, "checkpoint_deleted", actor=user.get_username())
+    _audit(checkpoint, user, "checkpoint deleted", {"bytes": freed})
+    return freed
+
+
+def checkpoints_clean_up(
+    *, user: "User | None", dry_run: bool, job_name: str | None = None, execution_id: str | None = None
+) -> list[Decision]:
+    """Retention over what the user operates (None: the command line, everything), with orphaned folders; a dry run only tells."""
+    scope = _scope(user, job_name, execution_id)
+    actor = user.get_username() if user else "clean_checkpoints"
+    found = services.checkpoints_clean(scope=scope, dry_run=dry_run, deleted_by=actor)
+    going = [decision for decision in found if decision.action == "delete"]
+    if not dry_run and going:
+        for decision in going:
+            if decision.checkpoint is not None:
+                _event(decision.checkpoint, "checkpoint_deleted", actor=actor, reason=decision.reason)
+        detail = {"deleted": len(going), "bytes": sum(decision.bytes for decision in going), "job_name": job_name}
+        audit_record(user=user, action="checkpoints cleaned up", object_type="checkpoint", object_id="", detail=detail)
+    return found
+
+
+def _scope(user: "User | None", job_name: str | None, execution_id: str | None) -> Scope:
+    projects = None
+    if user is not None and not user.is_superuser:
+        projects = frozenset(project for project, role in roles_by_project(user).items() if role_covers(role, Role.OPERATOR))
+    job_id = None
+    if job_name:
+        job_id = job_get(user=user, job_name=job_name).pk if user else Job.objects.get(job_name=job_name, deleted_at=None).pk
+    if execution_id and user:
+        execution_get(user=user, execution_id=execution_id)
+    return Scope(projects=projects, job_id=job_id, execution_id=execution_id or None)
+
+
+def _operator(checkpoint: Checkpoint, user: "User") -> None:
+    role_check(user=user, project=checkpoint.execution.job.project_id, role=Role.OPERATOR)
+
+
+def _event(checkpoint: Checkpoint, kind: str, *, actor: str, reason: str = "") -> None:
+    event_record(
+        execution_id=checkpoint.execution_id,
+        kind=kind,
+        actor=actor,
+        reason=reason,
+        detail={"checkpoint_id": checkpoint.checkpoint_id, "origin": str(checkpoint.origin), "savepoint": checkpoint.is_savepoint},
+        checkpoint=checkpoint.pk,
+    )
+
+
+def _audit(checkpoint: Checkpoint, user: "User", action: str, detail: Mapping[str, object]) -> None:
+    audit_record(
+        user=user,
+        action=action,
+        object_type="checkpoint",
+        object_id=str(checkpoint.pk),
+        project=checkpoint.execution.job.project,
+        detail={"execution_id": checkpoint.execution_id, "checkpoint_id": checkpoint.checkpoint_id, **detail},
+    )
