@@ -50,7 +50,7 @@ export function openRequiredPorts(document: DagDocument, catalogue: Catalogue): 
   const taken = new Set(Object.values(document.edges).flatMap((edge) => [edge.from.join('.'), edge.to.join('.')]))
   return Object.entries(document.nodes).flatMap(([id, node]) =>
     (catalogue.get(node.type)?.ports ?? [])
-      .filter((candidate) => candidate.required && candidate.kind !== 'errors' && !taken.has(`${id}.${candidate.name}`))
+      .filter((candidate) => candidate.required && isInput(candidate) && !taken.has(`${id}.${candidate.name}`))
       .map((candidate): Endpoint => [id, candidate.name]),
   )
 }

@@ -68,12 +68,9 @@ describe('whether two ports may be joined', () => {
     expect(connectionRefusal(document, catalogue, ['a', 'errors'], ['union', 'in'])).toBeNull()
   })
 
-  it('lists required ports that are free, never an errors port', () => {
+  it('lists required inputs that are free, never an output', () => {
     const { document } = addNode(chain(), UNION)
-    expect(openRequiredPorts(document, catalogue)).toEqual([
-      ['union', 'in'],
-      ['union', 'out'],
-    ])
+    expect(openRequiredPorts(document, catalogue)).toEqual([['union', 'in']])
   })
 
   it('offers no source behind an output', () => {

@@ -39,6 +39,7 @@ export function EditorCanvas() {
   const { screenToFlowPosition, fitView } = useReactFlow()
   const { nodes, onNodesChange, onDragStop } = useFlowNodes()
   const edges = useFlowEdges()
+  const [hadNodes] = useState(() => Object.keys(useEditor.getState().history.present.document.nodes).length > 0)
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const well = useRef<HTMLElement>(null)
 
@@ -113,7 +114,7 @@ export function EditorCanvas() {
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         minZoom={0.2}
         maxZoom={2}
-        fitView
+        fitView={hadNodes}
         fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
         deleteKeyCode={null}
         selectionKeyCode="Shift"

@@ -29,7 +29,7 @@ function useNodeData(): Map<string, EditorNodeData> {
           type: catalogue.get(node.type),
           connected: connected(id),
           needed: new Set(open.filter(([nodeId]) => nodeId === id).map(([, port]) => port)),
-          problem: worst(nodeProblems(problems, id).filter((problem) => !problem.code.startsWith('port.missing'))),
+          problem: worst(nodeProblems(problems, id).filter((problem) => !problem.code.startsWith('port.'))),
           columns: schemas[id]?.out?.length ?? null,
         },
       ]),
