@@ -6,30 +6,41 @@ import type { ExecutionMessage } from './messages'
 
 export interface ExecutionStream {
   store: StoreApi<{ state: ExecutionState | null; link: Connectivity }>
-  close: () => void
+  /** Opens the socket; the answer closes it. */
+  open: () => () => void
 }
 
 const GAP_PAUSE_MS = 500
 
 /** Follows one execution. A gap in the numbers is closed by asking for a fresh snapshot. */
 export function executionStream(executionId: string): ExecutionStream {
-  const store = createStore<{ state: ExecutionState | null; link: Connectivity }>(() => ({
-    state: null,
-    link: { open: false, lastOpenAt: null, startedAt: Date.now(), attempt: 0, onLine: navigator.onLine },
+  const store: ExecutionStream['store'] = createStore(() => ({
+    state: null as ExecutionState | null,
+    link: { open: false, lastOpenAt: null, startedAt: Date.now(), attempt: 0, onLine: navigator.onLine } as Connectivity,
   }))
   const link = (change: Partial<Connectivity>) => store.setState((old) => ({ link: { ...old.link, ...change } }))
-  let rereadAt = 0
-  const socket = liveSocket<ExecutionMessage>(`/ws/executions/${encodeURIComponent(executionId)}`, {
-    open: () => link({ open: true, lastOpenAt: Date.now(), attempt: 0 }),
-    lost: (attempt) => link({ open: false, attempt, lastOpenAt: store.getState().link.open ? Date.now() : store.getState().link.lastOpenAt }),
-    message: (message) => {
-      const applied = applyExecutionMessage(store.getState().state, message)
-      if (applied.kind === 'state') store.setState({ state: applied.state })
-      if (applied.kind === 'gap' && Date.now() - rereadAt > GAP_PAUSE_MS) {
-        rereadAt = Date.now()
-        socket.reread()
-      }
-    },
-  })
-  return { store, close: () => socket.close() }
+  const open = () => {
+    let rereadAt = 0
+    const socket = liveSocket<ExecutionMessage>(`/ws/executions/${encodeURIComponent(executionId)}`, {
+      open: () => link({ open: true, lastOpenAt: Date.now(), attempt: 0 }),
+      lost: (attempt) => link({ open: false, attempt, lastOpenAt: store.getState().link.open ? Date.now() : store.getState().link.lastOpenAt }),
+      message: (message) => {
+        const applied = applyExecutionMessage(store.getState().state, message)
+        if (applied.kind === 'state') store.setState({ state: applied.state })
+        if (applied.kind === 'gap' && Date.now() - rereadAt > GAP_PAUSE_MS) {
+          rereadAt = Date.now()
+          socket.reread()
+        }
+      },
+    })
+    const network = () => link({ onLine: navigator.onLine })
+    window.addEventListener('online', network)
+    window.addEventListener('offline', network)
+    return () => {
+      window.removeEventListener('online', network)
+      window.removeEventListener('offline', network)
+      socket.close()
+    }
+  }
+  return { store, open }
 }

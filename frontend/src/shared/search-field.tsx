@@ -1,7 +1,7 @@
 import { CloseButton, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 /** A search field that tells its words once typing rests. */
@@ -9,7 +9,11 @@ export function SearchField({ value, onChange, label, width = 240 }: { value: st
   const { t } = useTranslation('shared')
   const [words, setWords] = useState(value)
   const tell = useDebouncedCallback(onChange, 250)
-  useEffect(() => setWords(value), [value])
+  const [seen, setSeen] = useState(value)
+  if (value !== seen) {
+    setSeen(value)
+    setWords(value)
+  }
   const change = (next: string) => {
     setWords(next)
     tell(next)

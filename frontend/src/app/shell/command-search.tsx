@@ -53,7 +53,7 @@ export function CommandSearch(props: Props) {
   const [at, setAt] = useState(0)
   const found = useQuery({
     queryKey: ['search', asked],
-    queryFn: ({ signal: _signal }) => request<{ results: SearchHit[] }>('GET', withQuery('/api/search', { q: asked })),
+    queryFn: () => request<{ results: SearchHit[] }>('GET', withQuery('/api/search', { q: asked })),
     enabled: props.opened && asked.length > 0,
     placeholderData: keepPreviousData,
   })

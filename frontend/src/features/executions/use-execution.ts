@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo } from 'react'
 import { useStore } from 'zustand'
 import { request } from '../../api/request'
 import type { Execution } from '../../api/types'
@@ -21,25 +21,15 @@ export interface Watched {
 }
 
 export function useExecution(executionId: string): Watched {
-  const [stream, setStream] = useState(() => ({ id: '', opened: null as ReturnType<typeof executionStream> | null }))
-  useEffect(() => {
-    const opened = executionStream(executionId)
-    setStream({ id: executionId, opened })
-    return () => opened.close()
-  }, [executionId])
-  const idle = useMemo(() => idleStore(), [])
-  const { state, link } = useStore(stream.opened && stream.id === executionId ? stream.opened.store : idle)
+  const stream = useMemo(() => executionStream(executionId), [executionId])
+  useEffect(() => stream.open(), [stream])
+  const { state, link } = useStore(stream.store)
   const finalTrace = state && state.execution.status === 'FAILED' ? state.seq : 0
   const asked = useQuery({ queryKey: ['execution', executionId, finalTrace], queryFn: () => request<Execution>('GET', `/api/executions/${encodeURIComponent(executionId)}`), placeholderData: (old) => (old?.execution_id === executionId ? old : undefined) })
   const now = useNow()
   const heard = state?.execution.execution_id === executionId ? state : null
   const execution = heard ? { ...heard.execution, error_stack_trace: asked.data?.error_stack_trace ?? null } : asked.data
   return { execution, live: heard, link: linkOf(now, link), error: execution ? null : asked.error, retry: () => void asked.refetch() }
-}
-
-const idleStore = () => {
-  const value = { state: null, link: { open: false, lastOpenAt: null, startedAt: Date.now(), attempt: 0, onLine: navigator.onLine } }
-  return { getState: () => value, getInitialState: () => value, subscribe: () => () => undefined, setState: () => undefined } as unknown as ReturnType<typeof executionStream>['store']
 }
 
 export interface Drawing {

@@ -1,0 +1,46 @@
+import { NumberInput, SegmentedControl, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import type { KindField } from './kind-fields'
+import { PairList } from './pair-list'
+
+const FEW = 4
+const ORDER = ['label', 'input', 'error', 'description'] as ('label' | 'input' | 'error' | 'description')[]
+
+interface Props {
+  field: KindField
+  value: unknown
+  error: string | undefined
+  onChange: (value: unknown) => void
+}
+
+/** One field of a connection, by its type: choice, switch, number, pairs or text. */
+export function ConfigField({ field, value, error, onChange }: Props) {
+  const shared = { label: field.label, description: field.help, error, required: field.required, withAsterisk: false, inputWrapperOrder: ORDER }
+  if (field.type === 'boolean') return <Switch label={field.label} description={field.help} checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
+  if (field.choices.length > 0 && field.choices.length <= FEW) {
+    return (
+      <div>
+        <div className="pw-label">{field.label}</div>
+        <SegmentedControl size="xs" fullWidth data={field.choices} value={String(value ?? '')} onChange={onChange} aria-label={field.label} />
+        <p className="pw-help">{field.help}</p>
+      </div>
+    )
+  }
+  if (field.choices.length > 0) return <Select {...shared} data={field.choices} value={String(value ?? '')} allowDeselect={false} onChange={onChange} />
+  if (field.type === 'array') {
+    return (
+      <div>
+        <div className="pw-label">{field.label}</div>
+        <PairList label={field.label} value={value} onChange={onChange} />
+        <p className="pw-help">{field.help}</p>
+        {error && <p className="pw-bad pw-11">{error}</p>}
+      </div>
+    )
+  }
+  if (field.type === 'integer' || field.type === 'number') {
+    const limits = { ...(field.least === undefined ? {} : { min: field.least }), ...(field.most === undefined ? {} : { max: field.most }) }
+    return <NumberInput {...shared} {...limits} value={typeof value === 'number' ? value : ''} allowDecimal={field.type === 'number'} hideControls onChange={(next) => onChange(typeof next === 'number' ? next : undefined)} />
+  }
+  const text = String(value ?? '')
+  if (field.long) return <Textarea {...shared} autosize minRows={3} maxRows={8} value={text} placeholder={field.example} classNames={{ input: 'pw-mono' }} onChange={(event) => onChange(event.currentTarget.value)} />
+  return <TextInput {...shared} value={text} placeholder={field.example} classNames={{ input: 'pw-mono' }} onChange={(event) => onChange(event.currentTarget.value)} />
+}

@@ -1,0 +1,18 @@
+import { request } from '../../api/request'
+import type { Connection, ConnectionKind, ConnectionTest } from '../../api/types'
+
+const path = (id: number) => `/api/connections/${id}`
+
+export interface ConnectionContent {
+  name: string
+  description: string
+  config: Record<string, unknown>
+  secrets: Record<string, string | null>
+}
+
+export const readConnections = async () => (await request<{ results: Connection[] }>('GET', '/api/connections?page_size=500')).results
+export const readKinds = async () => (await request<{ results: ConnectionKind[] }>('GET', '/api/connection-kinds')).results
+export const createConnection = (kind: string, content: ConnectionContent) => request<Connection>('POST', '/api/connections', { kind, ...content })
+export const changeConnection = (id: number, content: ConnectionContent) => request<Connection>('PATCH', path(id), content)
+export const deleteConnection = (id: number) => request<undefined>('DELETE', path(id))
+export const testConnection = (id: number) => request<ConnectionTest>('POST', `${path(id)}/test`, {})

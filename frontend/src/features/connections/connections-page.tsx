@@ -1,0 +1,100 @@
+import { Button } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Connection, ConnectionKind } from '../../api/types'
+import { DataTable, type Column } from '../../shared/data-table'
+import { Failure } from '../../shared/failure'
+import { FilterMenu } from '../../shared/filter-menu'
+import { Notice } from '../../shared/notice'
+import { RelativeTime } from '../../shared/relative-time'
+import { SearchField } from '../../shared/search-field'
+import { StateGlyph } from '../../shared/state-glyph'
+import { useUrlState } from '../../shared/url-state'
+import { ConnectionPanel } from './connection-panel'
+import { readConnections, readKinds } from './connection-requests'
+import './connections.css'
+import './i18n'
+import { KindIcon, NewConnection } from './new-connection'
+
+function Tested({ connection }: { connection: Connection }) {
+  const { t } = useTranslation('connections')
+  if (!connection.test_time) return <span className="pw-12 pw-3">{t('test.never')}</span>
+  return (
+    <span className="pw-line pw-12" title={connection.test_message}>
+      <StateGlyph state={connection.test_ok ? 'completed' : 'failed'} />
+      <span className={connection.test_ok ? 'pw-2' : 'pw-bad'}>{t(connection.test_ok ? 'test.worked' : 'test.failed')}</span>
+      <span className="pw-3">
+        <RelativeTime time={connection.test_time} />
+      </span>
+    </span>
+  )
+}
+
+/** Where each system is, in one line without its secrets. */
+const placeOf = (connection: Connection) => {
+  const { config } = connection
+  const where = config.base_url ?? config.path ?? (config.host ? `${String(config.host)}:${String(config.port ?? '')}/${String(config.database ?? '')}` : '')
+  return String(where)
+}
+
+function useColumns(kinds: ReadonlyMap<string, ConnectionKind>): Column<Connection>[] {
+  const { t } = useTranslation('connections')
+  return useMemo(
+    () => [
+      { key: 'name', title: t('column.name'), width: 230, cell: (row) => <span className="pw-connection-name" title={row.description || row.name}>{row.name}</span> },
+      { key: 'kind', title: t('column.kind'), width: 132, cell: (row) => <span className="pw-line pw-12 pw-2"><KindIcon icon={kinds.get(row.kind)?.icon ?? ''} />{kinds.get(row.kind)?.title ?? row.kind}</span> },
+      { key: 'place', title: t('column.place'), cell: (row) => <span className="pw-mono-11 pw-2" title={placeOf(row)}>{placeOf(row)}</span> },
+      { key: 'used', title: t('column.used'), width: 92, numeric: true, cell: (row) => t('jobs', { count: row.used_by.length }) },
+      { key: 'tested', title: t('column.tested'), width: 200, cell: (row) => <Tested connection={row} /> },
+      { key: 'changed', title: t('column.changed'), width: 112, numeric: true, cell: (row) => <RelativeTime time={row.update_time} /> },
+    ],
+    [t, kinds],
+  )
+}
+
+/** The systems that jobs read and write: list, form, test. */
+export default function ConnectionsPage() {
+  const { t } = useTranslation(['connections', 'shared'])
+  const [q, setQ] = useUrlState('q')
+  const [kind, setKind] = useUrlState('kind')
+  const [chosen, setChosen] = useUrlState('connection')
+  const [creating, setCreating] = useUrlState('new')
+  const list = useQuery({ queryKey: ['connections'], queryFn: readConnections })
+  const kinds = useQuery({ queryKey: ['connection-kinds'], queryFn: readKinds, staleTime: 600_000 })
+  const byKind = useMemo(() => new Map((kinds.data ?? []).map((one) => [one.kind, one])), [kinds.data])
+  const columns = useColumns(byKind)
+  const rows = list.data?.filter((row) => (!kind || row.kind === kind) && `${row.name} ${row.description} ${placeOf(row)}`.toLowerCase().includes(q.toLowerCase()))
+  const selected = list.data?.find((row) => String(row.id) === chosen)
+  const refetch = () => void list.refetch()
+  const all = { value: '', label: t('shared:all') }
+  const act = (
+    <Button variant="filled" leftSection={<IconPlus size={14} />} onClick={() => setCreating('1')}>
+      {t('new.act')}
+    </Button>
+  )
+  return (
+    <main className="pw-with-drawer pw-full">
+      <div className="pw-page pw-grow">
+        <div className="pw-head">
+          <h1>{t('title')}</h1>
+          {list.data && <span className="pw-12 pw-3">{t('shown', { count: list.data.length })}</span>}
+          <span className="pw-grow" />
+          {act}
+        </div>
+        <div className="pw-filters">
+          <SearchField value={q} onChange={setQ} label={t('search')} />
+          <FilterMenu label={t('column.kind')} value={kind} onChange={setKind} options={[all, ...[...byKind.values()].map((one) => ({ value: one.kind, label: one.title }))]} />
+        </div>
+        {list.error && <Failure error={list.error} what={t('title')} retry={refetch} />}
+        <div className="pw-table-wrap pw-grow">
+          {rows?.length !== 0 && !(list.error && !rows) && <DataTable label={t('title')} columns={columns} rows={rows} keyOf={(row) => row.id} loading={list.isPending} selected={selected?.id ?? null} onRow={(row) => setChosen(String(row.id) === chosen ? '' : String(row.id))} />}
+          {rows?.length === 0 && (q || kind ? <Notice page title={t('noneFound')} /> : <Notice page title={t('none')} acts={act}>{t('noneHelp')}</Notice>)}
+        </div>
+      </div>
+      {selected && <ConnectionPanel connection={selected} kind={byKind.get(selected.kind)} onClose={() => setChosen('')} onChange={refetch} />}
+      {creating && <NewConnection kinds={kinds.data ?? []} onClose={() => setCreating('')} onSaved={(made) => { refetch(); setChosen(String(made.id)); setTimeout(() => setCreating(''), 0) }} />}
+    </main>
+  )
+}

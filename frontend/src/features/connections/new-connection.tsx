@@ -1,0 +1,35 @@
+import { Modal } from '@mantine/core'
+import { IconApi, IconDatabase, IconPlug } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Connection, ConnectionKind } from '../../api/types'
+import { ConnectionForm } from './connection-form'
+
+/** First the kind, then its form. */
+export function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly ConnectionKind[]; onClose: () => void; onSaved: (connection: Connection) => void }) {
+  const { t } = useTranslation('connections')
+  const [kind, setKind] = useState<ConnectionKind | null>(null)
+  return (
+    <Modal opened onClose={onClose} title={kind ? t('new.of', { kind: kind.title }) : t('new.title')} size={460}>
+      {kind ? (
+        <ConnectionForm kind={kind} connection={null} onSaved={onSaved} onCancel={onClose} />
+      ) : (
+        <ul className="pw-kinds">
+          {kinds.map((one) => (
+            <li key={one.kind}>
+              <button type="button" onClick={() => setKind(one)}>
+                <KindIcon icon={one.icon} />
+                {one.title}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Modal>
+  )
+}
+
+export function KindIcon({ icon }: { icon: string }) {
+  const Icon = icon === 'database' ? IconDatabase : icon === 'api' ? IconApi : IconPlug
+  return <Icon size={16} stroke={1.75} aria-hidden />
+}
