@@ -33,6 +33,11 @@ def write(sink: Built, frame: DataFrame, batch_id: int, **given: Any) -> Written
     return sink.node.write(frame, Batch(batch_id, "node", **given), sink.context)
 
 
+def tables(database: Database) -> set[str]:
+    found = database.rows("SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'")
+    return {name for (name,) in found}
+
+
 def test_an_appending_sink_makes_its_table_and_tells_which_batch_a_row_came_from(spark: SparkSession, build: Build, database: Database):
     frame = people(spark, (1, "Zoë"), (2, "李"))
     sink = sink_for(build, database, frame)
@@ -134,8 +139,8 @@ FULL_ROW = (
 def test_every_type_arrives_as_it_was(spark: SparkSession, build: Build, database: Database, staged: bool):
     frame = spark.createDataFrame([FULL_ROW, (2, *[None] * 12)], EVERY_TYPE)
     sink = sink_for(build, database, frame)
-    with patch.object(PostgresqlDialect, "staging_above", 0 if staged else 10_000):
-        assert write(sink, frame, 0) == Written(rows=2)
+    sink.node._rows_before = 1_000_000 if staged else 1
+    assert write(sink, frame, 0) == Written(rows=2)
     full, empty = database.rows(f"SELECT {', '.join(frame.columns)} FROM people ORDER BY id")
     assert all(value is None for value in empty[1:])
     if database.settings.kind == "sqlite":
@@ -157,8 +162,7 @@ def test_a_large_batch_goes_through_staging_and_leaves_none_behind(spark: SparkS
     assert write(sink, frame, 0) == Written(rows=30_000)
     assert write(sink, frame, 1) == Written(rows=30_000)
     assert postgres_database.rows("SELECT count(*), min(name), max(id) FROM people") == [(30_000, "n0", 29_999)]
-    tables = postgres_database.rows("SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'")
-    assert {name for (name,) in tables} == {"people", "pipeline_sink_marker"}
+    assert tables(postgres_database) == {"people", "pipeline_sink_marker"}
 
 
 @pytest.mark.postgres
@@ -166,9 +170,44 @@ def test_a_large_batch_goes_through_staging_and_leaves_none_behind(spark: SparkS
 def test_rows_that_a_repeated_task_staged_twice_are_noticed(spark: SparkSession, build: Build, postgres_database: Database):
     frame = people(spark, (1, "a"), (2, "b"))
     sink = sink_for(build, postgres_database, frame)
-    with patch.object(PostgresqlDialect, "staging_above", 0), pytest.raises(NodeError, match="staging holds 2 rows instead of 1"):
-        write(sink, frame, 0, rows=1)
+    stage = PostgresqlDialect.stage_frame
+
+    def twice(self: PostgresqlDialect, staged: DataFrame, name: str, **given: Any) -> str:
+        staging = stage(self, staged, name, **given)
+        postgres_database.run(f"INSERT INTO {staging} SELECT * FROM {staging} WHERE id = 1")
+        return staging
+
+    with patch.object(PostgresqlDialect, "stage_frame", twice), patch.object(PostgresqlDialect, "tasks_may_repeat", return_value=True):
+        with pytest.raises(NodeError, match="staging holds 3 rows instead of 2, because a Spark task was repeated"):
+            write(sink, frame, 0)
+        with pytest.raises(NodeError, match="staging holds 3 rows instead of 2"):
+            write(sink, frame, 0, rows=20_000)
     assert postgres_database.rows("SELECT count(*) FROM people") == [(0,)]
+    assert tables(postgres_database) == {"people", "pipeline_sink_marker"}
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_what_a_dead_attempt_staged_is_removed_by_the_next(spark: SparkSession, build: Build, postgres_database: Database):
+    frame = people(spark, (1, "a"))
+    sink = sink_for(build, postgres_database, frame)
+    with patch.object(PostgresqlDialect, "drop_stages"), patch.object(PostgresqlDialect, "staged_rows", side_effect=KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt):
+            write(sink, frame, 0)
+    assert len(tables(postgres_database)) == 3
+    sink_for(build, postgres_database, frame, attempt=2)
+    assert tables(postgres_database) == {"people", "pipeline_sink_marker"}
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_small_batches_after_small_ones_skip_staging(spark: SparkSession, build: Build, postgres_database: Database):
+    frame = people(spark, (1, "a"))
+    sink = sink_for(build, postgres_database, frame)
+    write(sink, frame, 0)
+    with patch.object(PostgresqlDialect, "stage_frame", side_effect=AssertionError("staged")):
+        assert write(sink, people(spark, (2, "b")), 1) == Written(rows=1)
+    assert postgres_database.rows("SELECT id, _batch FROM people ORDER BY id") == [(1, 0), (2, 1)]
 
 
 @pytest.mark.postgres

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -74,6 +76,9 @@ class JdbcSink(Sink[JdbcSinkConfig]):
     summary_template = "{table} · {mode}"
     guarantee: ClassVar[str] = "exactly once"
 
+    def __init__(self) -> None:
+        self._rows_before: int | None = None
+
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[JdbcSinkConfig]) -> None:
         dialect = _dialect(context)
         table = TableName.parsed(context.config.table)
@@ -89,39 +94,68 @@ class JdbcSink(Sink[JdbcSinkConfig]):
                 raise _user_error(
                     f"table {table} has no unique key over {', '.join(context.config.keys)}; add one, or choose append", "keys"
                 )
+        dialect.drop_stages(_staging_prefix(context))
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
-        """1. Look at the marker. 2. Count, and stage the rows. 3. In one transaction move the marker and the rows."""
+        """1. Look at the marker. 2. Stage the rows. 3. In one transaction move the marker and the rows.
+
+        Counting first would read the batch twice, so the size of the batch before tells the way; the first one is taken for large.
+        """
         dialect = _dialect(context)
         with dialect.transaction() as cursor:
             if _marker(dialect, context).state(cursor, context.attempt, batch.batch_id) == "written":
                 return Written(rows=0, repeated=True)
-        if batch.rows is not None:
-            return _write_counted(dialect, frame, batch.rows, batch, context)
-        if frame.storageLevel.useMemory:
-            return _write_counted(dialect, frame, frame.count(), batch, context)
-        frame = frame.persist()  # counting and writing are two actions
-        try:
-            return _write_counted(dialect, frame, frame.count(), batch, context)
-        finally:
-            frame.unpersist()
+        limit = dialect.staging_above
+        expected = batch.rows if batch.rows is not None else self._rows_before
+        if limit is not None and (expected is None or expected > limit):
+            written = _write_staged(dialect, frame, batch, context)
+        elif batch.rows is not None or frame.storageLevel.useMemory:
+            written = _write_counted(dialect, frame, batch, context)
+        else:
+            kept = frame.persist()
+            try:
+                written = _write_counted(dialect, kept, batch, context)
+            finally:
+                kept.unpersist()
+        self._rows_before = written.rows
+        return written
 
 
-def _write_counted(dialect: Dialect, frame: DataFrame, rows: int, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
-    sent = _sendable(dialect, frame)
-    name = f"_pipeline_{context.generation[:8]}_{context.node_id}_{batch.batch_id}_{context.attempt}"[-60:]
+def _write_counted(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
+    """Rows go through this process, or by way of staging when they are too many for that. `frame` is read twice."""
+    rows = frame.count() if batch.rows is None else batch.rows
     if dialect.staging_above is not None and rows > dialect.staging_above:
-        staging = dialect.stage_frame(sent, name, batch_size=context.config.batch_size, ordered=bool(context.config.keys))
-        with dialect.transaction() as cursor:
-            dialect.check_stage(cursor, staging, rows)
-            written = _move(dialect, cursor, staging, frame.schema, batch, context)
-            dialect.drop_stage(cursor, staging)
-        return Written(rows=rows if written else 0, repeated=not written)
-    bound = dialect.bound_rows(sent, frame.schema)
+        return _write_staged(dialect, frame, replace(batch, rows=rows), context)
+    bound = dialect.bound_rows(_sendable(dialect, frame), frame.schema)
     with dialect.transaction() as cursor:
-        staging = dialect.stage_rows(cursor, name, frame.schema, bound)
+        staging = dialect.stage_rows(cursor, _staging_name(batch, context), frame.schema, bound)
         written = _move(dialect, cursor, staging, frame.schema, batch, context)
     return Written(rows=rows if written else 0, repeated=not written)
+
+
+def _write_staged(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
+    """Rows go from Spark's tasks into a staging table. A repeated task may leave rows there twice, which shows by their ordinals."""
+    name = _staging_name(batch, context)
+    ordered = bool(context.config.keys) or dialect.tasks_may_repeat(frame)
+    try:
+        staging = dialect.stage_frame(_sendable(dialect, frame), name, batch_size=context.config.batch_size, ordered=ordered)
+        with dialect.transaction() as cursor:
+            rows = dialect.staged_rows(cursor, staging, ordered=ordered)
+            if batch.rows is not None and rows != batch.rows:
+                raise NodeError(f"writing to a table: staging holds {rows} rows instead of {batch.rows}; the batch is tried again")
+            written = _move(dialect, cursor, staging, frame.schema, batch, context)
+    finally:
+        dialect.drop_stages(name)
+    return Written(rows=rows if written else 0, repeated=not written)
+
+
+def _staging_name(batch: Batch, context: NodeContext[JdbcSinkConfig]) -> str:
+    return f"{_staging_prefix(context)}{context.generation[:8]}_{batch.batch_id}_{context.attempt}"
+
+
+def _staging_prefix(context: NodeContext[JdbcSinkConfig]) -> str:
+    """Of all staging tables of this node, short enough for any database."""
+    return f"_pipeline_{sha256(f'{context.job_uid}/{context.node_id}'.encode()).hexdigest()[:16]}_"
 
 
 def _move(dialect: Dialect, cursor: Any, staging: str, schema: StructType, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> bool:

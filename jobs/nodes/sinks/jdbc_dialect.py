@@ -113,15 +113,25 @@ class Dialect(ABC):
         """Write `frame` by Spark into a staging table, if `ordered` with ORDINAL_COLUMN; returns its quoted name."""
         raise NotImplementedError(f"{self.kind} stages nothing by Spark")
 
-    def check_stage(self, cursor: Any, staging: str, rows: int) -> None:
-        """NodeError when a repeated task left rows twice in `staging`."""
-        cursor.execute(f"SELECT count(*) FROM {staging}")
-        (found,) = cursor.fetchone()
-        if found != rows:
-            raise NodeError(f"staging holds {found} rows instead of {rows}, because a Spark task was repeated; the batch is tried again")
+    def tasks_may_repeat(self, frame: DataFrame) -> bool:
+        """Whether Spark tries a failed task again: on a cluster, not in this process."""
+        return not str(frame.sparkSession.sparkContext.master).startswith("local")
 
-    def drop_stage(self, cursor: Any, staging: str) -> None:
-        cursor.execute(f"DROP TABLE {staging}")
+    def staged_rows(self, cursor: Any, staging: str, *, ordered: bool) -> int:
+        """How many rows `staging` holds; NodeError when a repeated task left some twice."""
+        cursor.execute(
+            f"SELECT count(*), count(DISTINCT {ORDINAL_COLUMN}) FROM {staging}" if ordered else f"SELECT count(*) FROM {staging}"
+        )
+        rows, *distinct = cursor.fetchone()
+        if distinct and distinct[0] != rows:
+            raise NodeError(
+                f"writing to a table: staging holds {rows} rows instead of {distinct[0]}, because a Spark task was repeated; try again"
+            )
+        return int(rows)
+
+    def drop_stages(self, prefix: str) -> None:
+        """Remove the staging tables whose names begin with `prefix`."""
+        return
 
     def conflict_action(self, columns: Mapping[str, TargetColumn], keys: Sequence[str]) -> str:
         """What follows DO after ON CONFLICT: the new row replaces the old one but for its keys."""

@@ -148,6 +148,16 @@ class PostgresqlDialect(Dialect):
             raise _spark_sentence(self.settings.name, error) from error
         return self.quoted(name)
 
+    def drop_stages(self, prefix: str) -> None:
+        with self.transaction() as cursor:
+            cursor.execute(
+                "SELECT relname FROM pg_class "
+                "WHERE starts_with(relname, %s) AND relkind = 'r' AND relnamespace = current_schema()::regnamespace",
+                (prefix,),
+            )
+            for (name,) in cursor.fetchall():
+                cursor.execute(f"DROP TABLE IF EXISTS {self.quoted(name)}")
+
     def merge_statement(
         self, target: TableName, staging: str, columns: Mapping[str, TargetColumn], keys: Sequence[str], extra: Mapping[str, str | int]
     ) -> str:

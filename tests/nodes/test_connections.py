@@ -1,0 +1,120 @@
+"""Connection kinds: their tests go step by step, their addresses are built from fields only, and no secret shows."""
+
+import socket
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.connections.postgresql import PostgresqlConnection, PostgresqlSettings, jdbc_options, jdbc_url
+from jobs.nodes.connections.sqlite import SqliteConnection
+from jobs.nodes.worker_errors import WorkerFailure, carried_out, node_error_in
+from tests.nodes.conftest import Database
+
+
+def postgresql(**config: Any) -> ConnectionSettings:
+    return ConnectionSettings("db", "postgresql", {"host": "127.0.0.1", "database": "d", "user": "u"} | config, {"password": "canary-4711"})
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_good_postgresql_connection_passes_every_step(postgres_database: Database):
+    steps = PostgresqlConnection().check(postgres_database.settings, Limits())
+    assert [(step.name, step.ok) for step in steps] == [("name", True), ("port", True), ("sign-in", True)]
+    assert "may create tables" in steps[-1].message
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_wrong_password_fails_the_step_of_signing_in(postgres_database: Database):
+    wrong = replace(postgres_database.settings, secrets={"password": "canary-4711"})
+    steps = PostgresqlConnection().check(wrong, Limits())
+    assert [step.ok for step in steps] == [True, True, False]
+    assert "user pipeline was refused" in steps[-1].message
+    assert "canary-4711" not in repr(steps)
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_database_that_does_not_exist_is_named(postgres_database: Database):
+    wrong = replace(postgres_database.settings, config={**postgres_database.settings.config, "database": "no=such host=x"})
+    steps = PostgresqlConnection().check(wrong, Limits())
+    assert 'database "no=such host=x" does not exist' in steps[-1].message
+
+
+def test_a_closed_port_and_an_unknown_name_fail_their_steps():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    steps = PostgresqlConnection().check(postgresql(port=port), Limits())
+    assert [step.ok for step in steps] == [True, False]
+    assert f"nothing answers at 127.0.0.1:{port}" in steps[-1].message
+    (unknown,) = PostgresqlConnection().check(postgresql(host="no-such-host.invalid"), Limits())
+    assert 'the name "no-such-host.invalid" is not known' in unknown.message
+
+
+@pytest.mark.parametrize("database", ["d?socketFactory=evil&x", "d&loggerFile=/tmp/x", "../d", "d%3Fa=b", "d;x", "d#x"])
+def test_no_database_name_becomes_a_driver_option(database: str):
+    url = jdbc_url(postgresql(database=database))
+    assert url.startswith("jdbc:postgresql://127.0.0.1:5432/")
+    assert not set(url.removeprefix("jdbc:postgresql://127.0.0.1:5432/")) & set("?&=/;#")
+
+
+@pytest.mark.parametrize("host", ["h/d?x=1", "h?x", "h,evil", "h evil", "@h", "h\n", "/var/run", "h#x", "h&x", ""])
+def test_a_host_is_only_a_host(host: str):
+    with pytest.raises(ValidationError):
+        PostgresqlSettings(host=host, database="d", user="u")
+
+
+@pytest.mark.parametrize("path", ["x; -c log_statement=all", "a b", "a' ", "$user -c x"])
+def test_a_search_path_cannot_carry_server_options(path: str):
+    with pytest.raises(ValidationError):
+        PostgresqlSettings(host="h", database="d", user="u", search_path=path)
+
+
+def test_unknown_driver_options_are_refused():
+    with pytest.raises(ValidationError, match="socketFactory"):
+        PostgresqlSettings.model_validate({"host": "h", "database": "d", "user": "u", "socketFactory": "evil"})
+    allowed = {"url", "driver", "user", "password", "sslmode", "connectTimeout", "tcpKeepAlive", "ApplicationName", "options"}
+    assert set(jdbc_options(postgresql(), Limits())) == allowed
+
+
+def test_checking_a_certificate_needs_one(tmp_path: Path):
+    with pytest.raises(ValidationError, match="paste the certificate authority"):
+        PostgresqlSettings(host="h", database="d", user="u", tls="verify-full")
+    settings = postgresql(tls="verify-full", certificate_authority="-----BEGIN CERTIFICATE-----")
+    kept = Path(jdbc_options(settings, Limits(data_dir=tmp_path))["sslrootcert"])
+    assert kept.is_relative_to(tmp_path)
+    assert kept.read_text() == "-----BEGIN CERTIFICATE-----"
+
+
+def test_a_connections_text_shows_no_secret():
+    assert "canary-4711" not in repr(postgresql())
+
+
+def test_a_sqlite_connection_is_tested_step_by_step(tmp_path: Path):
+    limits = Limits(file_roots=(tmp_path,))
+
+    def messages(path: str) -> list[tuple[bool, str]]:
+        return [(step.ok, step.message) for step in SqliteConnection().check(ConnectionSettings("s", "sqlite", {"path": path}), limits)]
+
+    assert messages("new.sqlite3")[-1] == (True, "the file does not exist yet; it is made when first written to")
+    assert messages("no/new.sqlite3")[-1][0] is False
+    (tmp_path / "text").write_text("hello, this is no database at all")
+    assert "cannot be read as a SQLite database" in messages("text")[-1][1]
+    assert messages("../x")[0][0] is False
+
+
+def test_an_error_survives_the_way_out_of_a_worker():
+    with pytest.raises(WorkerFailure) as caught, carried_out("orders"):
+        raise NodeError('nothing at "/x"\nat all', permanent=True, kind="user", field="path")
+    text = f"org.apache.spark.SparkException: Traceback\n  jobs.nodes.worker_errors.WorkerFailure: {caught.value}\n\tat x.scala"
+    carried = node_error_in(text)
+    assert carried is not None
+    assert (carried.node_id, carried.error.message, carried.error.permanent) == ("orders", 'nothing at "/x"\nat all', True)
+    assert (carried.error.kind, carried.error.field) == ("user", "path")
+    assert node_error_in("nothing here") is None
+    assert node_error_in("node error {broken}") is None
