@@ -16,7 +16,7 @@ from jobs.dag.importing import import_document
 from jobs.dag.problems import Problem, errors_in
 from jobs.models import DEFAULT_PROJECT, Role
 from jobs.nodes.registry import REGISTRY
-from jobs.queue import InteractiveUnavailable, interactive_call
+from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
 from jobs.selectors.jobs import job_get
 from jobs.selectors.refusals import Invalid, NotYet
 from jobs.selectors.shapes.base import Body, Shape
@@ -107,7 +107,7 @@ class ValidateView(ApiView):
         payload = {"document": body.document, "project_id": project.pk, "parameters": body.parameters}
         try:
             found = interactive_call("validate", payload, ANALYSIS_SECONDS)
-        except InteractiveUnavailable as error:
+        except (InteractiveUnavailable, InteractiveFailed) as error:
             return answer(ValidationOut(problems=problems, schemas={}, analysed=False, analysis=str(error)))
         analysis = [Problem.model_validate(item) for item in found.get("problems", [])]
         return answer(ValidationOut(problems=[*problems, *analysis], schemas=found.get("schemas", {}), analysed=True, analysis=""))
@@ -130,7 +130,7 @@ class PreviewView(ApiView):
         }
         try:
             found = interactive_call("preview", payload, PREVIEW_SECONDS)
-        except InteractiveUnavailable as error:
+        except (InteractiveUnavailable, InteractiveFailed) as error:
             return answer(PreviewOut(available=False, message=str(error), problems=[], inputs={}, outputs={}))
         return answer(_preview(found))
 

@@ -54,5 +54,6 @@ urlpatterns = [
     path("executions", executions.ExecutionsView.as_view()),
     path("executions/<str:execution_id>", executions.ExecutionView.as_view()),
     path("executions/<str:execution_id>/", include(_execution)),
+    path("", include("checkpoints.urls")),
     re_path(r"^.*$", UnknownView.as_view()),
 ]

@@ -1,7 +1,7 @@
 """What a person should look at now, the worst first."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -21,11 +21,13 @@ CHECKPOINT_WITHIN = timedelta(minutes=3)
 Kind = Literal["FAILED", "UNCONFIRMED", "RETRYING", "NO_CHECKPOINT"]
 
 
-def attention_out(visible: QuerySet[Execution], failing: QuerySet[Execution], now: datetime) -> list[AttentionOut]:
-    """Failed, unconfirmed, retrying and unprotected executions; at most 20."""
-    failed = executions_for_lists(failing).order_by("-end_time", "-id")[:MOST]
+def attention_out(visible: QuerySet[Execution], failing: Sequence[int], now: datetime) -> list[AttentionOut]:
+    """Failed (row ids, newest first), then unconfirmed, retrying and unprotected executions; at most 20."""
+    failed = executions_for_lists(visible.filter(pk__in=failing[:MOST])).order_by("-end_time", "-id")
     retrying = Q(status=ExecutionStatus.SCHEDULED, retry_count__gt=0) | Q(status=ExecutionStatus.SCHEDULED, next_attempt_at__gt=now)
-    current = executions_for_lists(visible.filter(Q(status__in=LEASED) | retrying)).order_by("-create_time", "-id")[:200]
+    # Not ordered by the database: it would walk along the whole history instead of taking the few unfinished by their status.
+    unfinished = visible.filter(status__in=(*LEASED, ExecutionStatus.SCHEDULED)).filter(Q(status__in=LEASED) | retrying).order_by()
+    current = sorted(executions_for_lists(unfinished)[:500], key=lambda row: (row.create_time, row.pk), reverse=True)
     found: list[tuple[Execution, Kind, datetime]] = [(row, "FAILED", row.end_time or row.create_time) for row in failed]
     for row in current:
         kind, since = _concern(row, now)

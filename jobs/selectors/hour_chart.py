@@ -2,28 +2,26 @@
 
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 
-from jobs.models import MetricSample
-from jobs.selectors.executions import executions_visible
+from jobs.models import LEASED, Execution, MetricSample
 from jobs.selectors.shapes.overview import ChartOut
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 STEP = 20
 SPAN = timedelta(hours=1)
 #: Roll-ups of ten seconds may be this late; until then the samples of one second are counted.
 ROLLED_UP = 120
+MOST_EXECUTIONS = 2000
 
 
-def chart_out(user: "User", now: datetime) -> ChartOut:
+def chart_out(visible: QuerySet[Execution], now: datetime) -> ChartOut:
     """180 steps of 20 seconds, oldest first; a step nobody reported in is 0. The unfinished step is left out."""
     last = int(now.timestamp()) // STEP * STEP
     first = last - int(SPAN.total_seconds())
-    samples = MetricSample.objects.all() if user.is_superuser else MetricSample.objects.filter(execution__in=executions_visible(user))
+    # The ids are read first: by them alone both databases find the samples through the samples' own index.
+    concerned = visible.filter(Q(status__in=LEASED) | Q(end_time__gte=now - SPAN)).order_by().values_list("execution_id", flat=True)
+    samples = MetricSample.objects.filter(execution_id__in=list(concerned[:MOST_EXECUTIONS]))
     start, recent, end = (datetime.fromtimestamp(second, UTC) for second in (first, last - ROLLED_UP, last))
     rows_in, rows_out = _rolled_up(samples, start, recent)
     _add_fresh(samples, recent, end, rows_in, rows_out)

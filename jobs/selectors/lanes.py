@@ -12,9 +12,12 @@ from jobs.selectors.shapes.overview import LaneOut, SpanOut
 
 SPAN = timedelta(hours=24)
 LANES = 20
-MOST_EXECUTIONS = 4000
+MOST_EXECUTIONS = 1000
 #: Spans of one state closer together than this are drawn as one: a lane is some 480 marks wide.
 JOINED = SPAN / 480
+
+#: Start, end (None while it goes on), status, execution id.
+Run = tuple[datetime, datetime | None, str, str]
 
 
 def lanes_out(visible: QuerySet[Execution], rates: Mapping[str, MetricSample], now: datetime) -> list[LaneOut]:
@@ -26,29 +29,31 @@ def lanes_out(visible: QuerySet[Execution], rates: Mapping[str, MetricSample], n
         .values_list("job_name", "job__title", "execution_id", "status", "start_time", "end_time")[:MOST_EXECUTIONS]
     )
     titles: dict[str, str] = {}
-    spans: dict[str, list[SpanOut]] = {}
+    found: dict[str, list[Run]] = {}
     for job_name, title, execution_id, status, start, end in rows:
         titles.setdefault(job_name, title or job_name)
-        span = SpanOut(start=max(start or begin, begin), end=end, status=cast(StatusWord, status), execution_id=execution_id)
-        spans.setdefault(job_name, []).append(span)
-    order = sorted(spans, key=lambda name: all(span.status not in UNFINISHED for span in spans[name]))[:LANES]
+        found.setdefault(job_name, []).append((max(start or begin, begin), end, status, execution_id))
+    order = sorted(found, key=lambda name: all(status not in UNFINISHED for _, _, status, _ in found[name]))[:LANES]
     return [
-        LaneOut(job_name=name, title=titles[name], spans=joined(spans[name]), in_per_second=_rate(spans[name], rates)) for name in order
+        LaneOut(job_name=name, title=titles[name], spans=joined(found[name]), in_per_second=_rate(found[name], rates)) for name in order
     ]
 
 
-def joined(newest_first: list[SpanOut]) -> list[SpanOut]:
+def joined(newest_first: list[Run]) -> list[SpanOut]:
     """The spans, oldest first; neighbours of one state with no visible gap become one, which names its newest execution."""
-    result: list[SpanOut] = []
-    for span in reversed(newest_first):
+    result: list[Run] = []
+    for start, end, status, execution_id in reversed(newest_first):
         last = result[-1] if result else None
-        if last and last.end is not None and last.status == span.status and span.start - last.end < JOINED:
-            result[-1] = SpanOut(start=last.start, end=span.end, status=span.status, execution_id=span.execution_id)
+        if last and last[1] is not None and last[2] == status and start - last[1] < JOINED:
+            result[-1] = (last[0], end, status, execution_id)
         else:
-            result.append(span)
-    return result
+            result.append((start, end, status, execution_id))
+    return [
+        SpanOut(start=start, end=end, status=cast(StatusWord, status), execution_id=execution_id)
+        for start, end, status, execution_id in result
+    ]
 
 
-def _rate(spans: list[SpanOut], rates: Mapping[str, MetricSample]) -> float | None:
-    found = [rates[span.execution_id].in_per_second for span in spans if span.execution_id in rates]
+def _rate(runs: list[Run], rates: Mapping[str, MetricSample]) -> float | None:
+    found = [rates[execution_id].in_per_second for _, _, _, execution_id in runs if execution_id in rates]
     return sum(found) if found else None

@@ -72,9 +72,12 @@ def log_page(
 
 
 def _start(file: Any, after: int, size: int) -> int:
-    """The byte to read from: `after`, or the first line that begins within the last -`after` bytes."""
+    """The byte to read from: `after`, or the first line that begins within the last -`after` bytes.
+
+    A file that is shorter than `after` was begun anew when it grew too large: it is read from its beginning.
+    """
     if after >= 0:
-        return min(after, size)
+        return after if after <= size else 0
     start = max(0, size + after)
     if start == 0:
         return 0

@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from jobs.models import LEASED, Execution, ExecutionStatus, JobSchedule, MetricSample
+from jobs.selectors.access import projects_visible
 from jobs.selectors.attention import attention_out
 from jobs.selectors.executions import executions_visible
 from jobs.selectors.hour_chart import chart_out
@@ -25,20 +26,20 @@ def overview_out(user: "User") -> OverviewOut:
     """The overview of everything `user` sees; a constant number of queries."""
     now = timezone.now()
     visible = executions_visible(user)
-    failing = latest_failed(visible)
+    failing = list(latest_failed(visible).order_by("-end_time", "-id").values_list("pk", flat=True))
     leased = list(visible.filter(status__in=LEASED).values_list("execution_id", "job_id"))
     rates = rates_now([execution_id for execution_id, _ in leased])
     schedules = _schedules(user)
     return OverviewOut(
         jobs=jobs_visible(user).count(),
         running=len({job_id for _, job_id in leased}),
-        failing=failing.count(),
+        failing=len(failing),
         scheduled=schedules.count(),
         in_per_second=sum(sample.in_per_second for sample in rates.values()),
         out_per_second=sum(sample.out_per_second for sample in rates.values()),
         rejected_per_second=sum(rejected_rate(sample) for sample in rates.values()),
         attention=attention_out(visible, failing, now),
-        chart=chart_out(user, now),
+        chart=chart_out(visible, now),
         lanes=lanes_out(visible, rates, now),
         next_starts=_next_starts(schedules, now),
     )
@@ -56,9 +57,9 @@ def latest_failed(visible: QuerySet[Execution]) -> QuerySet[Execution]:
 
 
 def _schedules(user: "User") -> QuerySet[JobSchedule]:
-    return JobSchedule.objects.filter(
-        job__in=jobs_visible(user).filter(enabled=True), enabled=True, next_trigger_time__isnull=False
-    ).order_by("next_trigger_time", "id")
+    rows = JobSchedule.objects.filter(enabled=True, next_trigger_time__isnull=False, job__enabled=True, job__deleted_at=None)
+    mine = rows if user.is_superuser else rows.filter(job__project__in=projects_visible(user))
+    return mine.order_by("next_trigger_time", "id")
 
 
 def _next_starts(schedules: QuerySet[JobSchedule], now: datetime) -> list[NextStartOut]:

@@ -1,0 +1,120 @@
+"""Pages of lists cost the same few queries and little time, however much there is."""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from jobs.models import Execution, ExecutionStatus, Job, JobDraft, JobVersion, MetricSample, Project
+from tests.api.rows import execution, history, job
+
+pytestmark = pytest.mark.django_db
+S = ExecutionStatus
+
+JOBS, EXECUTIONS = 10_000, 100_000
+
+
+def queries_of(client: Client, path: str) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        assert client.get(path).status_code == 200
+    return len(captured)
+
+
+@pytest.mark.parametrize("path", ["/api/jobs", "/api/executions", "/api/overview", "/api/connections", "/api/search?q=job"])
+def test_more_rows_cost_no_more_queries(browser: Client, editor: User, path: str) -> None:
+    def more(names: list[str]) -> None:
+        for name in names:
+            made = job(editor, name)
+            execution(made, S.FAILED, start_time=timezone.now(), end_time=timezone.now(), error_node_id="out")
+            history(execution(made, S.RUNNING, start_time=timezone.now()))
+            failed = job(editor, f"{name}-failed")
+            execution(failed, S.FAILED, start_time=timezone.now(), end_time=timezone.now(), error_node_id="out", error_message="x")
+
+    more(["job-a", "job-b"])
+    browser.get(path)
+    few = queries_of(browser, path)
+    more([f"job-{letter}" for letter in "cdefghijkl"])
+    assert queries_of(browser, path) == few
+    assert few <= 20
+
+
+def filled(project: Project) -> None:
+    """10,000 jobs with 100,000 executions: one in a hundred failed last, twenty run, one job has 20,000 of them."""
+    now = timezone.now()
+    Job.objects.bulk_create(
+        [
+            Job(project=project, job_name=f"job-{number:05}", title=f"Job {number}", job_type="STREAMING", version=1)
+            for number in range(JOBS)
+        ],
+        batch_size=1000,
+    )
+    jobs = list(Job.objects.order_by("id"))
+    text = '{"nodes":{},"edges":{},"name":"x","type":"STREAMING"}'
+    JobVersion.objects.bulk_create([JobVersion(job=one, version=1, dag_definition=text, logic_hash="h") for one in jobs], batch_size=1000)
+    JobDraft.objects.bulk_create([JobDraft(job=one, document=text, logic_hash="h", base_version=1) for one in jobs], batch_size=1000)
+    rows = []
+    for number in range(EXECUTIONS):
+        one = jobs[number % JOBS] if number < 80_000 else jobs[77]
+        last = 70_000 <= number < 80_000
+        status = S.RUNNING if last and number % 500 == 0 else S.FAILED if last and number % 100 == 1 else S.COMPLETED
+        start = now - timedelta(seconds=(EXECUTIONS - number) * 2)
+        rows.append(
+            Execution(
+                job=one,
+                job_name=one.job_name,
+                job_type="STREAMING",
+                version=1,
+                generation=uuid4(),
+                status=status,
+                triggered_by="CRON",
+                start_time=start,
+                end_time=None if status == S.RUNNING else start + timedelta(seconds=30),
+                resolved={"max_retry_times": 3, "checkpoint_interval": 60},
+            )
+        )
+    Execution.objects.bulk_create(rows, batch_size=1000)
+    running = Execution.objects.filter(status=S.RUNNING)
+    running.update(confirmed_time=now, lease_expires_at=now + timedelta(minutes=1))
+    MetricSample.objects.bulk_create(
+        [
+            MetricSample(execution=one, resolution=1, time=now - timedelta(seconds=second), in_per_second=10)
+            for one in running
+            for second in range(60)
+        ]
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def cpu_seconds(client: Client, path: str, tries: int = 12) -> float:
+    """The slowest but one of `tries`, in seconds of this thread: with SQLite that is all there is, whatever else the machine does."""
+    client.get(path)
+    taken = []
+    for _ in range(tries):
+        begun = time.thread_time()
+        assert client.get(path).status_code == 200
+        taken.append(time.thread_time() - begun)
+    return sorted(taken)[-2]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_lists_answer_within_100_ms_at_ten_thousand_jobs(editor: User, home: Project, client_of: Callable[[User], Client]) -> None:
+    filled(home)
+    measured = {}
+    for who in (editor, User.objects.create_superuser("root", password="x")):
+        client = client_of(who)
+        second = client.get("/api/jobs").json()["next"]
+        found = ("", "?order=job_name", "?status=FAILED", "?status=RUNNING", "?q=job-09")
+        for path in (second, *(f"/api/jobs{query}" for query in found), "/api/executions"):
+            measured[f"{path} as {who}"] = cpu_seconds(client, path)
+    assert not {path: taken for path, taken in measured.items() if taken > 0.1}

@@ -1,0 +1,170 @@
+"""Settings laid over a job, its schedule, and documents that are only looked at."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from jobs import queue
+from jobs.api import documents
+from jobs.models import Job, JobConfig
+from tests.api.rows import chain, codes, job, send
+
+pytestmark = pytest.mark.django_db
+CONFIG = "/api/jobs/numbers/config"
+
+
+@pytest.fixture(autouse=True)
+def _job(editor: User) -> None:
+    job(editor)
+
+
+def values() -> dict[str, tuple[str, str]]:
+    return {row.config_key: (row.config_value, row.config_type) for row in JobConfig.objects.all()}
+
+
+def test_settings_are_replaced_as_a_mapping_or_as_a_list(browser: Client) -> None:
+    assert send(browser, "PUT", CONFIG, {"parallelism": 4, "backpressure.strategy": "drop"}).status_code == 200
+    assert values() == {"parallelism": ("4", "INT"), "backpressure.strategy": ("DROP", "STRING")}
+    send(browser, "PUT", CONFIG, {"results": [{"config_key": "checkpoint.interval", "config_value": "30000"}]})
+    assert values() == {"checkpoint.interval": ("30000", "INT")}
+    send(browser, "PUT", CONFIG, {"config_key": "team.color", "config_value": {"a": 1}})
+    assert values()["team.color"] == ('{"a": 1}', "JSON")
+    assert len(browser.get(CONFIG).json()["results"]) == 2
+    send(browser, "DELETE", f"{CONFIG}?key=team.color")
+    assert list(values()) == ["checkpoint.interval"]
+    assert send(browser, "DELETE", CONFIG).json()["results"] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"parallelism": "many"},
+        {"parallelism": 0},
+        {"checkpoint.interval": 10},
+        {"backpressure.strategy": "PRAY"},
+        {"parallelism": None},
+        {"Bad Key": 1},
+        {"results": [{"config_key": "parallelism", "config_value": "true", "config_type": "BOOLEAN"}]},
+        {"results": [{"config_key": "x", "config_value": "{", "config_type": "JSON"}]},
+        {"results": [{"config_key": "x", "config_value": 1}, {"config_key": "x", "config_value": 2}]},
+        {"results": [{"config_key": "x", "config_value": "maybe", "config_type": "BOOLEAN"}]},
+    ],
+)
+def test_a_value_of_the_wrong_type_is_a_problem_and_nothing_is_kept(browser: Client, body: dict[str, Any]) -> None:
+    answer = send(browser, "PUT", CONFIG, body)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["problems"]
+    assert not JobConfig.objects.exists()
+
+
+def test_the_known_keys_are_told(browser: Client) -> None:
+    known = {key["config_key"]: key["config_type"] for key in browser.get(CONFIG).json()["known"]}
+    assert known["max.retry.times"] == "INT"
+    assert len(known) == 8
+
+
+def test_a_cron_schedule_shows_its_next_five_times_and_words(browser: Client) -> None:
+    path = "/api/jobs/numbers/schedule"
+    assert browser.get(path).status_code == 204
+    answer = send(browser, "PUT", path, {"schedule_type": "CRON", "cron_expression": "30 6 * * *", "time_zone": "Europe/Berlin"})
+    assert answer.status_code == 200, answer.content
+    shown = browser.get(path).json()
+    assert len(shown["next_times"]) == 5
+    assert shown["next_trigger_time"] == shown["next_times"][0]
+    assert "06:30" in shown["words"]
+    assert send(browser, "DELETE", path).status_code == 204
+    assert browser.get(path).status_code == 204
+
+
+@pytest.mark.parametrize("kind", ["EVENT", "DEPENDENCY"])
+def test_event_and_dependency_are_not_there_yet(browser: Client, kind: str) -> None:
+    answer = send(browser, "PUT", "/api/jobs/numbers/schedule", {"schedule_type": kind, "event_topic": "t", "dependencies": ["x"]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "not_yet")
+
+
+@pytest.mark.parametrize(
+    "body", [{"cron_expression": "every day"}, {"cron_expression": "0 6 * * *", "time_zone": "Mars"}, {"cron_expression": ""}]
+)
+def test_a_schedule_that_cannot_be_read_is_refused(browser: Client, body: dict[str, str]) -> None:
+    assert send(browser, "PUT", "/api/jobs/numbers/schedule", body).status_code == 422
+
+
+def test_structure_problems_come_at_once_and_without_spark(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> dict[str, Any]:
+        raise AssertionError("a document with problems never reaches Spark")
+
+    monkeypatch.setattr(documents, "interactive_call", never)
+    answer = send(browser, "POST", "/api/jobs/validate", {"document": {**chain(), "edges": {}}}).json()
+    assert (answer["analysed"], answer["analysis"]) == (False, "the problems above come first")
+    assert "port.missing" in [problem["code"] for problem in answer["problems"]]
+
+
+def test_sparks_analysis_joins_the_problems(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {
+        "problems": [{"severity": "error", "code": "spark.column", "node_id": "out", "edge_id": None, "pointer": "/x", "message": "no"}],
+        "schemas": {"numbers": {"out": [{"name": "id", "type": "bigint", "nullable": False}]}},
+    }
+    asked: list[Any] = []
+    monkeypatch.setattr(documents, "interactive_call", lambda *given: asked.append(given) or found)
+    answer = send(browser, "POST", "/api/jobs/validate", {"document": chain()}).json()
+    assert (answer["analysed"], [problem["code"] for problem in answer["problems"]]) == (True, ["spark.column"])
+    assert answer["schemas"]["numbers"]["out"][0]["name"] == "id"
+    assert asked[0][1]["project_id"] == Job.objects.get().project_id
+
+
+def test_without_a_worker_the_answer_says_that_spark_was_not_asked(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "ANALYSIS_SECONDS", 0.2)
+    answer = send(browser, "POST", "/api/jobs/validate", chain()).json()
+    assert (answer["analysed"], answer["problems"]) == (False, [])
+    assert "worker" in answer["analysis"]
+
+
+def test_a_preview_without_a_worker_says_so(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> dict[str, Any]:
+        raise queue.InteractiveUnavailable("no interactive driver answered")
+
+    monkeypatch.setattr(documents, "interactive_call", away)
+    answer = send(browser, "POST", "/api/jobs/preview", {"document": chain(), "node_id": "numbers"}).json()
+    assert (answer["available"], answer["message"]) == (False, "no interactive driver answered")
+    unknown = send(browser, "POST", "/api/jobs/preview", {"document": chain(), "node_id": "nope"})
+    assert unknown.status_code == 422
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"- 1\n- 2", b"a: !!python/object:os.system {}", b"\xff\xfe", b"&a [*a]", b"x" * 1_100_000])
+def test_a_file_that_is_no_document_gives_problems(browser: Client, raw: bytes) -> None:
+    answer = browser.post("/api/jobs/import", raw, content_type="application/yaml")
+    assert answer.status_code == 200, answer.content[:200]
+    assert answer.json()["document"] is None
+    assert answer.json()["problems"]
+
+
+def test_exported_folders_can_be_imported_as_new_versions(editor: User, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("export_jobs", str(tmp_path), "--format", "yaml")
+    file = tmp_path / "numbers.yaml"
+    document = yaml.safe_load(file.read_text())
+    document["nodes"]["numbers"]["config"]["total_rows"] = 9
+    file.write_text(yaml.safe_dump(document))
+    call_command("import_jobs", str(tmp_path), "--user", "erin")
+    assert Job.objects.get().version == 2
+    assert "published version 2" in capsys.readouterr().out
+    file.write_text("name: numbers\ntype: STREAMING\n")
+    with pytest.raises(CommandError, match="1 of 1"):
+        call_command("import_jobs", str(file), "--user", "erin")
+    assert Job.objects.get().version == 2
+
+
+def test_an_analysis_that_failed_is_told_and_not_a_500(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failed(*_: Any) -> dict[str, Any]:
+        raise queue.InteractiveFailed("the driver ran out of memory")
+
+    monkeypatch.setattr(documents, "interactive_call", failed)
+    answer = send(browser, "POST", "/api/jobs/validate", {"document": chain()})
+    assert (answer.status_code, answer.json()["analysis"]) == (200, "the driver ran out of memory")
+    answer = send(browser, "POST", "/api/jobs/preview", {"document": chain(), "node_id": "numbers"})
+    assert (answer.status_code, answer.json()["message"]) == (200, "the driver ran out of memory")
+    assert codes(send(browser, "POST", "/api/jobs/validate", {"document": chain(), "project": "nope"})) == ["project.unknown"]
