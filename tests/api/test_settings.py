@@ -110,7 +110,12 @@ def test_sparks_analysis_joins_the_problems(browser: Client, monkeypatch: pytest
         "schemas": {"numbers": {"out": [{"name": "id", "type": "bigint", "nullable": False}]}},
     }
     asked: list[Any] = []
-    monkeypatch.setattr(documents, "interactive_call", lambda *given: asked.append(given) or found)
+
+    def analysed(*given: Any) -> dict[str, Any]:
+        asked.append(given)
+        return found
+
+    monkeypatch.setattr(documents, "interactive_call", analysed)
     answer = send(browser, "POST", "/api/jobs/validate", {"document": chain()}).json()
     assert (answer["analysed"], [problem["code"] for problem in answer["problems"]]) == (True, ["spark.column"])
     assert answer["schemas"]["numbers"]["out"][0]["name"] == "id"

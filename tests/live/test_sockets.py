@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs.broadcast import HANDLER, OVERVIEW_GROUP, OverviewRates, execution_group, message_text
-from jobs.live import consumers
+from jobs.live import consumers, snapshots
 from jobs.models import Event, Execution, ExecutionStatus, Project, ProjectMember, Role
 from pipeline_web.asgi import application
 from tests.api.rows import execution, history, job, member
@@ -138,7 +138,7 @@ def test_the_first_message_is_the_snapshot_and_the_next_what_is_broadcast(editor
 def test_what_is_broadcast_while_the_snapshot_is_made_follows_it(editor: User, monkeypatch: pytest.MonkeyPatch) -> None:
     row = execution(job(editor), ExecutionStatus.RUNNING)
     session = session_of(editor)
-    made = consumers.execution_snapshot
+    made = snapshots.execution_snapshot
 
     async def story() -> None:
         loop = asyncio.get_running_loop()
