@@ -4,6 +4,9 @@ from datetime import timedelta
 
 from celery import shared_task
 
+from checkpoints.retention import Scope
+from checkpoints.services import checkpoints_clean
+from jobs.reporting import checkpoint_deleted_record
 from jobs.scheduling.firing import schedules_tick
 from jobs.scheduling.reconciling import reconcile
 from jobs.services.drivers import drivers_forget
@@ -29,3 +32,10 @@ def metrics_roll_up_task() -> None:
 def prune_task() -> None:
     metrics_prune()
     drivers_forget(older_than=timedelta(days=7))
+
+
+@shared_task(name="jobs.checkpoints_clean")
+def checkpoints_clean_task() -> None:
+    for decision in checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="retention"):
+        if decision.action == "delete" and decision.checkpoint is not None:
+            checkpoint_deleted_record(decision.checkpoint, actor="retention")

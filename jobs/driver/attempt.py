@@ -5,21 +5,27 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any, Protocol
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 from pyspark.sql import SparkSession
 
+from checkpoints.coordinator import Coordinator, NothingToCut
+from checkpoints.job_cut import job_queries, run_facts
+from checkpoints.ledger import Ticket
 from jobs.driver.logs import attempt_logger, attempt_logger_close
-from jobs.driver.planning import execution_plan
+from jobs.driver.position import plan_with_position
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
 from jobs.engine.runner import Run
-from jobs.models import Execution, ExecutionStatus, TransitionRefused
-from jobs.reporting import Reporter, Writer
+from jobs.models import Command, CommandKind, Execution, ExecutionStatus, TransitionRefused
+from jobs.reporting import Reporter, RowLedger, Writer
 from jobs.selectors.refusals import Refusal
+from jobs.services.commands import command_settle
+from jobs.services.events import event_record
 from jobs.services.executions import (
     execution_attempt_failed,
     execution_complete,
@@ -34,6 +40,8 @@ logger = logging.getLogger(__name__)
 _POLL_SECONDS = 0.1
 #: After a forced end, so long until the driver gives itself up to get rid of what hangs.
 FORCED_SECONDS = 15.0
+#: The end of an execution waits so long for the checkpoint that is being taken.
+LAST_CHECKPOINT_SECONDS = 60.0
 
 
 class Host(Protocol):
@@ -61,6 +69,7 @@ class Attempt:
         self._host = host
         self._log = attempt_logger(self.execution_id, self.number)
         self._run: Run | None = None
+        self._coordinator: Coordinator | None = None
         self._lock = threading.Lock()
         self._stop_asked: float | None = None
         self._forced: float | None = None
@@ -80,6 +89,27 @@ class Attempt:
             self._stop_asked = self._stop_asked or time.monotonic()
             if self._run:
                 self._run.stop()
+
+    def checkpoint(self, command: Command) -> bool:
+        """Ask for a checkpoint behind the batch that is committed; False while nothing runs yet."""
+        coordinator = self._coordinator
+        if coordinator is None:
+            return False
+        savepoint = command.kind == CommandKind.SAVEPOINT
+        label = str(command.detail.get("label", ""))
+        done = coordinator.request("MANUAL", command.requested_by, savepoint, label)
+        done.add_done_callback(lambda future: self._checkpoint_done(command, future))
+        return True
+
+    def _checkpoint_done(self, command: Command, future: Future[Ticket]) -> None:
+        error = future.exception()
+        result = str(error) if error else f"checkpoint {future.result().number}"
+        try:
+            command_settle(command=command, done=error is None, result=result)
+            if isinstance(error, NothingToCut):
+                event_record(execution_id=self.execution_id, kind="notice", actor=self._host.name, reason=f"no checkpoint: {error}")
+        except DatabaseError as trouble:
+            self._log.warning("the end of a request for a checkpoint is not kept: %s", trouble)
 
     def hand_over(self, reason: str) -> None:
         """Stop at the batch boundary and let another driver go on."""
@@ -118,7 +148,7 @@ class Attempt:
         failure: ExecutionFailure | None = None
         outcome = "stopped"
         try:
-            plan = execution_plan(self.execution)
+            plan = plan_with_position(self.execution, actor=self._host.name)
             reporter = self._reporter(plan)
             if not self._stop_asked:
                 outcome = self._run_to_end(plan, reporter)
@@ -146,12 +176,29 @@ class Attempt:
         )
 
     def _run_to_end(self, plan: Plan, reporter: Reporter) -> str:
-        with self._lock:
-            self._run = run = Run(self._host.spark, plan, reporter, log=self._log)
-            if not self._stop_asked:
+        coordinator = self._coordinator = Coordinator(
+            RowLedger(execution_id=self.execution_id, attempt=self.number, actor=self._host.name),
+            run_facts(plan, execution_id=self.execution_id, version=self.execution.version),
+            job_queries(plan),
+            interval=plan.settings.checkpoint_interval,
+            rows_before=self.execution.processed_records,
+        )
+        coordinator.start()
+        stopped = False
+        try:
+            with self._lock:
+                self._run = run = Run(self._host.spark, plan, reporter, coordinator.boundary, log=self._log)
+                if self._stop_asked:
+                    return "stopped"
                 run.start()
-        if self._stop_asked:
-            return "stopped"
+            outcome = self._watch(run, reporter)
+            stopped = outcome == "stopped" and not self._handing_over and not self._forced
+            return outcome
+        finally:
+            self._coordinator = None
+            coordinator.close(final=stopped, timeout=0.0 if self._lost.is_set() else LAST_CHECKPOINT_SECONDS)
+
+    def _watch(self, run: Run, reporter: Reporter) -> str:
         running = False
         while True:
             outcome = run.wait(_POLL_SECONDS if running else 0.02)

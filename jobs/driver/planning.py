@@ -24,7 +24,6 @@ def execution_document(execution: Execution) -> DagDocument:
 def execution_plan(execution: Execution) -> Plan:
     """Everything resolved. PlanInvalid with the problems where the version no longer holds; the connections are opened here only."""
     locations = execution_locations(execution)
-    locations.live.mkdir(parents=True, exist_ok=True)
     locations.work.mkdir(parents=True, exist_ok=True)
     return plan_compile(
         execution_document(execution),

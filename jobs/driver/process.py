@@ -134,8 +134,8 @@ class DriverProcess:
             attempt.stop()
         elif command.kind == CommandKind.FORCE_CANCEL:
             attempt.force()
-        else:
-            command_settle(command=command, done=False, result="this execution takes no checkpoints")
+        elif not attempt.checkpoint(command):
+            command_settle(command=command, done=False, result="the execution is not running")
 
     def _held(self) -> dict[str, Attempt]:
         with self._lock:

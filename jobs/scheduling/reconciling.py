@@ -6,9 +6,11 @@ from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from checkpoints.services import checkpoints_reconcile
 from jobs import queue
 from jobs.models import LEASED, Command, CommandKind, CommandStatus, Driver, DriverStatus, Execution, ExecutionStatus, TransitionRefused
 from jobs.services.drivers import drivers_silent_mark
+from jobs.services.events import event_record
 from jobs.services.executions import execution_lease_lost, execution_refuse, execution_transition, status_asked_for
 from jobs.services.executions.clock import now_plus
 from jobs.services.executions.ending import commands_close
@@ -23,6 +25,7 @@ def reconcile() -> int:
     """One tick. How many executions it moved."""
     moved = leases_expired_end() + stops_settle() + starts_overdue_fail()
     drivers_silent_mark()
+    checkpoints_abandoned_fail()
     if moved:
         queue.wake()
     return moved
@@ -38,6 +41,19 @@ def leases_expired_end() -> int:
             logger.warning("execution %s: %s", execution_id, reason)
             moved += 1
     return moved
+
+
+def checkpoints_abandoned_fail() -> None:
+    """Checkpoints that an attempt which died left half-written are FAILED, and their executions say so."""
+    for row in checkpoints_reconcile():
+        event_record(
+            execution_id=row.execution_id,
+            kind="checkpoint_failed",
+            actor="reconciler",
+            reason=row.failure_reason,
+            detail={"checkpoint_id": row.checkpoint_id, "origin": row.origin},
+            checkpoint=row.pk,
+        )
 
 
 def stops_settle() -> int:

@@ -105,6 +105,15 @@ def counts_read(*, execution_id: str) -> list[QueryCounts]:
     return [QueryCounts(row.query, row.batch_id, row.base, row.latest) for row in rows]
 
 
+def batches_written(*, generation: uuid.UUID) -> dict[str, int]:
+    """Query → the newest batch that any execution of the generation wrote; the one before it is committed for certain."""
+    rows = QueryProgress.objects.filter(execution__generation=generation).values_list("query", "batch_id")
+    written: dict[str, int] = {}
+    for query, batch_id in rows:
+        written[query] = max(written.get(query, -1), batch_id)
+    return written
+
+
 def metrics_roll_up(*, now: datetime | None = None) -> int:
     """Make the samples of 10 and of 60 seconds that are due; safe to run twice. How many were made."""
     now = now or timezone.now()

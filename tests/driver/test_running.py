@@ -1,6 +1,7 @@
 """Executions in real driver processes: run, stopped and resumed, killed and taken over."""
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -8,8 +9,9 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
+from checkpoints.models import Checkpoint
 from jobs.models import Event, Execution, Job, MetricSample
-from jobs.services.executions import execution_resume, execution_stop
+from jobs.services.executions import checkpoint_request, execution_resume, execution_stop
 from tests.driver.conftest import status_reached
 from tests.driver.worker import Worker
 from tests.servers.waiting import wait_until
@@ -64,5 +66,29 @@ def test_stop_resume_and_kill_lose_and_repeat_nothing(
     rows = written()
     assert rows == list(range(len(rows)))
     assert ended.written_records == len(rows)
+    kinds = set(Event.objects.filter(execution=ended).values_list("kind", flat=True))
+    assert {"checkpoint_pending", "checkpoint_completed", "stop_requested", "lease_lost"} <= kinds
     assert MetricSample.objects.filter(execution=ended, rows_out__gt=0).exists()
     assert Event.objects.filter(execution=ended, kind="lease_lost", reason__contains="SIGKILL").exists()
+
+
+def test_a_live_folder_that_vanished_is_replaced_by_the_newest_checkpoint(
+    worker: Worker, numbers_job: Build, start: Start, written: Written, user: User, data: Path
+) -> None:
+    execution = start(numbers_job(checkpoint_interval="0s"))
+    more_than(50, written)
+    checkpoint_request(execution=status_reached(execution, "RUNNING"), user=user, savepoint=True, label="safe")
+    wait_until(lambda: bool(Checkpoint.objects.filter(status="COMPLETED", is_savepoint=True)), seconds=100, what="the savepoint")
+    execution_stop(execution=execution, user=user)
+    stopped = status_reached(execution, "PAUSED")
+    before, generation = len(written()), stopped.generation
+    assert Checkpoint.objects.filter(origin="STOP", status="COMPLETED").exists()
+
+    shutil.rmtree(data / "checkpoints" / str(stopped.job.job_uid) / str(generation))
+    execution_resume(execution=stopped, user=user)
+    more_than(before + 50, written)
+    execution_stop(execution=status_reached(execution, "RUNNING"), user=user)
+    ended = status_reached(execution, "PAUSED")
+    assert ended.generation != generation
+    assert written() == list(range(len(written())))
+    assert "its folder is gone" in Event.objects.get(execution=ended, kind="notice").reason

@@ -11,6 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
+from checkpoints.selectors import folder_of
 from jobs.models import Command, Event, Execution, Job, TransitionRefused
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.executions import (
@@ -299,6 +300,10 @@ def test_a_restore_supersedes_the_paused_execution_in_a_new_generation() -> None
         status=CheckpointStatus.COMPLETED,
         origin="MANUAL",
     )
+    with pytest.raises(NotStartable, match="its files are not there"):
+        execution_restore(checkpoint=checkpoint, user=operator())
+    folder_of(checkpoint).mkdir(parents=True)
+    (folder_of(checkpoint) / "manifest.json").write_text("{}")
     with pytest.raises(ExecutionConflict):
         execution_restore(checkpoint=checkpoint, user=operator())
     execution_stop(execution=execution, user=operator())

@@ -15,7 +15,7 @@ from jobs.services.executions.ending import (
     execution_stopped,
     status_asked_for,
 )
-from jobs.services.executions.restoring import execution_restore
+from jobs.services.executions.restoring import execution_generation_renew, execution_restore
 from jobs.services.executions.starting import ExecutionConflict, NotStartable, execution_start
 from jobs.services.executions.transition import LeaseLost, execution_transition
 
@@ -29,6 +29,7 @@ __all__ = [
     "execution_cancel",
     "execution_claim",
     "execution_complete",
+    "execution_generation_renew",
     "execution_hand_over",
     "execution_lease_lost",
     "execution_refuse",

@@ -4,10 +4,14 @@ import uuid
 from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
+from django.db.models import F, Value
+from django.db.models.functions import Concat, Left
 
-from checkpoints.models import Checkpoint, CheckpointStatus
-from jobs.models import UNFINISHED, Execution, ExecutionStatus, Role, TriggeredBy
+from checkpoints.models import Checkpoint
+from checkpoints.selectors import not_restorable
+from jobs.models import LEASED, UNFINISHED, Execution, ExecutionStatus, QueryProgress, Role, TriggeredBy
 from jobs.services.access import role_check
+from jobs.services.events import event_append
 from jobs.services.executions.starting import (
     Beginning,
     NotStartable,
@@ -17,7 +21,7 @@ from jobs.services.executions.starting import (
     raise_conflict,
     version_of,
 )
-from jobs.services.executions.transition import execution_transition
+from jobs.services.executions.transition import LeaseLost, execution_transition
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -32,8 +36,8 @@ def execution_restore(*, checkpoint: Checkpoint, user: "User | None") -> Executi
     origin = Execution.objects.select_related("job").get(execution_id=checkpoint.execution_id)
     if user is not None:
         role_check(user=user, project=origin.job.project_id, role=Role.OPERATOR)
-    if checkpoint.status != CheckpointStatus.COMPLETED:
-        raise NotStartable(f"checkpoint {checkpoint.checkpoint_id} is {checkpoint.status}: only a completed one can be restored")
+    if reason := not_restorable(checkpoint):
+        raise NotStartable(f"checkpoint {checkpoint.checkpoint_id} cannot be started from: {reason}", code="checkpoint.not_restorable")
     try:
         with transaction.atomic():
             return _restore(checkpoint, origin, user)
@@ -69,3 +73,28 @@ def _restore(checkpoint: Checkpoint, origin: Execution, user: "User | None") -> 
         parameters=origin.parameters,
         beginning=beginning,
     )
+
+
+@transaction.atomic
+def execution_generation_renew(*, execution: Execution, checkpoint: Checkpoint, actor: str, reason: str) -> None:
+    """Within an attempt: the live folder cannot be read, so a new generation goes on from `checkpoint`. LeaseLost if another took over.
+
+    What was written behind the checkpoint is written again, and counted again: the event says so.
+    """
+    fresh = uuid.uuid4()
+    mine = Execution.objects.filter(execution_id=execution.execution_id, attempt=execution.attempt, status__in=LEASED)
+    if not mine.update(generation=fresh, restored_from_checkpoint_id=checkpoint.pk, seq=F("seq") + 1):
+        raise LeaseLost(execution_id=execution.execution_id, current="held by another attempt", wanted="a new generation")
+    # Batch numbers go back to the checkpoint's: the old ones must not be overwritten by them.
+    QueryProgress.objects.filter(execution_id=execution.execution_id).update(
+        query=Concat(Left("query", 160), Value(f"@{execution.generation}"))
+    )
+    sentence = f"the live folder could not be read ({reason}); going on from checkpoint {checkpoint.checkpoint_id} in a new generation: "
+    event_append(
+        execution_id=execution.execution_id,
+        kind="notice",
+        actor=actor,
+        reason=f"{sentence}rows behind it are sent again",
+        detail={"generation": str(fresh), "before": str(execution.generation), "checkpoint_id": checkpoint.checkpoint_id},
+    )
+    execution.generation, execution.restored_from_checkpoint_id = fresh, checkpoint.pk

@@ -1,0 +1,61 @@
+"""Where an attempt goes on: Spark's live folder, or the checkpoint it was started from, or the newest that can be read."""
+
+from pathlib import Path
+
+from checkpoints.job_cut import job_queries
+from checkpoints.models import Checkpoint
+from checkpoints.selectors import folder_of, newest_readable
+from checkpoints.storage import checkpoint_restore
+from checkpoints.verification import live_readable
+from jobs.driver.planning import execution_locations, execution_plan
+from jobs.engine.failure import ExecutionFailure
+from jobs.engine.plan import Plan
+from jobs.models import Execution
+from jobs.services.executions import execution_generation_renew
+from jobs.services.metrics import batches_written
+
+
+def plan_with_position(execution: Execution, *, actor: str) -> Plan:
+    """The Plan, its live folder in place. A folder that is damaged or gone is never taken for a fresh start.
+
+    Then the generation ends: a new one goes on from its newest readable checkpoint, and the event log says what is sent again.
+    ExecutionFailure (permanent) where no checkpoint is left to go on from. `execution` is brought up to date.
+    """
+    _restored(execution)
+    plan = execution_plan(execution)
+    damage = _damage(execution, plan)
+    if not damage:
+        return plan
+    found = newest_readable(generation=execution.generation)
+    if found.checkpoint is None:
+        message = f"the position of this job cannot be read ({damage}) and it has no checkpoint: start it from the beginning"
+        raise ExecutionFailure(message, kind="system", permanent=True)
+    execution_generation_renew(execution=execution, checkpoint=found.checkpoint, actor=actor, reason=damage)
+    _restored(execution)
+    return execution_plan(execution)
+
+
+def _restored(execution: Execution) -> None:
+    """Put the checkpoint that the generation was started from in place, unless that has been done."""
+    rows = Execution.objects.filter(generation=execution.generation, restored_from_checkpoint_id__isnull=False)
+    origins = rows.values_list("restored_from_checkpoint_id", flat=True)[:1]
+    live: Path = execution_locations(execution).live
+    if not origins or live.exists():
+        return
+    checkpoint = Checkpoint.objects.select_related("execution__job").filter(pk__in=list(origins)).first()
+    if checkpoint is None:
+        raise ExecutionFailure("the checkpoint to start from does not exist any more: choose another", kind="user", permanent=True)
+    try:
+        checkpoint_restore(folder_of(checkpoint), live)
+    except Exception as error:
+        message = f"checkpoint {checkpoint.checkpoint_id} cannot be restored: {error}; choose an earlier one"
+        raise ExecutionFailure(message, kind="system", permanent=True) from error
+
+
+def _damage(execution: Execution, plan: Plan) -> str:
+    """Which query cannot go on and why, "" if all can. What was written twice over proves what was committed."""
+    written = batches_written(generation=execution.generation)
+    for key, query in job_queries(plan).items():
+        if reason := live_readable(query.folder, expected_batch=written.get(key, 0) - 1):
+            return f"query {key}: {reason}"
+    return ""

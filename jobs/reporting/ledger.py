@@ -1,0 +1,67 @@
+"""Keeps the checkpoints of one attempt: rows, their events, and retention once one is complete."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from django.db import close_old_connections, transaction
+
+from checkpoints.ledger import CheckpointResult, Ticket
+from checkpoints.models import Checkpoint
+from checkpoints.services import checkpoint_begin, checkpoint_complete, checkpoint_fail, checkpoints_retain
+from jobs.services.events import event_record
+
+
+class RowLedger:
+    """The coordinator's Ledger over the database. Refused where `attempt` no longer holds the execution."""
+
+    def __init__(self, *, execution_id: str, attempt: int, actor: str) -> None:
+        self._execution_id, self._attempt, self._actor = execution_id, attempt, actor
+
+    def begin(self, *, origin: str, requested_by: str, savepoint: bool, label: str) -> Ticket:
+        close_old_connections()
+        with transaction.atomic():
+            row = checkpoint_begin(
+                execution_id=self._execution_id,
+                attempt=self._attempt,
+                origin=origin,
+                requested_by=requested_by,
+                savepoint=savepoint,
+                label=label,
+            )
+            self._record("checkpoint_pending", row, requested_by)
+        return Ticket(number=row.checkpoint_id, folder=Path(row.storage_path), row=row.pk)
+
+    def complete(self, ticket: Ticket, result: CheckpointResult) -> None:
+        close_old_connections()
+        with transaction.atomic():
+            row = checkpoint_complete(row=ticket.row, result=result)
+            self._record("checkpoint_completed", row, self._actor)
+        for deleted in checkpoints_retain(checkpoint=row):
+            checkpoint_deleted_record(deleted, actor="retention")
+
+    def fail(self, ticket: Ticket, reason: str, phases: Mapping[str, int]) -> None:
+        close_old_connections()
+        with transaction.atomic():
+            row = checkpoint_fail(row=ticket.row, reason=reason, phases=phases)
+            self._record("checkpoint_failed", row, self._actor, reason)
+
+    def _record(self, kind: str, row: Checkpoint, actor: str, reason: str = "") -> None:
+        event_record(
+            execution_id=self._execution_id,
+            kind=kind,
+            actor=actor or self._actor,
+            reason=reason,
+            detail={"checkpoint_id": row.checkpoint_id, "origin": row.origin},
+            checkpoint=row.pk,
+        )
+
+
+def checkpoint_deleted_record(row: Checkpoint, *, actor: str) -> None:
+    """The event of a checkpoint whose files are gone."""
+    event_record(
+        execution_id=row.execution_id,
+        kind="checkpoint_deleted",
+        actor=actor,
+        detail={"checkpoint_id": row.checkpoint_id},
+        checkpoint=row.pk,
+    )

@@ -1,0 +1,58 @@
+"""Workers that stop and die, and what becomes of their drivers and executions."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from jobs import queue
+from jobs.models import Driver, Event, Execution, Job
+from tests.driver.conftest import status_reached
+from tests.driver.worker import Worker
+from tests.servers.waiting import wait_until
+
+pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "jobs.driver" in Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return False
+
+
+def secrets_in(pid: int) -> list[str]:
+    names = [line.partition("=")[0] for line in Path(f"/proc/{pid}/environ").read_text().split("\0")]
+    return [name for name in names if name in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS")]
+
+
+def test_a_stopping_worker_hands_over_and_a_killed_one_leaves_no_driver(
+    database_url: str,
+    data: Path,
+    user: User,
+    numbers_job: Callable[..., Job],
+    start: Callable[..., Execution],
+    written: Callable[..., list[int]],
+) -> None:
+    with Worker(database_url=database_url, data=data, name="first", CLAIM_POLL_SECONDS=60) as first:
+        assert secrets_in(first.drivers()[0]) == []
+        execution = start(numbers_job())
+        for _ in range(5):
+            queue.wake()
+        status_reached(execution, "INITIALIZING", "RUNNING", seconds=20)  # by the wake-up: polling would take a minute
+        wait_until(lambda: len(written()) > 50, seconds=150, what="rows")
+        first.stop()
+    handed = status_reached(execution, "SCHEDULED")
+    assert (handed.retry_count, handed.attempt) == (0, 1)
+    assert Event.objects.filter(execution=handed, kind="claimed").count() == 1
+    assert written() == list(range(len(written())))
+
+    before = len(written())
+    with Worker(database_url=database_url, data=data, name="second") as second:
+        wait_until(lambda: len(written()) > before + 50, seconds=150, what="more rows")
+        pids = list(Driver.objects.filter(worker="second@test").values_list("pid", flat=True))
+        second.stop(signal.SIGKILL)
+        wait_until(lambda: not any(is_alive(pid) for pid in pids), seconds=60, what="the end of the drivers")
+    assert written() == list(range(len(written())))
