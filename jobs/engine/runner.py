@@ -161,7 +161,7 @@ class Run:
 
     def _whole(self, session: SparkSession) -> WholeQuery:
         query_ = WholeQuery(self._steps, session, self._report, self._changed.set)
-        self._begin_sinks(session, query_.plan.sinks, query_.empty_branches())
+        self._begin_sinks(session, query_.plan.sinks, query_.frames())
         return query_
 
     def _streams(self, session: SparkSession) -> list[StreamQuery | WholeQuery]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.engine.batch import BatchSinks, kept, rows_of_sources
-from jobs.engine.counts import BatchCounter, NoCounter
+from jobs.engine.counts import BatchCounter
 from jobs.engine.events import BatchCommitted, QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
@@ -30,7 +30,10 @@ class WholeQuery:
         self.failure: BaseException | None = None
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
         self._sinks = BatchSinks(steps, self.plan, report, self._go_on)
+        self._counter = BatchCounter()
+        self._frames: Frames | None = None
         self._forced = threading.Event()
+        self._done = threading.Event()
         self._kept: list[DataFrame] = []
         self._thread = threading.Thread(target=self._run, name=f"batch {self.plan.key}", daemon=True)
         self._group = f"{steps.plan.generation}-{steps.plan.attempt}"
@@ -39,16 +42,26 @@ class WholeQuery:
     def key(self) -> str:
         return self.plan.key
 
-    def empty_branches(self) -> Frames:
-        """Every frame as it will be, to take schemas from."""
-        return Frames(self._steps, self._spark, NoCounter(), mode="batch")
+    def frames(self) -> Frames:
+        """Every frame, built once: sinks take their schemas from it, then the batch its rows."""
+        if self._frames is None:
+            shared = self._shared()
+            self._frames = Frames(
+                self._steps,
+                self._spark,
+                self._counter,
+                mode="batch",
+                counted=self.plan.counted,
+                keep=lambda node_id, frame: self._keep(frame) if node_id in shared else frame,
+            )
+        return self._frames
 
     def start(self) -> None:
         self._report(QueryStarted(self.key, self.plan.sinks, -1))
         self._thread.start()
 
     def is_active(self) -> bool:
-        return self._thread.is_alive()
+        return self._thread.is_alive() and not self._done.is_set()
 
     def ended_by(self) -> BaseException | None:
         return None if isinstance(self.failure, StopRequested) else self.failure
@@ -77,21 +90,12 @@ class WholeQuery:
         finally:
             for frame in self._kept:
                 frame.unpersist()
+            self._done.set()
             self._on_change()
 
     def _write(self) -> None:
         begun = time.monotonic()
-        counter = BatchCounter()
-        shared = self._shared()
-        frames = Frames(
-            self._steps,
-            self._spark,
-            counter,
-            mode="batch",
-            counted=self.plan.counted,
-            keep=lambda node_id, frame: self._keep(frame) if node_id in shared else frame,
-        )
-        self._sinks.write(0, frames, counter.seen)
+        self._sinks.write(0, self.frames(), self._counter.seen)
         seconds = time.monotonic() - begun
         counts = self._sinks.counts_of(0) or {}
         rows_in = rows_of_sources(self._steps, counts)
