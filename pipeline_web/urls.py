@@ -18,5 +18,5 @@ urlpatterns = [
     path("api/", include("checkpoints.urls")),
     path("api/", include("jobs.api.urls")),
     path("", include("jobs.api.demo")),
-    re_path(r"^(?!static/|ws/|demo/).*$", shell.shell, name="shell"),
+    re_path(r"^(?!static/|ws/|demo/|favicon\.ico$).*$", shell.shell, name="shell"),
 ]

@@ -17,7 +17,7 @@ from jobs.api.errors import ConflictOut, ErrorOut
 from jobs.api.pagination import CreateTimeCursorPagination
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
-from jobs.selectors.refusals import Invalid
+from jobs.selectors.refusals import Invalid, NotFound
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -32,6 +32,12 @@ ANY_OBJECT = OpenApiTypes.OBJECT
 
 class ApiView(APIView):
     """A view of the API; signed-in users only unless it says otherwise."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """No database keeps NUL in a text: such an address or query names nothing."""
+        super().initial(request, *args, **kwargs)
+        if "\x00" in request.path or any("\x00" in value for values in request.query_params.lists() for value in values[1]):
+            raise NotFound("there is nothing at this address")
 
     def user(self) -> "User":
         """Who asks; signed in, as the permissions saw to."""

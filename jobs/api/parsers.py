@@ -9,10 +9,12 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
 from jobs.api.errors import TooLarge
+from jobs.dag.reading import data_problems
+from jobs.selectors.refusals import Invalid
 
 
 class BoundedJsonParser(BaseParser):
-    """Reads at most DATA_UPLOAD_MAX_MEMORY_SIZE bytes of strict JSON (no NaN, no nesting beyond what Python reads)."""
+    """Reads at most DATA_UPLOAD_MAX_MEMORY_SIZE bytes of strict JSON: no NaN, no NUL, integers of 64 bits, bounded nesting."""
 
     media_type = "application/json"
 
@@ -21,11 +23,14 @@ class BoundedJsonParser(BaseParser):
         if not raw.strip():
             return {}
         try:
-            return json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse)
+            data = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse)
         except RecursionError:
             raise ParseError("the body is nested too deeply") from None
         except ValueError as error:
             raise ParseError(f"the body is not JSON: {error}") from None
+        if problems := data_problems(data):
+            raise Invalid("the request holds something that cannot be kept", problems=problems)
+        return data
 
 
 class TextParser(BaseParser):

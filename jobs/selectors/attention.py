@@ -19,6 +19,8 @@ MISSED_INTERVALS = 3
 CHECKPOINT_WITHIN = timedelta(minutes=3)
 
 Kind = Literal["FAILED", "UNCONFIRMED", "RETRYING", "NO_CHECKPOINT"]
+#: The execution, what is the matter, and since when.
+Concern = tuple[Execution, Kind, datetime]
 
 
 def attention_out(visible: QuerySet[Execution], failing: Sequence[int], now: datetime) -> list[AttentionOut]:
@@ -28,13 +30,21 @@ def attention_out(visible: QuerySet[Execution], failing: Sequence[int], now: dat
     # Not ordered by the database: it would walk along the whole history instead of taking the few unfinished by their status.
     unfinished = visible.filter(status__in=(*LEASED, ExecutionStatus.SCHEDULED)).filter(Q(status__in=LEASED) | retrying).order_by()
     current = sorted(executions_for_lists(unfinished)[:500], key=lambda row: (row.create_time, row.pk), reverse=True)
-    found: list[tuple[Execution, Kind, datetime]] = [(row, "FAILED", row.end_time or row.create_time) for row in failed]
+    found: list[Concern] = [(row, "FAILED", row.end_time or row.create_time) for row in failed]
     for row in current:
         kind, since = _concern(row, now)
         if kind is not None:
             found.append((row, kind, since))
-    names = _node_names(row for row, _, _ in found[:MOST])
-    return [_out(row, kind, since, names) for row, kind, since in found[:MOST]]
+    found = _within(found)
+    names = _node_names(row for row, _, _ in found)
+    return [_out(row, kind, since, names) for row, kind, since in found]
+
+
+def _within(found: list[Concern]) -> list[Concern]:
+    """At most MOST, the failed first; but what goes wrong right now keeps half of the places."""
+    failed = [one for one in found if one[1] == "FAILED"]
+    others = [one for one in found if one[1] != "FAILED"]
+    return [*failed[: MOST - min(len(others), MOST // 2)], *others][:MOST]
 
 
 def _concern(row: Execution, now: datetime) -> tuple[Kind | None, datetime]:

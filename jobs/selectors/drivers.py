@@ -28,3 +28,23 @@ def drivers_frozen(*, driver_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
     silent_since = timedelta(seconds=3 * settings.LEASE_SECONDS)
     rows = Driver.objects.filter(driver_id__in=driver_ids, status=DriverStatus.READY, heartbeat_time__lt=Now() - silent_since)
     return set(rows.values_list("driver_id", flat=True))
+
+
+def drivers_claimed_alive(*, host: str, worker: str) -> list[Driver]:
+    """Drivers of `worker` that the database still takes for alive; after a restart of the worker none of them is."""
+    return list(Driver.objects.filter(host=host, worker=worker).exclude(status=DriverStatus.GONE))
+
+
+def scratch_unneeded(names: Collection[str]) -> set[str]:
+    """Of folders named after drivers, those whose driver is gone or unknown."""
+    ids = {name: uuid.UUID(name) for name in names if _is_uuid(name)}
+    living = Driver.objects.filter(driver_id__in=list(ids.values())).exclude(status=DriverStatus.GONE)
+    alive = set(living.values_list("driver_id", flat=True))
+    return {name for name, driver_id in ids.items() if driver_id not in alive}
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False

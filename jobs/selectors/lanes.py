@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import cast
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from jobs.models import UNFINISHED, Execution, MetricSample
 from jobs.selectors.shapes.execution import StatusWord
@@ -23,14 +23,14 @@ Run = tuple[datetime, datetime | None, str, str]
 def lanes_out(visible: QuerySet[Execution], rates: Mapping[str, MetricSample], now: datetime) -> list[LaneOut]:
     """Jobs with something unfinished first, then the most recently started; at most 20."""
     begin = now - SPAN
-    rows = (
-        visible.filter(Q(status__in=UNFINISHED) | Q(end_time__gte=begin), job__deleted_at=None, start_time__isnull=False)
-        .order_by("-create_time", "-id")
-        .values_list("job_name", "job__title", "execution_id", "status", "start_time", "end_time")[:MOST_EXECUTIONS]
-    )
+    started = visible.filter(job__deleted_at=None, start_time__isnull=False)
+    columns = ("job_name", "job__title", "execution_id", "status", "start_time", "end_time", "id")
+    going_on = started.filter(status__in=UNFINISHED).order_by().values_list(*columns)[:MOST_EXECUTIONS]
+    ended = started.filter(end_time__gte=begin).order_by("-end_time").values_list(*columns)[:MOST_EXECUTIONS]
+    rows = sorted((*going_on, *ended), key=lambda row: row[-1], reverse=True)
     titles: dict[str, str] = {}
     found: dict[str, list[Run]] = {}
-    for job_name, title, execution_id, status, start, end in rows:
+    for job_name, title, execution_id, status, start, end, _ in rows:
         titles.setdefault(job_name, title or job_name)
         found.setdefault(job_name, []).append((max(start or begin, begin), end, status, execution_id))
     order = sorted(found, key=lambda name: all(status not in UNFINISHED for _, _, status, _ in found[name]))[:LANES]

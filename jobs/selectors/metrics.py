@@ -21,11 +21,17 @@ def metrics_out(
     start = start or end - timedelta(hours=1)
     chosen = resolution if resolution in RESOLUTIONS else resolution_for(end - start)
     rows = list(_samples(execution, chosen, start, end))
-    while not rows and resolution is None and chosen != RESOLUTIONS[0]:
-        # A young execution has no roll-ups yet.
-        chosen = RESOLUTIONS[RESOLUTIONS.index(chosen) - 1]
-        rows = list(_samples(execution, chosen, start, end))
+    for other in _others(chosen) if resolution is None and not rows else ():
+        rows = list(_samples(execution, other, start, end))
+        if rows:
+            chosen = other
+            break
     return MetricsOut(resolution=chosen, results=[sample_out(row) for row in reversed(rows)])
+
+
+def _others(chosen: int) -> tuple[int, ...]:
+    """Finer ones first, for a young execution has no roll-ups yet; then coarser ones, which outlive the fine."""
+    return (*(one for one in reversed(RESOLUTIONS) if one < chosen), *(one for one in RESOLUTIONS if one > chosen))
 
 
 def resolution_for(span: timedelta) -> int:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from jobs.models import Driver, DriverStatus, Job
+from jobs.models import Driver, DriverKind, DriverStatus, Job
 from jobs.selectors.shapes.base import Shape
 
 #: A driver that did not report for this long does not count.
@@ -32,7 +32,8 @@ def readiness_out(example_jobs: Collection[str]) -> ReadinessOut:
 
 
 def _worker() -> str:
-    alive = Driver.objects.filter(status=DriverStatus.READY, heartbeat_time__gte=timezone.now() - ALIVE_WITHIN)
+    fresh = timezone.now() - ALIVE_WITHIN
+    alive = Driver.objects.filter(kind=DriverKind.SHARED, status=DriverStatus.READY, heartbeat_time__gte=fresh)
     return "ok" if alive.exists() else "no driver is ready yet"
 
 

@@ -32,6 +32,11 @@ pytestmark = pytest.mark.django_db
         ("GET", "/api/jobs?cursor=broken", "", "application/json", 404),
         ("GET", "/api/executions?created_after=yesterday", "", "application/json", 422),
         ("GET", "/api/executions/%27;drop", "", "application/json", 404),
+        ("GET", "/api/search?q=numbers%00", "", "application/json", 404),
+        ("GET", "/api/jobs/numbers%00", "", "application/json", 404),
+        ("POST", "/api/connections", '{"name": "a\\u0000b", "kind": "sqlite"}', "application/json", 422),
+        ("POST", "/api/connections", '{"name": "\\ud800", "kind": "sqlite"}', "application/json", 422),
+        ("POST", "/api/connections", '{"name": 123456789012345678901234567890}', "application/json", 422),
     ],
 )
 def test_an_error_says_code_message_and_problems(

@@ -1,0 +1,125 @@
+"""Home: counts, what needs attention, the last hour, the last day, and search."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from jobs.models import Execution, ExecutionStatus, MetricSample
+from tests.api.rows import checkpoint, execution, job, send
+
+pytestmark = pytest.mark.django_db
+S = ExecutionStatus
+
+
+def running(of: Any, **given: Any) -> Execution:
+    now = timezone.now()
+    values = {"start_time": now, "confirmed_time": now, "lease_expires_at": now + timedelta(seconds=15), "resolved": {}}
+    return execution(of, S.RUNNING, **{**values, **given})
+
+
+def concerns(browser: Client) -> dict[str, str]:
+    return {found["execution"]["job_name"]: found["kind"] for found in browser.get("/api/overview").json()["attention"]}
+
+
+def test_a_job_fails_by_its_latest_execution_only(browser: Client, editor: User) -> None:
+    mended, failing = job(editor, "mended"), job(editor, "failing")
+    execution(mended, S.FAILED, end_time=timezone.now())
+    execution(mended, S.COMPLETED)
+    execution(failing, S.COMPLETED)
+    execution(failing, S.FAILED, end_time=timezone.now(), error_node_id="out", error_message="writing: refused\nat line 2")
+    found = browser.get("/api/overview").json()
+    assert (found["jobs"], found["failing"]) == (2, 1)
+    (one,) = found["attention"]
+    assert (one["kind"], one["node_id"], one["node_name"], one["first_error_line"]) == ("FAILED", "out", "Out", "writing: refused")
+
+
+def test_what_nobody_confirms_what_is_tried_again_and_what_has_no_checkpoint_needs_attention(browser: Client, editor: User) -> None:
+    now = timezone.now()
+    long_ago = now - timedelta(minutes=14)
+    running(job(editor, "fine"))
+    running(job(editor, "silent"), confirmed_time=now - timedelta(minutes=1), lease_expires_at=now - timedelta(seconds=40))
+    running(job(editor, "bare"), start_time=long_ago)
+    checkpoint(running(job(editor, "protected"), start_time=long_ago))
+    from checkpoints.models import Checkpoint
+
+    Checkpoint.objects.update(complete_time=now)
+    execution(job(editor, "again"), S.SCHEDULED, retry_count=1, next_attempt_at=now + timedelta(seconds=5))
+    execution(job(editor, "waiting"), S.SCHEDULED)
+    assert concerns(browser) == {"silent": "UNCONFIRMED", "bare": "NO_CHECKPOINT", "again": "RETRYING"}
+    assert browser.get("/api/overview").json()["running"] == 4
+
+
+def test_many_failures_do_not_hide_what_goes_wrong_now(browser: Client, editor: User) -> None:
+    for number in range(25):
+        execution(job(editor, f"failed-{number}"), S.FAILED, end_time=timezone.now())
+    running(job(editor, "silent"), lease_expires_at=timezone.now() - timedelta(seconds=40))
+    found = concerns(browser)
+    assert len(found) == 20
+    assert found["silent"] == "UNCONFIRMED"
+
+
+def test_rates_and_the_chart_add_up_what_runs(browser: Client, editor: User) -> None:
+    now = timezone.now()
+    step = now.replace(second=0, microsecond=0) - timedelta(minutes=1)
+    for name in ("one", "other"):
+        run = running(job(editor, name), start_time=now - timedelta(minutes=30))
+        MetricSample.objects.create(execution=run, resolution=1, time=now, in_per_second=100, detail={"rejected_per_second": 2.5})
+        for second in range(20):
+            MetricSample.objects.create(execution=run, resolution=1, time=step + timedelta(seconds=second), in_per_second=50)
+        for slot in (0, 10):
+            past = step - timedelta(minutes=10) + timedelta(seconds=slot)
+            MetricSample.objects.create(execution=run, resolution=10, time=past, in_per_second=30, out_per_second=10)
+    found = browser.get("/api/overview").json()
+    assert (found["in_per_second"], found["rejected_per_second"]) == (200, 5)
+    chart = found["chart"]
+    assert len(chart["times"]) == len(chart["in"]) == len(chart["out"]) == 180
+    at = dict(zip(chart["times"], zip(chart["in"], chart["out"], strict=True), strict=True))
+    assert at[step.strftime("%Y-%m-%dT%H:%M:%SZ")][0] == 100
+    assert at[(step - timedelta(minutes=10)).strftime("%Y-%m-%dT%H:%M:%SZ")] == (60, 20)
+
+
+def test_a_lane_joins_runs_of_one_state_and_keeps_the_others_apart(browser: Client, editor: User) -> None:
+    made = job(editor)
+    begin = timezone.now() - timedelta(hours=5)
+    for number in range(6):
+        start = begin + timedelta(minutes=number)
+        status = S.FAILED if number == 3 else S.COMPLETED
+        execution(made, status, start_time=start, end_time=start + timedelta(seconds=50))
+    execution(made, S.COMPLETED, start_time=begin - timedelta(days=3), end_time=begin - timedelta(days=2))
+    running(job(editor, "stream"), start_time=timezone.now() - timedelta(days=9))
+    lanes = browser.get("/api/overview").json()["lanes"]
+    assert [lane["job_name"] for lane in lanes] == ["stream", "numbers"]
+    assert [span["status"] for span in lanes[1]["spans"]] == ["COMPLETED", "FAILED", "COMPLETED"]
+    assert lanes[0]["spans"][0]["to"] is None
+    assert lanes[0]["spans"][0]["from"] >= (timezone.now() - timedelta(hours=24, minutes=1)).isoformat()[:16]
+
+
+def test_next_starts_come_in_order_with_words(browser: Client, editor: User) -> None:
+    for name, expression in (("later", "0 0 1 1 *"), ("soon", "* * * * *"), ("off", "* * * * *")):
+        job(editor, name)
+        send(browser, "PUT", f"/api/jobs/{name}/schedule", {"cron_expression": expression, "enabled": name != "off"})
+    found = browser.get("/api/overview").json()
+    assert ([start["job_name"] for start in found["next_starts"]], found["scheduled"]) == (["soon", "later"], 2)
+    assert found["next_starts"][0]["words"] == "Every minute"
+
+
+def test_search_finds_jobs_nodes_executions_and_checkpoints(browser: Client, editor: User) -> None:
+    run = execution(job(editor))
+    kept = checkpoint(run)
+    kept.label = "before the number change"
+    kept.save()
+    found = browser.get("/api/search?q=number").json()["results"]
+    assert {hit["kind"] for hit in found} == {"job", "node", "checkpoint"}
+    (hit,) = browser.get(f"/api/search?q={run.execution_id[:12]}").json()["results"]
+    assert (hit["kind"], hit["path"]) == ("execution", f"/executions/{run.execution_id}")
+
+
+@pytest.mark.parametrize("words", ["", "a", "%", "__", "' OR 1=1 --", '"', "\\", "é" * 500])
+def test_a_search_is_words_and_never_a_pattern(browser: Client, editor: User, words: str) -> None:
+    job(editor)
+    answer = browser.get("/api/search", {"q": words})
+    assert (answer.status_code, answer.json()["results"]) == (200, [])
