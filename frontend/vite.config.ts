@@ -6,5 +6,5 @@ export default defineConfig({
   base: '/static/',
   plugins: [react()],
   build: { outDir: 'dist', manifest: true, modulePreload: { polyfill: false }, rollupOptions: { input: 'src/main.tsx' }, assetsInlineLimit: 0 },
-  test: { environment: 'jsdom', include: ['src/**/*.test.{ts,tsx}'], setupFiles: ['src/test-setup.ts'] },
+  test: { environment: 'node', include: ['src/**/*.test.{ts,tsx}'], setupFiles: ['src/test-setup.ts'] },
 })

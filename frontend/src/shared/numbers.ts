@@ -70,5 +70,5 @@ export function percent(part: number, whole: number): string {
   if (whole <= 0) return NO_VALUE
   const share = (part / whole) * 100
   if (share === 0) return '0 %'
-  return share < 0.001 ? '< 0.001 %' : `${share >= 10 ? Math.round(share) : Number(share.toPrecision(2))} %`
+  return share < 0.001 ? '< 0.001 %' : `${share >= 10 ? Math.round(share) : Number(share.toPrecision(share < 0.01 ? 1 : 2))} %`
 }

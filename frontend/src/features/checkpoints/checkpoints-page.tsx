@@ -61,7 +61,7 @@ export default function CheckpointsPage() {
   const [kept, setKept] = useUrlState('kept')
   const [chosen, setChosen] = useUrlState('checkpoint')
   const [cleaning, setCleaning] = useState(false)
-  const list = usePagedList<Checkpoint>(['checkpoints'], withQuery('/api/checkpoints', { q, job_name: job, status: state, kept }), { refetchInterval: 15_000 })
+  const list = usePagedList<Checkpoint>(['checkpoints'], withQuery('/api/checkpoints', { q, job, status: state, kept }), { refetchInterval: 15_000 })
   useRefetchOnChange(list.refetch)
   const { rows } = list
   const columns = useMemo(() => checkpointColumns(t, largestOf(rows ?? []), true), [t, rows])

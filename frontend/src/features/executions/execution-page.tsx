@@ -7,6 +7,7 @@ import type { Checkpoint, Execution, ExecutionEvent } from '../../api/types'
 import { isFinal, isUnconfirmed } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { FilterMenu } from '../../shared/filter-menu'
+import { count } from '../../shared/numbers'
 import { SkeletonBar } from '../../shared/skeleton'
 import { useNow } from '../../shared/use-now'
 import { useUrlState } from '../../shared/url-state'
@@ -41,17 +42,17 @@ function Canvas({ execution, watched, drawing, selected, onSelect }: { execution
   const stale = isUnconfirmed(execution, now) || watched.link.kind === 'stale' || watched.link.kind === 'offline'
   return (
     <Suspense fallback={null}>
-    <RunCanvas
-      document={drawing.document}
-      layout={drawing.layout}
-      catalogue={drawing.catalogue}
-      counts={counts}
-      status={execution.status}
-      stale={stale}
-      errorNodeId={execution.error_node_id}
-      selected={selected || null}
-      onSelect={(nodeId) => onSelect(nodeId ?? '')}
-    />
+      <RunCanvas
+        document={drawing.document}
+        layout={drawing.layout}
+        catalogue={drawing.catalogue}
+        counts={counts}
+        status={execution.status}
+        stale={stale}
+        errorNodeId={execution.error_node_id}
+        selected={selected || null}
+        onSelect={(nodeId) => onSelect(nodeId ?? '')}
+      />
     </Suspense>
   )
 }
@@ -73,7 +74,7 @@ function TabBodies({ tab, execution, watched, drawing, nodeId, range }: { tab: s
     case 'config':
       return <ConfigTab execution={execution} document={drawing?.document} />
     default:
-      return <ThroughputTab execution={execution} live={watched.live} events={events} range={range} />
+      return <ThroughputTab execution={execution} live={watched.live} events={events} range={range} nodeId={nodeId} nodeName={nodeId ? nameOf(nodeId) : ''} />
   }
 }
 
@@ -110,7 +111,7 @@ export default function ExecutionPage() {
             <div className="pw-tabs-line">
               <Tabs.List>
                 {tabs.map((one) => (
-                  <Tabs.Tab key={one} value={one} rightSection={one === 'rejected' && execution.failed_records > 0 ? <span className="pw-count pw-count-bad">{execution.failed_records}</span> : undefined}>
+                  <Tabs.Tab key={one} value={one} rightSection={one === 'rejected' && execution.failed_records > 0 ? <span className="pw-count pw-count-bad">{count(execution.failed_records)}</span> : undefined}>
                     {t(`tab.${one}`)}
                   </Tabs.Tab>
                 ))}

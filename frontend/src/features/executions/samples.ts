@@ -1,5 +1,5 @@
 import type { MetricSample } from '../../api/types'
-import type { MetricsMessage } from '../../live/messages'
+import type { MetricsMessage, NodeCounts } from '../../live/messages'
 
 /** One moment of an execution, from the database or from the live link. */
 export interface Sample {
@@ -14,6 +14,7 @@ export interface Sample {
   stateBytes: number | null
   stateRows: number | null
   phases: Record<string, number>
+  nodes: Record<string, NodeCounts>
 }
 
 const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null)
@@ -43,6 +44,7 @@ function sampleOf(row: { time: string; in_per_second: number; batch_id: number |
     stateBytes: number(detail.state_bytes),
     stateRows: number(detail.state_rows),
     phases: phasesOf(detail.durations_ms),
+    nodes: (detail.nodes ?? {}) as Record<string, NodeCounts>,
   }
 }
 

@@ -43,17 +43,16 @@ const watermarkOf = (sample: Sample) => sample.watermarkMs
 const stateOf = (sample: Sample) => sample.stateBytes
 const rejectedOf = (sample: Sample) => sample.rejected
 
-function Rates({ samples, marks, apart }: { samples: readonly Sample[]; marks: readonly ChartMark[]; apart: number }) {
+/** Rows of the whole execution, or in and out of the selected node. */
+function Rates({ samples, marks, apart, nodeId, nodeName }: { samples: readonly Sample[]; marks: readonly ChartMark[]; apart: number; nodeId: string; nodeName: string }) {
   const { t } = useTranslation('executions')
-  const series = useMemo(
-    () => [
-      { label: t('chart.in'), color: 'chart-in' },
-      { label: t('chart.processed'), color: 'chart-3', dash: true },
-    ],
-    [t],
-  )
-  const { times, values } = useMemo(() => withGaps(samples.map((one) => one.time), [samples.map((one) => one.in), samples.map((one) => one.processed)], apart), [samples, apart])
-  return <Chart title={t('chart.rows')} times={times} values={values} series={series} height={188} format={short} marks={marks} sync="execution" />
+  const series = useMemo(() => [{ label: t('chart.in'), color: 'chart-in' }, nodeId ? { label: t('chart.out'), color: 'chart-out' } : { label: t('chart.processed'), color: 'chart-3', dash: true }], [t, nodeId])
+  const { times, values } = useMemo(() => {
+    const first = samples.map((one) => (nodeId ? (one.nodes[nodeId]?.in_per_second ?? null) : one.in))
+    const second = samples.map((one) => (nodeId ? (one.nodes[nodeId]?.out_per_second ?? null) : one.processed))
+    return withGaps(samples.map((one) => one.time), [first, second], apart)
+  }, [samples, apart, nodeId])
+  return <Chart title={t('chart.rows')} note={nodeName} times={times} values={values} series={series} height={188} format={short} marks={marks} sync="execution" />
 }
 
 function Batches({ samples, triggerMs }: { samples: readonly Sample[]; triggerMs: number }) {
@@ -70,10 +69,12 @@ interface Props {
   live: ExecutionState | null
   events: readonly ExecutionEvent[]
   range: string
+  nodeId: string
+  nodeName: string
 }
 
 /** Rows per second, batch time by phase, and what grows: backlog, watermark gap, state, rejected rows. */
-export function ThroughputTab({ execution, live, events, range }: Props) {
+export function ThroughputTab({ execution, live, events, range, nodeId, nodeName }: Props) {
   const { t } = useTranslation('executions')
   const { samples, resolution, error, pending, retry } = useSamples(execution, range, live?.series)
   const marks = useMarks(events)
@@ -87,7 +88,7 @@ export function ThroughputTab({ execution, live, events, range }: Props) {
     <>
       <div className="pw-charts-two">
         <div className="pw-chart-cell">
-          <Rates samples={samples} marks={marks} apart={apart} />
+          <Rates samples={samples} marks={marks} apart={apart} nodeId={nodeId} nodeName={nodeName} />
         </div>
         <div className="pw-chart-cell">
           <Batches samples={samples} triggerMs={Number(execution.resolved.trigger_interval ?? 0) * 1000} />

@@ -9,6 +9,7 @@ import { DataTable, type Column } from '../../shared/data-table'
 import { ExecutionBadge } from '../../shared/execution-badge'
 import { RelativeTime } from '../../shared/relative-time'
 import { SectionHead } from '../../shared/section-head'
+import { StateBadge } from '../../shared/state-badge'
 import { useAct } from '../../shared/use-act'
 import { useStart } from '../../shared/use-start'
 
@@ -49,7 +50,7 @@ export function AttentionTable({ attention }: { attention: readonly Attention[] 
   const navigate = useNavigate()
   const columns = useMemo<Column<Attention>[]>(
     () => [
-      { key: 'state', title: t('attention.state'), width: 152, cell: (one) => <ExecutionBadge execution={one.execution} /> },
+      { key: 'state', title: t('attention.state'), width: 152, cell: (one) => (one.kind === 'UNCONFIRMED' ? <StateBadge state="stale" word="UNCONFIRMED" /> : <ExecutionBadge execution={one.execution} />) },
       {
         key: 'job',
         title: t('attention.job'),

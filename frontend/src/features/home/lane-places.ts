@@ -1,3 +1,5 @@
+import type { Lane } from '../../api/types'
+
 const DAY = 24 * 60 * 60 * 1000
 /** Per cent of the lane: a span is never too thin to be seen and hit. */
 const LEAST = 0.6
@@ -20,3 +22,10 @@ export function placeOf(span: { from: string; to: string | null }, now: number):
 
 /** Every four hours, the last one is now. */
 export const axisTimes = (now: number): { time: number; left: number }[] => Array.from({ length: STEPS + 1 }, (_, step) => ({ time: now - DAY + (DAY / STEPS) * step, left: (100 / STEPS) * step }))
+
+const WORST_FIRST = ['FAILED', 'SCHEDULED', 'INITIALIZING', 'RUNNING', 'PAUSED', 'COMPLETED', 'CANCELLED']
+
+const rankOf = (lane: Lane): number => WORST_FIRST.indexOf(lane.spans.at(-1)?.status ?? 'CANCELLED')
+
+/** By the latest execution's state, worst first; within it as the server sent them. */
+export const worstFirst = (lanes: readonly Lane[]): Lane[] => [...lanes].sort((one, other) => rankOf(one) - rankOf(other))

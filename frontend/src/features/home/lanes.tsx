@@ -7,7 +7,7 @@ import { SectionHead } from '../../shared/section-head'
 import { StateGlyph } from '../../shared/state-glyph'
 import { dayClock, hourMinute } from '../../shared/times'
 import { useNow } from '../../shared/use-now'
-import { axisTimes, placeOf, type Place } from './lane-places'
+import { axisTimes, placeOf, worstFirst, type Place } from './lane-places'
 
 const KEYS = ['running', 'completed', 'paused', 'failed'] as const
 /** A minute is fine enough for a day. */
@@ -50,7 +50,7 @@ export function Lanes({ lanes }: { lanes: readonly Lane[] }) {
         <em>{t('lanes.rate')}</em>
       </div>
       <ul className="pw-lanes">
-        {lanes.map((lane) => (
+        {worstFirst(lanes).map((lane) => (
           <li key={lane.job_name}>
             <Link to={`/jobs/${encodeURIComponent(lane.job_name)}`} className="pw-lane-name" title={lane.title}>
               <StateGlyph state={lane.spans.at(-1)?.status ?? 'scheduled'} label={lane.spans.at(-1)?.status ?? ''} />

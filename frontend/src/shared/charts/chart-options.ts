@@ -9,11 +9,15 @@ export interface ChartLook {
   format: (value: number) => string
   /** The scale reaches at least this high. */
   atLeast: number
+  times: () => readonly number[]
   marks: () => readonly ChartMark[]
   limit: () => ChartMark | null
   sync: string | undefined
   onCursor: (index: number | null) => void
 }
+
+/** Steps of a time axis in seconds. */
+const STEPS = [1, 5, 10, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400]
 
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 const FONT = () => `10.5px ${token('font') || 'sans-serif'}`
@@ -25,7 +29,7 @@ function drawMarks(plot: uPlot, look: ChartLook): void {
   ctx.font = `${10.5 * ratio}px ${token('font')}`
   ctx.lineWidth = ratio
   ctx.setLineDash([3 * ratio, 3 * ratio])
-  for (const mark of look.marks()) {
+  for (const mark of look.bars ? [] : look.marks()) {
     const x = Math.round(plot.valToPos(mark.at / 1000, 'x', true))
     if (x < bbox.left || x > bbox.left + bbox.width) continue
     ctx.strokeStyle = ctx.fillStyle = token(mark.color ?? 'text-3')
@@ -56,17 +60,25 @@ function seriesOf(look: ChartLook): uPlot.Series[] {
   return look.series.map((one, index) => {
     const color = token(one.color)
     const painted: uPlot.Series = { label: one.label, stroke: color, width: 1.5, points: { show: false }, spanGaps: false }
-    if (look.bars) return { ...painted, fill: color, width: 0, paths: uPlot.paths.bars?.({ size: [0.8, 16], align: 0 }) ?? null } as uPlot.Series
+    if (look.bars) return { ...painted, fill: color, width: 0, paths: uPlot.paths.bars?.({ size: [0.82, 24], align: 0 }) ?? null } as uPlot.Series
     if (one.dash) painted.dash = [3, 2]
     if (index === 0) painted.fill = `color-mix(in srgb, ${color} ${fill * 100}%, transparent)`
     return painted
   })
 }
 
+/** Clock times under the axis, with seconds where the steps are short. */
+function timeWords(look: ChartLook, splits: readonly number[]): (string | null)[] {
+  if (look.bars) return splits.map((ordinal) => (Number.isInteger(ordinal) && look.times()[ordinal] !== undefined ? clock(look.times()[ordinal] ?? 0) : null))
+  const step = splits.length > 1 ? (splits[1] ?? 0) - (splits[0] ?? 0) : 60
+  return splits.map((at) => (step < 60 ? clock(at * 1000) : hourMinute(at * 1000)))
+}
+
 /** uPlot's options: horizontal grid only, y from 0, no legend; one cursor over all charts with the same `sync`. */
 export function chartOptions(look: ChartLook, width: number, height: number): uPlot.Options {
   const axis = { stroke: token('text-3'), font: FONT(), ticks: { show: false } }
   const grid = { stroke: token('chart-grid'), width: 1 }
+  const words = (value: number) => (value === 0 ? '0' : look.format(value))
   return {
     width,
     height,
@@ -74,13 +86,13 @@ export function chartOptions(look: ChartLook, width: number, height: number): uP
     legend: { show: false },
     cursor: { y: false, points: { size: 5 }, drag: { x: false, y: false }, ...(look.sync ? { sync: { key: look.sync, scales: ['x', null] } } : {}) },
     scales: {
-      x: { time: true },
+      x: look.bars ? { time: false, range: (_plot, low, high) => [(low ?? 0) - 0.6, (high ?? 0) + 0.6] } : { time: true },
       y: { range: (_plot, _low, high) => [0, Math.max(look.atLeast, (high || 0) * 1.12) || 1] },
     },
     axes: look.axes
       ? [
-          { ...axis, grid: { show: false }, size: 22, gap: 4, space: 80, values: (_plot, splits) => splits.map((at) => (splits.length > 1 && (splits[1] ?? 0) - (splits[0] ?? 0) < 60 ? clock(at * 1000) : hourMinute(at * 1000))) },
-          { ...axis, grid, size: 48, gap: 6, space: 36, values: (_plot, splits) => splits.map((value) => look.format(value)) },
+          { ...axis, grid: { show: false }, size: 22, gap: 4, space: 70, incrs: look.bars ? [1, 2, 5, 10, 20] : STEPS, values: (_plot, splits) => timeWords(look, splits) },
+          { ...axis, grid, size: 48, gap: 6, space: 36, values: (_plot, splits) => splits.map(words) },
         ]
       : [{ show: false }, { show: false }],
     series: [{}, ...seriesOf(look)],

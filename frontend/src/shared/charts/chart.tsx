@@ -30,10 +30,10 @@ export interface ChartProps {
 
 const NO_MARKS: readonly ChartMark[] = []
 
-/** Drawn data: uPlot wants seconds, and stacked series from the top down. */
+/** Drawn data: lines over seconds; bars side by side by their ordinal, stacked series from the top down. */
 function drawn(times: readonly number[], values: readonly ChartValues[], bars: boolean): uPlot.AlignedData {
   const lines = bars ? stacked(values).reverse() : values
-  return [times.map((time) => time / 1000), ...lines.map((line) => [...line])] as uPlot.AlignedData
+  return [times.map((time, ordinal) => (bars ? ordinal : time / 1000)), ...lines.map((line) => [...line])] as uPlot.AlignedData
 }
 
 /** A chart with its title line; the cursor's values stand in that line, in fixed width. */
@@ -47,7 +47,7 @@ export default function Chart({ title, note, times, values, series, height = 180
   const shape = series.map((one) => `${one.label}${one.color}${one.dash ?? ''}`).join('|')
 
   const look = useMemo<ChartLook>(
-    () => ({ series: bars ? [...series].reverse() : series, bars, axes, format, atLeast, marks: () => latest.current.marks, limit: () => latest.current.limit, sync, onCursor: setAt }),
+    () => ({ series: bars ? [...series].reverse() : series, bars, axes, format, atLeast, times: () => latest.current.times, marks: () => latest.current.marks, limit: () => latest.current.limit, sync, onCursor: setAt }),
     // eslint-disable-next-line react-hooks/exhaustive-deps -- series are compared by what they say
     [shape, bars, axes, format, atLeast, sync],
   )

@@ -71,7 +71,7 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest,
     {
       key: 'number',
       title: t('column.number'),
-      width: 96,
+      width: 92,
       cell: (row) => (
         <span className="pw-line">
           <StateGlyph state={row.status} label={row.status} />
@@ -80,12 +80,12 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest,
       ),
     },
     withJob ? job : marks,
-    { key: 'origin', title: t('column.origin'), width: 110, cell: (row) => <span className="pw-12 pw-2 pw-cut">{row.origin === 'MANUAL' && row.requested_by ? row.requested_by : t(`origin.${row.origin}`)}</span> },
-    { key: 'taken', title: t('column.taken'), width: 104, numeric: true, cell: (row) => <RelativeTime time={row.create_time} /> },
+    { key: 'origin', title: t('column.origin'), width: 88, cell: (row) => <span className="pw-12 pw-2 pw-cut">{row.origin === 'MANUAL' && row.requested_by ? row.requested_by : t(`origin.${row.origin}`)}</span> },
+    { key: 'taken', title: t('column.taken'), width: 96, numeric: true, cell: (row) => <RelativeTime time={row.create_time} /> },
     {
       key: 'logical',
       title: t('column.logical'),
-      width: 96,
+      width: 88,
       numeric: true,
       cell: (row) => (
         <>
@@ -99,11 +99,11 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest,
         </>
       ),
     },
-    { key: 'exclusive', title: t('column.exclusive'), width: 92, numeric: true, cell: (row) => <SizeFigure value={row.exclusive_bytes} /> },
+    { key: 'exclusive', title: t('column.exclusive'), width: 80, numeric: true, cell: (row) => <SizeFigure value={row.exclusive_bytes} /> },
     {
       key: 'took',
       title: t('column.took'),
-      width: 84,
+      width: 70,
       numeric: true,
       cell: (row) => (
         <>
@@ -116,6 +116,6 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest,
         </>
       ),
     },
-    { key: 'restorable', title: t('column.restorable'), width: 132, cell: (row) => <span className="pw-12"><Restorable checkpoint={row} t={t} /></span> },
+    { key: 'restorable', title: t('column.restorable'), width: 92, cell: (row) => <span className="pw-12"><Restorable checkpoint={row} t={t} /></span> },
   ]
 }

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import type { MetricSample } from '../../api/types'
+import { metrics } from '../../live/builders'
+import { batchesOf, joinSamples } from './samples'
+
+const kept = (time: string, change: Partial<MetricSample> = {}): MetricSample => ({ time, rows_in: 0, rows_out: 0, rows_rejected: 0, in_per_second: 1, out_per_second: 0, batch_id: null, batch_ms: null, backlog: null, detail: {}, ...change })
+
+it('joins kept and live samples without telling one twice', () => {
+  const samples = joinSamples([kept('2026-11-21T10:00:00Z'), kept('2026-11-21T10:00:01Z')], [metrics('2026-11-21T10:00:01.400Z'), metrics('2026-11-21T10:00:02.500Z', { in_per_second: 9 })], 0)
+  expect(samples.map((one) => one.in)).toEqual([1, 1, 9])
+})
+
+it('leaves out what is before the range', () => {
+  expect(joinSamples([kept('2026-11-21T10:00:00Z')], [], Date.parse('2026-11-21T11:00:00Z'))).toEqual([])
+})
+
+it('tells no watermark gap while the watermark is at the beginning of time', () => {
+  const [sample] = joinSamples([kept('2026-11-21T10:00:00Z', { detail: { watermark: '1970-01-01T00:00:00Z' } })], [], 0)
+  expect(sample?.watermarkMs).toBeNull()
+})
+
+it('shows a batch once, with Spark’s phases under five words', () => {
+  const detail = { durations_ms: { latestOffset: 10, getBatch: 5, queryPlanning: 20, addBatch: 300, walCommit: 7, commitOffsets: 9, triggerExecution: 360 } }
+  const samples = joinSamples([kept('2026-11-21T10:00:00Z', { batch_id: 4, detail }), kept('2026-11-21T10:00:01Z', { batch_id: 4, detail }), kept('2026-11-21T10:00:05Z', { batch_id: 5, detail })], [], 0)
+  const batches = batchesOf(samples, 40)
+  expect(batches.times).toHaveLength(2)
+  expect(batches.phases.map((phase) => phase[0])).toEqual([15, 20, 300, 7, 9])
+})

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { checkpoint, eventMessage, execution, metrics, snapshot } from './builders'
+import { applyExecutionMessage, EVENTS_KEPT, type ExecutionState } from './execution-state'
+import type { ExecutionMessage } from './messages'
+
+function told(...messages: ExecutionMessage[]): ExecutionState {
+  let state: ExecutionState | null = null
+  for (const message of messages) {
+    const applied = applyExecutionMessage(state, message)
+    if (applied.kind === 'state') state = applied.state
+  }
+  if (!state) throw new Error('nothing was told')
+  return state
+}
+
+describe('what the socket tells of one execution', () => {
+  it('begins with the snapshot', () => {
+    expect(told(snapshot(7)).seq).toBe(7)
+  })
+
+  it('reads anew when an event comes before any snapshot', () => {
+    expect(applyExecutionMessage(null, eventMessage(1)).kind).toBe('gap')
+  })
+
+  it('takes the next event and puts it first', () => {
+    const state = told(snapshot(7), eventMessage(8))
+    expect(state.seq).toBe(8)
+    expect(state.events.map((one) => one.seq)).toEqual([8, 7])
+  })
+
+  it('drops an event it has already seen', () => {
+    expect(applyExecutionMessage(told(snapshot(7)), eventMessage(7)).kind).toBe('ignored')
+    expect(applyExecutionMessage(told(snapshot(7)), eventMessage(3)).kind).toBe('ignored')
+  })
+
+  it('sees a gap when a number is left out', () => {
+    expect(applyExecutionMessage(told(snapshot(7)), eventMessage(9)).kind).toBe('gap')
+  })
+
+  it('closes the gap with the snapshot that answers a fresh reading', () => {
+    const state = told(snapshot(7), eventMessage(9), snapshot(9), eventMessage(10))
+    expect(state.seq).toBe(10)
+  })
+
+  it('keeps a checkpoint once, newest number first, in its latest state', () => {
+    const state = told(snapshot(1, { checkpoints: [checkpoint(1)] }), eventMessage(2, { checkpoint: checkpoint(2, { status: 'PENDING' }) }), eventMessage(3, { checkpoint: checkpoint(2) }))
+    expect(state.checkpoints.map((one) => [one.checkpoint_id, one.status])).toEqual([
+      [2, 'COMPLETED'],
+      [1, 'COMPLETED'],
+    ])
+  })
+
+  it('keeps no more events than it shows', () => {
+    const state = told(snapshot(1), ...Array.from({ length: EVENTS_KEPT + 20 }, (_, index) => eventMessage(index + 2)))
+    expect(state.events).toHaveLength(EVENTS_KEPT)
+    expect(state.events[0]?.seq).toBe(EVENTS_KEPT + 21)
+  })
+
+  it('keeps samples a second apart and replaces closer ones', () => {
+    const state = told(snapshot(1), metrics('2026-11-21T10:00:00.000Z', { rows_in: 1 }), metrics('2026-11-21T10:00:00.500Z', { rows_in: 2 }), metrics('2026-11-21T10:00:01.600Z', { rows_in: 3 }))
+    expect(state.series.map((one) => one.rows_in)).toEqual([2, 3])
+  })
+
+  it('never lets totals go back', () => {
+    const state = told(snapshot(1, { execution: execution({ processed_records: 500 }) }), metrics('2026-11-21T10:00:00Z', { rows_in: 400 }))
+    expect(state.execution.processed_records).toBe(500)
+  })
+
+  it('keeps the series over a reconnection to the same execution', () => {
+    const state = told(snapshot(1), metrics('2026-11-21T10:00:00Z'), metrics('2026-11-21T10:00:02Z'), snapshot(4))
+    expect(state.series).toHaveLength(2)
+  })
+
+  it('begins anew with another execution', () => {
+    const state = told(snapshot(1), metrics('2026-11-21T10:00:00Z'), snapshot(1, { execution: execution({ execution_id: 'e2' }) }))
+    expect(state.series).toHaveLength(0)
+  })
+})
