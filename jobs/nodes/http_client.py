@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
@@ -44,11 +45,13 @@ class HttpApi:
         attempts: int,
         timeout_seconds: float,
         longest_wait: float = _LONGEST_WAIT_SECONDS,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._settings = settings
         self._typed = HttpApiSettings.model_validate(settings.config)
         self._attempts = attempts
         self._longest_wait = longest_wait
+        self._sleep = sleep
         self._client = httpx.Client(
             transport=guarded_transport(limits),
             timeout=httpx.Timeout(timeout_seconds, connect=min(timeout_seconds, 10.0)),
@@ -69,7 +72,11 @@ class HttpApi:
     def get_json(self, path: str, parameters: Mapping[str, str]) -> Any:
         """The JSON at `path` below the base address; NodeError, tried `attempts` times where that may help."""
         retrying = Retrying(
-            stop=stop_after_attempt(self._attempts), wait=self._wait, retry=retry_if_exception_type(_Transient), reraise=True
+            stop=stop_after_attempt(self._attempts),
+            wait=self._wait,
+            retry=retry_if_exception_type(_Transient),
+            sleep=self._sleep,
+            reraise=True,
         )
         return retrying(lambda: _parsed(*self._answer(self._url(path), parameters)))
 

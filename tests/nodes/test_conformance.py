@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from jobs.dag.catalogue import NodeTypeSpec
 from jobs.nodes.base import Source

@@ -159,7 +159,7 @@ def test_a_rate_is_kept_and_time_while_nothing_ran_makes_no_rows(monkeypatch: py
     from jobs.nodes.readers import numbered_rows
 
     now = 100.0
-    monkeypatch.setattr(numbered_rows.time, "monotonic", lambda: now)
+    monkeypatch.setattr("jobs.nodes.readers.numbered_rows.time.monotonic", lambda: now)
     reader = numbered_rows.NumberedRowsStreamReader(GeneratorConfig(total_rows=None, rows_per_second=10, rows_per_batch=1000), 2)
     offset = reader.latestOffset({"next": 500}, ReadMaxRows(1000))
     assert offset["next"] == 510
