@@ -54,7 +54,8 @@ def serve(order: dict[str, str]) -> None:
     process = DriverProcess(driver)
 
     def told(signum: int, frame: object) -> None:
-        process.stop("the worker stops")
+        # In a thread: the one that the signal interrupted may hold the very lock that `stop` needs.
+        threading.Thread(target=process.stop, args=("the worker stops",), daemon=True).start()
 
     signal.signal(signal.SIGTERM, told)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the worker too, which then tells us

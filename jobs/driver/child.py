@@ -29,7 +29,7 @@ class Child:
         self.kind = kind
         self.driver_id = uuid.uuid4()
         self.started_at = time.monotonic()
-        self.work_dir = Path(settings.DATA_DIR) / "spark" / str(self.driver_id)
+        self.work_dir = _scratch() / str(self.driver_id)
         self.work_dir.mkdir(parents=True, exist_ok=True)
         self._log = _log_file(self.driver_id)
         with self._log.open("ab") as output:
@@ -121,3 +121,25 @@ def _log_file(driver_id: uuid.UUID) -> Path:
     folder = Path(settings.LOG_DIR) / "drivers"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"driver-{driver_id}.log"
+
+
+def is_driver(pid: int) -> bool:
+    """Whether a driver runs under this process id here; a zombie or another program does not count."""
+    try:
+        return b"jobs.driver" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def _scratch() -> Path:
+    return Path(settings.DATA_DIR) / "spark"
+
+
+def scratch_folders() -> set[str]:
+    """The names of all drivers' scratch folders here, living or not."""
+    return {path.name for path in _scratch().iterdir()} if _scratch().is_dir() else set()
+
+
+def scratch_clear(names: set[str]) -> None:
+    for name in names:
+        shutil.rmtree(_scratch() / name, ignore_errors=True)

@@ -3,14 +3,15 @@
 import logging
 import threading
 import time
+import uuid
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 
-from jobs.driver.child import Child
+from jobs.driver.child import Child, is_driver, scratch_clear, scratch_folders
 from jobs.driver.exits import exit_reason
 from jobs.models import DriverKind
-from jobs.selectors.drivers import dedicated_waiting, drivers_frozen
+from jobs.selectors.drivers import dedicated_waiting, drivers_claimed_alive, drivers_frozen, scratch_unneeded
 from jobs.services.drivers import driver_gone
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Supervisor:
         self._stopping = threading.Event()
         self._woken = threading.Event()
         self._pauses: dict[str, tuple[float, float]] = {}
+        self._silent: dict[uuid.UUID, float] = {}
         self._ended: list[tuple[Child, str]] = []
         self._begun = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="drivers", daemon=True)
@@ -55,6 +57,7 @@ class Supervisor:
         self._thread.join(settings.STOP_GRACE_SECONDS + 30)
 
     def _run(self) -> None:
+        self._sweep()
         looked = 0.0
         while not self._stopping.is_set():
             try:
@@ -75,9 +78,19 @@ class Supervisor:
         self._end_all()
         connection.close()
 
+    def _sweep(self) -> None:
+        """What an earlier life of this worker left behind: drivers that died with it, and their scratch folders."""
+        try:
+            for driver in drivers_claimed_alive(host=settings.STORAGE_HOST, worker=self._worker):
+                if not is_driver(driver.pid):
+                    driver_gone(driver_id=driver.driver_id, reason=f"driver {driver.pid} ended with its worker")
+            scratch_clear(scratch_unneeded(scratch_folders()))
+        except DatabaseError as error:
+            logger.warning("the supervisor does not reach the database: %s", error)
+
     def _fill(self) -> None:
         self._keep(DriverKind.SHARED, settings.SHARED_DRIVERS, settings.DRIVER_SLOTS, settings.SPARK_DRIVER_MEMORY)
-        if time.monotonic() - self._begun > _STAGGER_SECONDS:
+        if not settings.SHARED_DRIVERS or time.monotonic() - self._begun > _STAGGER_SECONDS:
             self._keep(DriverKind.INTERACTIVE, settings.INTERACTIVE_DRIVERS, 1, settings.SPARK_INTERACTIVE_MEMORY)
 
     def _keep(self, kind: str, wanted: int, slots: int, memory: str) -> None:
@@ -106,7 +119,11 @@ class Supervisor:
     def _frozen(self) -> None:
         """A driver that lives and is silent holds nothing any more: its leases ran out. It is killed, and its place filled."""
         silent = drivers_frozen(driver_ids=[child.driver_id for child in self._children])
-        for child in [child for child in self._children if child.driver_id in silent]:
+        now = time.monotonic()
+        # After the machine slept, or the database was away, everyone looks silent: each gets the time of a lease to speak.
+        self._silent = {driver_id: self._silent.get(driver_id, now) for driver_id in silent}
+        frozen = {driver_id for driver_id, since in self._silent.items() if now - since > settings.LEASE_SECONDS}
+        for child in [child for child in self._children if child.driver_id in frozen]:
             logger.error("driver %d is not heard of any more: it is killed", child.pid)
             child.kill()
 

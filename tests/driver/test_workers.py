@@ -1,5 +1,6 @@
 """Workers that stop and die, and what becomes of their drivers and executions."""
 
+import json
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -8,19 +9,13 @@ import pytest
 from django.contrib.auth.models import User
 
 from jobs import queue
+from jobs.driver.child import is_driver
 from jobs.models import Driver, Event, Execution, Job
 from tests.driver.conftest import status_reached
 from tests.driver.worker import Worker
 from tests.servers.waiting import wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return "jobs.driver" in Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return False
 
 
 def secrets_in(pid: int) -> list[str]:
@@ -54,5 +49,30 @@ def test_a_stopping_worker_hands_over_and_a_killed_one_leaves_no_driver(
         wait_until(lambda: len(written()) > before + 50, seconds=150, what="more rows")
         pids = list(Driver.objects.filter(worker="second@test").values_list("pid", flat=True))
         second.stop(signal.SIGKILL)
-        wait_until(lambda: not any(is_alive(pid) for pid in pids), seconds=60, what="the end of the drivers")
+        wait_until(lambda: not any(is_driver(pid) for pid in pids), seconds=60, what="the end of the drivers")
     assert written() == list(range(len(written())))
+
+
+def test_a_job_gets_a_driver_of_its_own_and_the_editor_gets_answers(
+    database_url: str,
+    data: Path,
+    user: User,
+    numbers_job: Callable[..., Job],
+    start: Callable[..., Execution],
+    written: Callable[..., list[int]],
+) -> None:
+    job = numbers_job(job_type="BATCH_ROLLER", source={"total_rows": 60, "rows_per_batch": 50}, isolation="dedicated")
+    execution = start(job)
+    with Worker(database_url=database_url, data=data, ready=False, SHARED_DRIVERS=0, INTERACTIVE_DRIVERS=1):
+        document = json.loads(job.dag_definition)
+        document["nodes"]["out"]["config"]["table"] = "elsewhere"
+        question = {"document": document, "project_id": job.project_id, "parameters": {}}
+        found = queue.interactive_call("validate", question, timeout=150)
+        assert found["problems"] == []
+        assert [column["name"] for column in found["schemas"]["numbers"]["out"]] == ["id", "time", "key", "value"]
+        looked = queue.interactive_call("preview", {**question, "node_id": "numbers", "rows": 5}, timeout=100)
+        assert [row[0] for row in looked["out"]["out"]["rows"]] == [0, 1, 2, 3, 4]
+        assert status_reached(execution, "COMPLETED", "FAILED").status == "COMPLETED"
+        wait_until(lambda: Driver.objects.get(kind="DEDICATED").status == "GONE", seconds=60, what="the end of the dedicated driver")
+    assert written() == list(range(60))
+    assert written("elsewhere") == []
