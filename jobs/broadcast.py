@@ -158,6 +158,7 @@ class _Publisher:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._dropping = False
         self._waiting: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(WAITING_MOST)
         threading.Thread(target=self._run, name="broadcast", daemon=True).start()
 
@@ -176,8 +177,11 @@ class _Publisher:
     def _put(self, group: str, message: dict[str, Any]) -> None:
         try:
             self._waiting.put_nowait((group, message))
+            self._dropping = False
         except asyncio.QueueFull:
-            logger.warning("live messages wait for Redis: one was dropped")
+            if not self._dropping:
+                logger.warning("live messages wait for Redis: they are dropped until it answers")
+            self._dropping = True
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
