@@ -1,6 +1,8 @@
 """What a new user sees first, in a real browser on a running product."""
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import APIResponse, Browser, Page, expect
@@ -35,16 +37,34 @@ def test_a_sign_in_link_is_good_for_one_sign_in(product: Product, browser: Brows
     second.close()
 
 
-def test_a_click_on_run_reads_the_paged_api_to_its_end(page: Page) -> None:
+def execution(page: Page, execution_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = page.request.get(f"/api/executions/{execution_id}").json()
+    return found
+
+
+def until(page: Page, execution_id: str, what: str, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The execution as soon as `condition` holds of it."""
+    deadline = time.monotonic() + 120
+    while not condition(state := execution(page, execution_id)):
+        assert state["status"] != "FAILED", state["error_message"]
+        assert time.monotonic() < deadline, f"{what}: still {state['status']}"
+        page.wait_for_timeout(250)
+    return state
+
+
+def test_rows_move_and_a_stopped_import_goes_on_where_it_was(page: Page) -> None:
     page.goto("/jobs")
     started = post(page, "/api/jobs/flights-import/start")
     assert started.status == 202, started.text()
-    execution = started.json()["execution_id"]
-    page.goto(f"/executions/{execution}")
-    deadline = time.monotonic() + 240
-    while (state := page.request.get(f"/api/executions/{execution}").json())["status"] not in {"COMPLETED", "FAILED", "CANCELLED"}:
-        assert time.monotonic() < deadline, state
-        page.wait_for_timeout(500)
-    assert state["status"] == "COMPLETED", state["error_message"]
-    assert state["processed_records"] > 0
-    expect(page.get_by_text("Completed").first).to_be_visible()
+    execution_id = started.json()["execution_id"]
+    page.goto(f"/executions/{execution_id}")
+    until(page, execution_id, "rows move", lambda state: state["processed_records"] > 0)
+    assert post(page, f"/api/executions/{execution_id}/stop").status == 202
+    paused = until(page, execution_id, "it pauses", lambda state: state["status"] == "PAUSED")
+    expect(page.get_by_text("Paused").first).to_be_visible()
+    assert post(page, f"/api/executions/{execution_id}/resume").status == 202
+    resumed = until(page, execution_id, "it goes on", lambda state: state["processed_records"] > paused["processed_records"])
+    assert resumed["generation"] == paused["generation"]
+    assert resumed["processed_records"] == resumed["written_records"]
+    assert post(page, f"/api/executions/{execution_id}/cancel").status == 202
+    until(page, execution_id, "it is cancelled", lambda state: state["status"] == "CANCELLED")
