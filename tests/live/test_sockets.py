@@ -9,6 +9,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from channels.layers import channel_layers
 from django.contrib.auth.models import User
+from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
@@ -57,7 +58,15 @@ def socket(path: str, session: str = "", origin: str = f"http://{HOST}", host: s
 
 
 def run(story: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(story(), 30))
+    """Play the story; its thread's database connection is closed behind it, or a PostgreSQL could not drop its test database."""
+
+    async def played() -> None:
+        try:
+            await asyncio.wait_for(story(), 30)
+        finally:
+            await sync_to_async(connections.close_all)()
+
+    asyncio.run(played())
 
 
 async def broadcast(group: str, message: dict[str, Any], project: str = "default") -> None:
