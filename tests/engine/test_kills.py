@@ -41,6 +41,7 @@ def attempt(folder: Path, number: int, dies_after: float | None) -> tuple[list[d
         for line in process.stdout:
             if line.endswith("\n"):
                 told.append(json.loads(line))
+        process.stdout.close()
         process.wait(60)
     return told, log.read_text(errors="replace")
 

@@ -49,7 +49,7 @@ def test_a_stateful_diamond_reads_its_source_per_way_and_counts_it_once(bench: B
     nodes = {"gen": numbers(600, 300), "minutes": windows("1 min"), "fives": windows("5 min"), "both": ("flow.union", {}), "out": COLLECT}
     plan = bench.plan(document(nodes, "gen>minutes, gen>fives, minutes>both, fives>both, both>out", type="STREAMING"))
     assert bench.drained(plan, 600).rows_in() == 600
-    latest = {}
+    latest: dict[object, int] = {}
     for rows in CollectSink.rows[plan.generation + "out"].values():
         latest |= {(row.window_start, row.window_end): row.n for row in rows}
     assert sorted(latest.values()) == [60] * 10 + [300] * 2
