@@ -71,9 +71,9 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
-def redis_client() -> "Redis":
-    """A client of the installation's Redis; every command gives up after a few seconds unless it blocks on purpose."""
-    return Redis.from_url(settings.REDIS_URL, socket_connect_timeout=3, health_check_interval=30, decode_responses=True)
+def redis_client(*, waiting: float = 1.0) -> "Redis":
+    """A client of the installation's Redis, for commands that block on purpose for up to `waiting` seconds; all give up soon after."""
+    return Redis.from_url(settings.REDIS_URL, socket_connect_timeout=3, socket_timeout=waiting + 5, decode_responses=True)
 
 
 def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout: float = 20.0) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout:
     request_id = str(uuid.uuid4())
     request = {"id": request_id, "kind": kind, "payload": dict(payload)}
     try:
-        with redis_client() as client:
+        with redis_client(waiting=timeout) as client:
             client.rpush(INTERACTIVE_REQUESTS, json.dumps(request))
             client.expire(INTERACTIVE_REQUESTS, INTERACTIVE_TERM)
             found = cast("list[str] | None", client.blpop([_answer_key(request_id)], timeout=timeout))

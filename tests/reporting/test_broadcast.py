@@ -78,7 +78,7 @@ def test_a_question_without_a_driver_says_so() -> None:
 
 def test_a_question_is_answered_or_refused_with_its_reason() -> None:
     def answer(reply: dict[str, Any]) -> None:
-        with queue.redis_client() as client:
+        with queue.redis_client(waiting=10) as client:
             request = queue.interactive_take(client, timeout=10)
             assert request is not None
             queue.interactive_answer(client, request["id"], reply)
