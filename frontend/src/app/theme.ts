@@ -33,7 +33,8 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { openDelay: 400, transitionProps: { duration: 80 } } },
     Menu: { defaultProps: short },
     Popover: { defaultProps: short },
-    Modal: { defaultProps: { ...short, centered: true, overlayProps: { backgroundOpacity: 0.35 } } },
+    // The page never scrolls as a whole, so there is nothing to lock; the lock would write a style without a nonce.
+    Modal: { defaultProps: { ...short, centered: true, lockScroll: false, overlayProps: { backgroundOpacity: 0.35 } } },
   },
 })
 

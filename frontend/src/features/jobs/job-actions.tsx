@@ -7,7 +7,7 @@ import { isFinal } from '../../shared/execution-state'
 import { useLatest } from '../../shared/overview'
 import { useAct } from '../../shared/use-act'
 import { useStart } from '../../shared/use-start'
-import { exportAddress, stopExecution, switchJob } from './job-requests'
+import { exportAddress, resumeExecution, stopExecution, switchJob } from './job-requests'
 
 export type JobDialog = 'schedule' | 'config' | 'delete'
 
@@ -24,7 +24,7 @@ export function JobActions({ job, refetch, onDialog }: Props) {
   const [busy, act] = useAct()
   const latest = useLatest(job.job_name, job.latest_execution)
   const running = latest !== null && !isFinal(latest.status) && latest.status !== 'PAUSED'
-  const why = job.version === null ? t('publishFirst') : !job.enabled ? t('switchedOff') : latest?.status === 'PAUSED' ? t('pausedOne') : ''
+  const why = job.version === null ? t('publishFirst') : !job.enabled ? t('switchedOff') : ''
   const [starting, start] = useStart()
   const stop = () => latest && act('stop', { run: () => stopExecution(latest.execution_id), done: () => t('stopping', { job: job.job_name }), after: refetch })
   const flip = () => act('flip', { run: () => switchJob(job.job_name, !job.enabled), done: () => t(job.enabled ? 'nowOff' : 'nowOn', { job: job.job_name }), after: refetch })
@@ -32,7 +32,9 @@ export function JobActions({ job, refetch, onDialog }: Props) {
   return (
     <span className="pw-acts">
       {paused ? (
-        <Button onClick={() => void navigate(`/executions/${paused.execution_id}`)}>{t('openPaused')}</Button>
+        <Button loading={busy === 'resume'} leftSection={<IconPlayerPlay size={14} />} onClick={() => void act('resume', { run: () => resumeExecution(paused.execution_id), done: () => t('resumed', { job: job.job_name }), after: refetch })}>
+          {t('resume')}
+        </Button>
       ) : running ? (
         <Button loading={busy === 'stop'} leftSection={<IconPlayerStop size={14} />} onClick={() => void stop()}>
           {t('stop')}

@@ -5,6 +5,7 @@ import type { Problem } from '../../dag/document'
 const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
 
 export const stopExecution = (id: string) => request<unknown>('POST', `/api/executions/${encodeURIComponent(id)}/stop`, {})
+export const resumeExecution = (id: string) => request<unknown>('POST', `/api/executions/${encodeURIComponent(id)}/resume`, {})
 export const deleteJob = (name: string) => request<undefined>('DELETE', job(name))
 export const switchJob = (name: string, on: boolean) => request<Job>('POST', `${job(name)}/${on ? 'enable' : 'disable'}`, {})
 export const exportAddress = (name: string, format: 'json' | 'yaml') => `${job(name)}/export?format=${format}`
