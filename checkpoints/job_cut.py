@@ -15,6 +15,9 @@ from checkpoints.ledger import CheckpointResult, Ticket
 from checkpoints.manifest import manifest_write
 from checkpoints.state_data import offsets_by_node, state_data
 from checkpoints.storage import bytes_exclusive, bytes_logical
+from jobs.engine.grouping import is_whole, query_folder, query_plans
+from jobs.engine.steps import Steps
+from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 if TYPE_CHECKING:
     from jobs.engine.plan import Plan
@@ -73,13 +76,10 @@ def run_facts(plan: Plan, *, execution_id: str, version: int) -> RunFacts:
     )
 
 
-def job_queries(plan: Plan) -> dict[str, JobQuery]:
+def job_queries(plan: Plan, *, registry: NodeRegistry = REGISTRY) -> dict[str, JobQuery]:
     """Every query that `plan` will run; none if it reads everything at once, for that leaves no position."""
-    from jobs.engine.grouping import query_folder, query_plans
-    from jobs.engine.steps import Steps
-
-    steps = Steps(plan)
-    if plan.job_type == "SQL_TASK" and not any(steps.source(node).resumes(steps.by_id[node].config) for node in steps.sources):
+    steps = Steps(plan, registry)
+    if is_whole(steps):
         return {}
     return {query.key: JobQuery(plan.locations.live / query_folder(query.key), query.sinks) for query in query_plans(steps)}
 

@@ -24,7 +24,7 @@ def manifest_write(folder: Path, facts: Mapping[str, Any]) -> None:
     body = {**facts, "format": FORMAT, "versions": versions()}
     text = json.dumps({**body, "sha256": _digest(body)}, sort_keys=True, indent=1, ensure_ascii=False)
     with (folder / MANIFEST).open("w", encoding="utf-8") as file:
-        file.write(text + "\n")
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
 

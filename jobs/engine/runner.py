@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from jobs.engine.events import BatchCommitted, Noticed, Report
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from jobs.engine.frames import Frames
-from jobs.engine.grouping import query_plans
+from jobs.engine.grouping import is_whole, query_plans
 from jobs.engine.plan import Plan
 from jobs.engine.progress import ProgressListener, committed, progressed
 from jobs.engine.query import StreamQuery
@@ -145,19 +145,7 @@ class Run:
 
     def _begin(self, session: SparkSession) -> None:
         """Build every frame, then let every sink raise its fence, before any row moves."""
-        self._queries = [self._whole(session)] if self._is_whole() else self._streams(session)
-
-    def _is_whole(self) -> bool:
-        """A bounded job is one batch if nothing in it has a position, or if a node has to see all rows before it can say anything.
-
-        A window, say, would keep back what it holds when the input ends, or send each group again and again on the way there.
-        """
-        if self.plan.job_type == "STREAMING":
-            return False
-        resumes = self.plan.job_type == "BATCH_ROLLER" or any(
-            self._steps.source(node_id).resumes(self._steps.by_id[node_id].config) for node_id in self._steps.sources
-        )
-        return not resumes or any(self._steps.is_stateful(step.node_id) for step in self.plan.steps)
+        self._queries = [self._whole(session)] if is_whole(self._steps) else self._streams(session)
 
     def _whole(self, session: SparkSession) -> WholeQuery:
         query_ = WholeQuery(self._steps, session, self._report, self._changed.set)

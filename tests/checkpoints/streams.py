@@ -1,0 +1,117 @@
+"""Real streaming queries over numbered files, by what they keep: nothing, windows, distinct ids, a join."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from checkpoints.spark_folder import last_committed
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+ROWS_A_FILE = 5
+SCHEMA = "id long, at timestamp, kind string"
+
+Shape = Callable[[DataFrame], DataFrame]
+
+
+def plain(frame: DataFrame) -> DataFrame:
+    return frame.where("id % 7 != 0")
+
+
+def windows(frame: DataFrame) -> DataFrame:
+    late = frame.withWatermark("at", "10 minutes")
+    return late.groupBy(F.window("at", "5 minutes"), "kind").agg(F.count("*").alias("n"), F.sum("id").alias("total"))
+
+
+def distinct(frame: DataFrame) -> DataFrame:
+    return frame.withWatermark("at", "1 hour").dropDuplicates(["id", "at"])
+
+
+@dataclass
+class Stream:
+    """One query. `written` is batch → rows: a batch that runs again overwrites, as an idempotent sink would have it."""
+
+    spark: SparkSession
+    root: Path
+    shape: Shape = plain
+    provider: str = ROCKSDB
+    live: Path = field(default_factory=Path)
+    written: dict[int, list[Any]] = field(default_factory=dict)
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.live = self.live if self.live != Path() else self.root / "live"
+
+    @property
+    def folder(self) -> Path:
+        return self.root / "in"
+
+    def feed(self, files: int) -> None:
+        """More files of five rows, numbered on, oldest first."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        begun = len(list(self.folder.iterdir()))
+        for number in range(begun, begun + files):
+            ids = range(number * ROWS_A_FILE, (number + 1) * ROWS_A_FILE)
+            rows = [{"id": one, "at": f"2026-01-01T{one // 60:02d}:{one % 60:02d}:00Z", "kind": "abc"[one % 3]} for one in ids]
+            path = self.folder / f"{number:05d}.json"
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+
+    def started(self, *, available: bool = False) -> StreamingQuery:
+        session = self.spark.newSession()
+        session.conf.set("spark.sql.shuffle.partitions", "2")
+        session.conf.set("spark.sql.streaming.stateStore.providerClass", self.provider)
+        session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "2" if self.provider == ROCKSDB else "1")
+        for key, value in self.conf.items():
+            session.conf.set(key, value)
+        read = session.readStream.name("orders").schema(SCHEMA).option("maxFilesPerTrigger", 1).option("maxFileAge", "36500d")
+        frame = self.shape(read.json(str(self.folder)))
+        mode = "update" if self.shape is windows else "append"
+        writer = frame.writeStream.foreachBatch(self._write).outputMode(mode).option("checkpointLocation", self.live.as_uri())
+        trigger: dict[str, Any] = {"availableNow": True} if available else {"processingTime": "50 milliseconds"}
+        return writer.trigger(**trigger).start()
+
+    def drained(self) -> Stream:
+        """All files read; the query has ended."""
+        query = self.started(available=True)
+        assert query.awaitTermination(100), "the query did not end"
+        return self
+
+    def wait_for_batch(self, batch_id: int, timeout: float = 60) -> int:
+        deadline = time.monotonic() + timeout
+        while (found := last_committed(self.live)) < batch_id:
+            assert time.monotonic() < deadline, f"batch {batch_id} was not committed within {timeout} s"
+            time.sleep(0.02)
+        return found
+
+    def restored(self, live: Path) -> Stream:
+        """The same query, going on from another live folder."""
+        return Stream(self.spark, self.root, self.shape, self.provider, live)
+
+    def result(self, *, upto: int = 10**9) -> list[tuple[Any, ...]]:
+        """What a sink holds after batch `upto`: the latest row of each key, or every row; equal lists mean equal results."""
+        batches = [self.written[batch] for batch in sorted(self.written) if batch <= upto]
+        if self.shape is windows:
+            latest = {(row.window.start, row.kind): (row.n, row.total) for rows in batches for row in rows}
+            return sorted((*key, *value) for key, value in latest.items())
+        return sorted((row.id,) for rows in batches for row in rows)
+
+    def _write(self, frame: DataFrame, batch_id: int) -> None:
+        self.written[batch_id] = frame.collect()
+
+
+def together(first: Stream, upto: int, second: Stream) -> list[tuple[Any, ...]]:
+    """What one sink holds that took `first` up to a batch and then all of `second`."""
+    merged = Stream(first.spark, first.root, first.shape, first.provider)
+    merged.written = {batch: rows for batch, rows in first.written.items() if batch <= upto} | second.written
+    return merged.result()
