@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from jobs import broadcast
 from jobs.driver.attempt import Attempt
 from jobs.driver.exits import HANGING, LEASE_LOST, SPARK_DIED
+from jobs.driver.warming import driver_warm
 from jobs.engine.session import SessionOptions, jars_in, session_build
 from jobs.models import Command, CommandKind, Driver, DriverKind
 from jobs.nodes.registry import REGISTRY
@@ -56,6 +57,9 @@ class DriverProcess:
         REGISTRY.catalogue()
         self.spark.range(1).count()
         driver_ready(driver=self.driver)
+        if self.driver.kind != DriverKind.DEDICATED:
+            run = self.driver.kind == DriverKind.SHARED
+            threading.Thread(target=driver_warm, args=(self.spark, work_dir), kwargs={"run": run}, name="warming", daemon=True).start()
 
     def wake(self) -> None:
         self._wake.set()
