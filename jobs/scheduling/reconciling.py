@@ -1,6 +1,7 @@
 """Compares what should be with what is, every few seconds. Any number of these may run at once."""
 
 import logging
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
@@ -78,8 +79,10 @@ def stops_settle() -> int:
 
 
 def starts_overdue_fail() -> int:
-    """SCHEDULED for longer than the start time-out, and why nobody took it."""
+    """SCHEDULED for longer than the start time-out, and why nobody took it. Time in which no worker was there does not count."""
     term = now_plus(-settings.START_TIMEOUT_SECONDS)
+    if not _was_a_driver_there(term):
+        return 0
     waiting_since = Q(next_attempt_at=None) | Q(next_attempt_at__lte=term)
     overdue = Execution.objects.filter(waiting_since, status=ExecutionStatus.SCHEDULED, create_time__lte=term)
     moved = 0
@@ -88,6 +91,12 @@ def starts_overdue_fail() -> int:
             continue
         moved += execution_refuse(execution_id=row.execution_id, reason=_why_unclaimed(row))
     return moved
+
+
+def _was_a_driver_there(moment: Any) -> bool:
+    """Whether a driver lived, or tried to, at `moment`: work that waited through an outage waits anew when the workers are back."""
+    lived = Q(heartbeat_time__gte=moment) | Q(heartbeat_time=None, end_time__gte=moment) | Q(heartbeat_time=None, end_time=None)
+    return Driver.objects.filter(lived, start_time__lte=moment).exists()
 
 
 def _why_unclaimed(row: Execution) -> str:

@@ -75,20 +75,36 @@ def test_a_stop_that_met_a_handover_is_carried_out() -> None:
     assert execution.status == "PAUSED"
 
 
+def driver_there_all_along() -> None:
+    driver_row()
+    Driver.objects.update(start_time=timezone.now() - timedelta(hours=2), heartbeat_time=timezone.now())
+
+
 def test_a_start_that_nobody_takes_fails_and_says_why() -> None:
     execution = started()
+    driver_there_all_along()
     assert reconcile() == 0
     long_ago()
     assert reconcile() == 1
     execution.refresh_from_db()
     assert execution.status == "FAILED"
-    assert "is a worker running?" in execution.error_message
+    assert "every slot is taken" in execution.error_message
+
+
+def test_a_start_that_waited_through_an_outage_is_not_failed_when_the_workers_are_back() -> None:
+    execution = started()
+    driver_row()
+    Driver.objects.update(start_time=timezone.now() - timedelta(hours=3), heartbeat_time=timezone.now() - timedelta(hours=2))
+    driver_row(pid=2)
+    long_ago()
+    assert reconcile() == 0
+    execution.refresh_from_db()
+    assert execution.status == "SCHEDULED"
 
 
 def test_a_start_whose_host_is_gone_names_the_host() -> None:
     execution = started()
-    driver_row()
-    Driver.objects.update(heartbeat_time=timezone.now())
+    driver_there_all_along()
     Execution.objects.update(storage_host="cellar")
     long_ago()
     reconcile()
@@ -98,6 +114,7 @@ def test_a_start_whose_host_is_gone_names_the_host() -> None:
 
 def test_a_resumed_execution_gets_the_whole_start_time_out() -> None:
     execution = started()
+    driver_there_all_along()
     long_ago()
     Execution.objects.update(seq=F("seq") + 1)
     Event.objects.create(execution=execution, seq=2, time=timezone.now(), kind="status", to_status="SCHEDULED")
