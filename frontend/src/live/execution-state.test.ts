@@ -56,9 +56,17 @@ describe('what the socket tells of one execution', () => {
     expect(state.events[0]?.seq).toBe(EVENTS_KEPT + 21)
   })
 
-  it('keeps samples a second apart and replaces closer ones', () => {
-    const state = told(snapshot(1), metrics('2026-11-21T10:00:00.000Z', { rows_in: 1 }), metrics('2026-11-21T10:00:00.500Z', { rows_in: 2 }), metrics('2026-11-21T10:00:01.600Z', { rows_in: 3 }))
-    expect(state.series.map((one) => one.rows_in)).toEqual([2, 3])
+  it('keeps one sample a second, the latest of it, however fast they come', () => {
+    const halves = Array.from({ length: 20 }, (_, index) => metrics(new Date(Date.parse('2026-11-21T10:00:00Z') + index * 500).toISOString(), { rows_in: index }))
+    const state = told(snapshot(1), ...halves)
+    expect(state.series.map((one) => one.rows_in)).toEqual([1, 3, 5, 7, 9, 11, 13, 15, 17, 19])
+  })
+
+  it('takes a sample as a sign of life', () => {
+    const running = execution({ confirmed_time: '2026-11-21T10:00:00Z', lease_expires_at: '2026-11-21T10:00:15Z' })
+    const state = told(snapshot(1, { execution: running }), metrics('2026-11-21T10:01:00Z'))
+    expect(state.execution.confirmed_time).toBe('2026-11-21T10:01:00Z')
+    expect(state.execution.lease_expires_at).toBe('2026-11-21T10:01:15.000Z')
   })
 
   it('never lets totals go back', () => {

@@ -1,4 +1,5 @@
 import type { Checkpoint, Execution, ExecutionEvent } from '../api/types'
+import { confirmedAt } from './confirmation'
 import type { EventMessage, ExecutionMessage, MetricsMessage } from './messages'
 
 export interface Printed {
@@ -22,7 +23,7 @@ export interface ExecutionState {
   /** Newest first. */
   checkpoints: Checkpoint[]
   metrics: MetricsMessage | null
-  /** Oldest first, in steps of at least a second. */
+  /** Oldest first, one a second. */
   series: MetricsMessage[]
   /** Newest last. */
   printed: Printed[]
@@ -85,18 +86,21 @@ function withCheckpoint(checkpoints: Checkpoint[], fresh: Checkpoint): Checkpoin
   return [fresh, ...checkpoints.filter((one) => one.id !== fresh.id)].sort(newestCheckpoint).slice(0, CHECKPOINTS_KEPT)
 }
 
+const secondOf = (time: string) => Math.floor(Date.parse(time) / 1000)
+
+/** One sample a second: a later one of the same second takes its place. */
 function withSample(series: MetricsMessage[], fresh: MetricsMessage): MetricsMessage[] {
   const last = series.at(-1)
   if (!last) return [fresh]
-  const apart = Date.parse(fresh.time) - Date.parse(last.time)
+  const apart = secondOf(fresh.time) - secondOf(last.time)
   if (apart < 0) return series
-  return apart < 1000 ? [...series.slice(0, -1), fresh] : [...series, fresh].slice(-SERIES_KEPT)
+  return apart === 0 ? [...series.slice(0, -1), fresh] : [...series, fresh].slice(-SERIES_KEPT)
 }
 
-/** Totals never go back: a sample sent before the latest event must not undo it. */
+/** Totals never go back: a sample sent before the latest event must not undo it. Who measures is alive, which confirms the state. */
 function withTotals(execution: Execution, sample: MetricsMessage): Execution {
   return {
-    ...execution,
+    ...confirmedAt(execution, sample.time),
     processed_records: Math.max(execution.processed_records, sample.rows_in),
     written_records: Math.max(execution.written_records, sample.rows_out),
     failed_records: Math.max(execution.failed_records, sample.rows_rejected),

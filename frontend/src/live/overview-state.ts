@@ -1,4 +1,5 @@
 import type { Execution } from '../api/types'
+import { confirmedAt } from './confirmation'
 import type { OverviewMessage, RatesMessage } from './messages'
 
 /** All unfinished executions, the latest of every job, and their rates. Numbers only rise; they may skip. */
@@ -19,8 +20,11 @@ export function applyOverviewMessage(state: OverviewState, message: OverviewMess
       if (known && known.seq > message.execution.seq) return state
       return { ...state, number: Math.max(state.number, message.number), executions: { ...state.executions, [message.execution.execution_id]: message.execution } }
     }
-    case 'rates':
-      return { ...state, rates: { ...state.rates, [message.execution_id]: message } }
+    case 'rates': {
+      const known = state.executions[message.execution_id]
+      const executions = known ? { ...state.executions, [message.execution_id]: confirmedAt(known, message.time) } : state.executions
+      return { ...state, executions, rates: { ...state.rates, [message.execution_id]: message } }
+    }
     default:
       return state
   }

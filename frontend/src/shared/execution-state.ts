@@ -3,7 +3,7 @@ import type { Execution, Status } from '../api/types'
 const LEASED: readonly Status[] = ['INITIALIZING', 'RUNNING']
 const FINAL: readonly Status[] = ['COMPLETED', 'FAILED', 'CANCELLED']
 /** The driver's last word may be this much older than its lease before we call it unconfirmed. */
-const PATIENCE_MS = 1_000
+const PATIENCE_MS = 5_000
 
 export const isFinal = (status: Status): boolean => FINAL.includes(status)
 export const isActive = (status: Status): boolean => LEASED.includes(status) || status === 'SCHEDULED'

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { useStore } from 'zustand'
 import type { Execution } from '../api/types'
+import { newerOf } from '../live/confirmation'
 import { overviewStore } from '../live/overview-stream'
 import type { OverviewState } from '../live/overview-state'
 
@@ -24,13 +25,13 @@ export function useLatest(jobName: string, listed: Execution | null): Execution 
   const heard = useStore(overviewStore, (overview) => byJob(overview.state.executions).get(jobName))
   if (!heard) return listed
   if (!listed || heard.create_time > listed.create_time) return heard
-  return heard.execution_id === listed.execution_id && heard.seq >= listed.seq ? heard : listed
+  return heard.execution_id === listed.execution_id ? newerOf(heard, listed) : listed
 }
 
 /** The same for one execution of a list. */
 export function useHeard(listed: Execution): Execution {
   const heard = useStore(overviewStore, (overview) => overview.state.executions[listed.execution_id])
-  return heard && heard.seq >= listed.seq ? heard : listed
+  return heard ? newerOf(heard, listed) : listed
 }
 
 export const useRates = (executionId: string | undefined) => useStore(overviewStore, (overview) => (executionId ? overview.state.rates[executionId] : undefined))

@@ -30,7 +30,8 @@ export interface RunCanvasProps {
   onSelect?: (nodeId: string | null) => void
 }
 
-const glyphOf = (status: string) => (status === 'CANCELLED' || status === 'INITIALIZING' ? 'scheduled' : status.toLowerCase())
+/** Only one node failed; the others ended with it. */
+const glyphOf = (status: string) => (status === 'FAILED' ? 'cancelled' : status.toLowerCase())
 
 /** The job's canvas, read-only, with live totals on nodes and rates on edges. */
 export function RunCanvas({ document, layout, catalogue, counts, status, stale = false, errorNodeId = '', selected = null, onSelect }: RunCanvasProps) {

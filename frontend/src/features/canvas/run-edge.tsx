@@ -27,7 +27,7 @@ export const RunEdge = memo(function RunEdge(props: EdgeProps<Edge<RunEdgeData>>
   return (
     <>
       <BaseEdge id={props.id} path={path} className={`pw-edge ${look}`} style={{ strokeWidth: edgeWidth(perSecond) }} interactionWidth={0} />
-      {figures && (
+      {figures && figures.perSecond !== null && (
         <EdgeLabelRenderer>
           <div className={`pw-rate nodrag nopan${props.data?.errors ? ' pw-rate-errors' : ''}`} style={{ transform: `translate(-50%, -50%) translate(${labelX}px, ${labelY}px)` }}>
             {perSecond > 0 ? (

@@ -7,7 +7,7 @@ import { FamilyTile } from './family-tile'
 import { useKeyed } from './keyed-store'
 import { rows } from './numbers'
 import { Ports } from './ports'
-import { StateGlyph } from './state-glyph'
+import { StateGlyph } from '../../shared/state-glyph'
 
 export const CountsContext = createContext<CountsStore>(countsStore())
 

@@ -3,7 +3,7 @@ import { IconArrowBackUp, IconArrowForwardUp, IconCheck, IconChevronDown, IconPl
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
-import { StateGlyph } from '../canvas/state-glyph'
+import { StateGlyph } from '../../shared/state-glyph'
 import { publishDraft, startJob, type JobHead } from './draft-requests'
 import { useEditor } from './editor-store'
 import { SaveChip } from './save-chip'

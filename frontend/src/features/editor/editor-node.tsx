@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { familyOf, type DagNode, type NodeType, type Problem } from '../../dag/document'
 import { FamilyTile } from '../canvas/family-tile'
 import { Ports } from '../canvas/ports'
-import { StateGlyph } from '../canvas/state-glyph'
+import { StateGlyph } from '../../shared/state-glyph'
 import { summary } from '../canvas/summary'
 import { openPicker } from './picker-store'
 

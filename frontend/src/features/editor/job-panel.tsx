@@ -2,7 +2,7 @@ import { ActionIcon, Button, SegmentedControl, Select, TextInput, Textarea } fro
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { DagDocument, Json, JobType } from '../../dag/document'
-import { StateGlyph } from '../canvas/state-glyph'
+import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
 
 const JOB_TYPES: JobType[] = ['STREAMING', 'BATCH_ROLLER', 'SQL_TASK']

@@ -5,7 +5,7 @@ import { connectionRefusal } from '../../dag/connect-rules'
 import { familyOf, isInput, topologicalOrder, type Catalogue, type DagDocument, type Endpoint } from '../../dag/document'
 import { nodeProblems, worst } from '../../dag/problems'
 import { FamilyTile } from '../canvas/family-tile'
-import { StateGlyph } from '../canvas/state-glyph'
+import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
 
 /** Every edge that could be drawn from a node, as `[from, to]`. */

@@ -56,7 +56,7 @@ export default function ExecutionsPage() {
   const [job, setJob] = useUrlState('job')
   const [state, setState] = useUrlState('state')
   const [trigger, setTrigger] = useUrlState('trigger')
-  const list = usePagedList<Execution>(['executions'], withQuery('/api/executions', { q, job_name: job, status: state, triggered_by: trigger }), { refetchInterval: 20_000 })
+  const list = usePagedList<Execution>(['executions'], withQuery('/api/executions', { q, job_name: job, status: state, triggered_by: trigger }), { refetchInterval: 10_000 })
   useRefetchOnChange(list.refetch)
   const columns = useMemo<Column<Execution>[]>(
     () => [

@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import type { Checkpoint, ExecutionEvent } from '../../api/types'
+import { keptBytes } from '../../shared/checkpoints/checkpoint-columns'
 import { SizeFigure } from '../../shared/checkpoints/size-figure'
 import { count, duration } from '../../shared/numbers'
 import { SectionHead } from '../../shared/section-head'
@@ -55,7 +56,7 @@ export function SidePanel({ checkpoints, events, loading, onTab, onCheckpoint }:
                 <td className="pw-mono-11 pw-3">{clock(one.create_time)}</td>
                 <td className="pw-num">{duration(one.duration_ms)}</td>
                 <td className="pw-num">
-                  <SizeFigure value={one.storage_size_bytes} />
+                  <SizeFigure value={keptBytes(one, one.storage_size_bytes)} />
                 </td>
               </tr>
             ))}

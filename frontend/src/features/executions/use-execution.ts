@@ -6,10 +6,15 @@ import type { Execution } from '../../api/types'
 import type { Catalogue, DagDocument, Layout, NodeType } from '../../dag/document'
 import type { ExecutionState } from '../../live/execution-state'
 import { executionStream } from '../../live/execution-stream'
+import { newerOf } from '../../live/confirmation'
 import { linkOf, type Link } from '../../live/link-state'
+import { isActive } from '../../shared/execution-state'
 import { useNow } from '../../shared/use-now'
 
 const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
+
+/** A running execution that has nothing to tell is asked for its lease this often. */
+const CONFIRM_MS = 6_000
 
 /** What the page shows of one execution: by the live link, and by one request until it speaks. */
 export interface Watched {
@@ -25,10 +30,15 @@ export function useExecution(executionId: string): Watched {
   useEffect(() => stream.open(), [stream])
   const { state, link } = useStore(stream.store)
   const finalTrace = state && state.execution.status === 'FAILED' ? state.seq : 0
-  const asked = useQuery({ queryKey: ['execution', executionId, finalTrace], queryFn: () => request<Execution>('GET', `/api/executions/${encodeURIComponent(executionId)}`), placeholderData: (old) => (old?.execution_id === executionId ? old : undefined) })
+  const asked = useQuery({
+    queryKey: ['execution', executionId, finalTrace],
+    refetchInterval: (query) => (query.state.data && isActive(query.state.data.status) ? CONFIRM_MS : false),
+    queryFn: () => request<Execution>('GET', `/api/executions/${encodeURIComponent(executionId)}`),
+    placeholderData: (old) => (old?.execution_id === executionId ? old : undefined),
+  })
   const now = useNow()
   const heard = state?.execution.execution_id === executionId ? state : null
-  const execution = heard ? { ...heard.execution, error_stack_trace: asked.data?.error_stack_trace ?? null } : asked.data
+  const execution = heard ? { ...(asked.data ? newerOf(heard.execution, asked.data) : heard.execution), error_stack_trace: asked.data?.error_stack_trace ?? null } : asked.data
   return { execution, live: heard, link: linkOf(now, link), error: execution ? null : asked.error, retry: () => void asked.refetch() }
 }
 

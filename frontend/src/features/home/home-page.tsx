@@ -124,7 +124,7 @@ function NextStarts({ overview }: { overview: Overview }) {
 /** What is wrong first, what runs second: the whole installation at a glance. */
 export default function HomePage() {
   const { t } = useTranslation(['home', 'shared'])
-  const found = useQuery({ queryKey: ['overview'], queryFn: () => request<Overview>('GET', '/api/overview'), refetchInterval: 20_000, placeholderData: keepPreviousData })
+  const found = useQuery({ queryKey: ['overview'], queryFn: () => request<Overview>('GET', '/api/overview'), refetchInterval: 10_000, placeholderData: keepPreviousData })
   useRefetchOnChange(() => void found.refetch())
   const overview = found.data
   const never = overview !== undefined && overview.lanes.length === 0 && overview.attention.length === 0 && overview.running === 0

@@ -32,7 +32,7 @@ export default function JobsPage() {
   const [importing, setImporting] = useUrlState('import')
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [dialog, setDialog] = useState<{ job: Job; kind: JobDialog } | null>(null)
-  const list = usePagedList<Job>(['jobs'], withQuery('/api/jobs', { ...filter }), { refetchInterval: 15_000 })
+  const list = usePagedList<Job>(['jobs'], withQuery('/api/jobs', { ...filter }), { refetchInterval: 10_000 })
   useRefetchOnChange(list.refetch)
   const rows = list.rows
   const picked = useMemo(() => (rows ?? []).filter((job) => chosen.has(job.job_name)), [rows, chosen])

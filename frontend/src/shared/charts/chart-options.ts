@@ -29,7 +29,7 @@ function drawMarks(plot: uPlot, look: ChartLook): void {
   ctx.font = `${10.5 * ratio}px ${token('font')}`
   ctx.lineWidth = ratio
   ctx.setLineDash([3 * ratio, 3 * ratio])
-  for (const mark of look.bars ? [] : look.marks()) {
+  for (const mark of look.bars || look.times().length < 2 ? [] : look.marks()) {
     const x = Math.round(plot.valToPos(mark.at / 1000, 'x', true))
     if (x < bbox.left || x > bbox.left + bbox.width) continue
     ctx.strokeStyle = ctx.fillStyle = token(mark.color ?? 'text-3')

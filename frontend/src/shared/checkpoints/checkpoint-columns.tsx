@@ -18,6 +18,9 @@ export const largestOf = (rows: readonly Checkpoint[]): Largest => ({
   took: Math.max(1, ...rows.map((row) => row.duration_ms ?? 0)),
 })
 
+/** Nothing where no copy was ever complete. */
+export const keptBytes = (row: Checkpoint, bytes: number): number | null => (row.status === 'PENDING' || row.status === 'FAILED' ? null : bytes)
+
 const share = (part: number, whole: number) => `${Math.min(100, (part / whole) * 100)}%`
 
 export function CheckpointChips({ checkpoint, t }: { checkpoint: Checkpoint; t: TFunction<'checkpoints'> }) {
@@ -89,7 +92,7 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest,
       numeric: true,
       cell: (row) => (
         <>
-          <SizeFigure value={row.storage_size_bytes} />
+          <SizeFigure value={keptBytes(row, row.storage_size_bytes)} />
           {row.storage_size_bytes > 0 && (
             <span className="pw-bar pw-bar-two">
               <i style={{ width: share(row.exclusive_bytes, largest.size) }} />
@@ -99,7 +102,7 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest,
         </>
       ),
     },
-    { key: 'exclusive', title: t('column.exclusive'), width: 80, numeric: true, cell: (row) => <SizeFigure value={row.exclusive_bytes} /> },
+    { key: 'exclusive', title: t('column.exclusive'), width: 80, numeric: true, cell: (row) => <SizeFigure value={keptBytes(row, row.exclusive_bytes)} /> },
     {
       key: 'took',
       title: t('column.took'),

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Modal, TextInput, Tooltip } from '@mantine/core'
-import { IconPin, IconTag, IconTrash, IconX } from '@tabler/icons-react'
+import { IconDeviceFloppy, IconPin, IconTag, IconTrash, IconX } from '@tabler/icons-react'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
@@ -9,6 +9,7 @@ import { RelativeTime } from '../relative-time'
 import { StateBadge } from '../state-badge'
 import { wholeTime } from '../times'
 import { useAct } from '../use-act'
+import { keptBytes } from './checkpoint-columns'
 import { CheckpointOffsets } from './checkpoint-offsets'
 import { CheckpointPhases } from './checkpoint-phases'
 import { changeCheckpoint, deleteCheckpoint } from './checkpoint-requests'
@@ -72,6 +73,7 @@ function Acts({ checkpoint, onClose, onChange }: Props) {
   const [dialog, setDialog] = useState<'label' | 'delete' | null>(null)
   const [busy, act] = useAct()
   const flip = () => act('pin', { run: () => changeCheckpoint(checkpoint.id, { pinned: !checkpoint.pinned }), done: () => t(checkpoint.pinned ? 'unpinned' : 'nowPinned', { number: checkpoint.checkpoint_id }), after: onChange })
+  const keep = () => act('savepoint', { run: () => changeCheckpoint(checkpoint.id, { is_savepoint: true }), done: () => t('kept', { number: checkpoint.checkpoint_id }), after: onChange })
   const gone = checkpoint.status === 'EXPIRED'
   const close = () => setDialog(null)
   return (
@@ -82,6 +84,12 @@ function Acts({ checkpoint, onClose, onChange }: Props) {
       <Button disabled={gone} leftSection={<IconTag size={14} />} onClick={() => setDialog('label')}>
         {t('label.act')}
       </Button>
+      {!checkpoint.is_savepoint && (
+        <Button loading={busy === 'savepoint'} disabled={checkpoint.status !== 'COMPLETED'} leftSection={<IconDeviceFloppy size={14} />} onClick={() => void keep()}>
+          {t('keep')}
+        </Button>
+      )}
+      <span className="pw-grow" />
       <Tooltip label={t('delete.act')}>
         <ActionIcon className="pw-danger" disabled={gone || checkpoint.status === 'PENDING'} aria-label={t('delete.act')} onClick={() => setDialog('delete')}>
           <IconTrash size={14} color="var(--state-failed)" />
@@ -123,8 +131,8 @@ export function CheckpointDetail({ checkpoint, onClose, onChange }: Props) {
     [t('detail.attempt'), checkpoint.attempt],
     [t('detail.origin'), checkpoint.requested_by ? `${t(`shared:origin.${checkpoint.origin}`)}, ${checkpoint.requested_by}` : t(`shared:origin.${checkpoint.origin}`)],
     [t('detail.generation'), <span key="g" className="pw-mono-11" title={checkpoint.generation}>{checkpoint.generation.slice(0, 8)}</span>],
-    [t('column.logical'), <SizeFigure key="l" value={checkpoint.storage_size_bytes} />],
-    [t('column.exclusive'), <SizeFigure key="x" value={checkpoint.exclusive_bytes} />],
+    [t('column.logical'), <SizeFigure key="l" value={keptBytes(checkpoint, checkpoint.storage_size_bytes)} />],
+    [t('column.exclusive'), <SizeFigure key="x" value={keptBytes(checkpoint, checkpoint.exclusive_bytes)} />],
   ]
   return (
     <aside className="pw-drawer" aria-label={t('detail.title', { number: checkpoint.checkpoint_id })}>
@@ -139,9 +147,8 @@ export function CheckpointDetail({ checkpoint, onClose, onChange }: Props) {
         <div className="pw-line">
           <StateBadge state={checkpoint.status} />
           <span className="pw-12 pw-2 pw-nowrap"><RelativeTime time={checkpoint.complete_time ?? checkpoint.create_time} /></span>
-          <span className="pw-grow" />
-          <Acts checkpoint={checkpoint} onClose={onClose} onChange={onChange} />
         </div>
+        <Acts checkpoint={checkpoint} onClose={onClose} onChange={onChange} />
         {checkpoint.label && <p className="pw-12 pw-2 pw-wrap">“{checkpoint.label}”</p>}
       </div>
       <div className="pw-drawer-body">

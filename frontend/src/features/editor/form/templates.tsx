@@ -2,7 +2,7 @@ import { ActionIcon, Button } from '@mantine/core'
 import type { ArrayFieldItemTemplateProps, ArrayFieldTemplateProps, FieldTemplateProps, ObjectFieldTemplateProps, TemplatesType } from '@rjsf/utils'
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
-import { StateGlyph } from '../../canvas/state-glyph'
+import { StateGlyph } from '../../../shared/state-glyph'
 import { isShown } from './form-schema'
 
 function Errors({ messages, id }: { messages: string[] | undefined; id: string }) {
