@@ -5,47 +5,75 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('jobs', '0001_initial'),
+        ("jobs", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Checkpoint',
+            name="Checkpoint",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('generation', models.UUIDField()),
-                ('checkpoint_id', models.PositiveIntegerField()),
-                ('checkpoint_type', models.CharField(choices=[('STREAMING', 'Streaming'), ('ROLLER', 'Roller'), ('SQL_TASK', 'Sql Task')], max_length=20)),
-                ('status', models.CharField(choices=[('PENDING', 'Pending'), ('COMPLETED', 'Completed'), ('FAILED', 'Failed'), ('EXPIRED', 'Expired')], default='PENDING', max_length=20)),
-                ('origin', models.CharField(choices=[('INTERVAL', 'Interval'), ('ROWS', 'Rows'), ('PAGE', 'Page'), ('MANUAL', 'Manual'), ('STOP', 'Stop')], max_length=20)),
-                ('requested_by', models.CharField(blank=True, default='', max_length=200)),
-                ('label', models.CharField(blank=True, default='', max_length=200)),
-                ('pinned', models.BooleanField(default=False)),
-                ('is_savepoint', models.BooleanField(default=False)),
-                ('attempt', models.PositiveIntegerField(default=0)),
-                ('state_data', models.JSONField(default=dict)),
-                ('storage_path', models.CharField(blank=True, default='', max_length=1000)),
-                ('storage_size_bytes', models.BigIntegerField(default=0)),
-                ('exclusive_bytes', models.BigIntegerField(default=0)),
-                ('file_count', models.PositiveIntegerField(default=0)),
-                ('phases', models.JSONField(default=dict)),
-                ('queries', models.JSONField(default=dict)),
-                ('operators', models.JSONField(default=list)),
-                ('failure_reason', models.TextField(blank=True, default='')),
-                ('create_time', models.DateTimeField(auto_now_add=True)),
-                ('complete_time', models.DateTimeField(null=True)),
-                ('delete_time', models.DateTimeField(null=True)),
-                ('deleted_by', models.CharField(blank=True, default='', max_length=200)),
-                ('execution', models.ForeignKey(db_column='execution_id', on_delete=django.db.models.deletion.PROTECT, related_name='checkpoints', to='jobs.execution', to_field='execution_id')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("generation", models.UUIDField()),
+                ("checkpoint_id", models.PositiveIntegerField()),
+                (
+                    "checkpoint_type",
+                    models.CharField(choices=[("STREAMING", "Streaming"), ("ROLLER", "Roller"), ("SQL_TASK", "Sql Task")], max_length=20),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("PENDING", "Pending"), ("COMPLETED", "Completed"), ("FAILED", "Failed"), ("EXPIRED", "Expired")],
+                        default="PENDING",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[("INTERVAL", "Interval"), ("ROWS", "Rows"), ("PAGE", "Page"), ("MANUAL", "Manual"), ("STOP", "Stop")],
+                        max_length=20,
+                    ),
+                ),
+                ("requested_by", models.CharField(blank=True, default="", max_length=200)),
+                ("label", models.CharField(blank=True, default="", max_length=200)),
+                ("pinned", models.BooleanField(default=False)),
+                ("is_savepoint", models.BooleanField(default=False)),
+                ("attempt", models.PositiveIntegerField(default=0)),
+                ("state_data", models.JSONField(default=dict)),
+                ("storage_path", models.CharField(blank=True, default="", max_length=1000)),
+                ("storage_size_bytes", models.BigIntegerField(default=0)),
+                ("exclusive_bytes", models.BigIntegerField(default=0)),
+                ("file_count", models.PositiveIntegerField(default=0)),
+                ("phases", models.JSONField(default=dict)),
+                ("queries", models.JSONField(default=dict)),
+                ("operators", models.JSONField(default=list)),
+                ("failure_reason", models.TextField(blank=True, default="")),
+                ("create_time", models.DateTimeField(auto_now_add=True)),
+                ("complete_time", models.DateTimeField(null=True)),
+                ("delete_time", models.DateTimeField(null=True)),
+                ("deleted_by", models.CharField(blank=True, default="", max_length=200)),
+                (
+                    "execution",
+                    models.ForeignKey(
+                        db_column="execution_id",
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="checkpoints",
+                        to="jobs.execution",
+                        to_field="execution_id",
+                    ),
+                ),
             ],
             options={
-                'db_table': 'pipeline_checkpoint',
-                'indexes': [models.Index(fields=['execution', '-checkpoint_id'], name='checkpoint_execution'), models.Index(fields=['create_time'], name='checkpoint_create_time'), models.Index(condition=models.Q(('is_savepoint', True)), fields=['is_savepoint'], name='checkpoint_savepoints')],
-                'constraints': [models.UniqueConstraint(fields=('execution', 'checkpoint_id'), name='checkpoint_number_unique')],
+                "db_table": "pipeline_checkpoint",
+                "indexes": [
+                    models.Index(fields=["execution", "-checkpoint_id"], name="checkpoint_execution"),
+                    models.Index(fields=["create_time"], name="checkpoint_create_time"),
+                    models.Index(condition=models.Q(("is_savepoint", True)), fields=["is_savepoint"], name="checkpoint_savepoints"),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("execution", "checkpoint_id"), name="checkpoint_number_unique")],
             },
         ),
     ]

@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0001_initial'),
+        ("jobs", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='jobdraft',
-            name='logic_hash',
-            field=models.CharField(blank=True, default='', max_length=64),
+            model_name="jobdraft",
+            name="logic_hash",
+            field=models.CharField(blank=True, default="", max_length=64),
         ),
     ]

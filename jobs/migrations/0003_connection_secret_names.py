@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0002_draft_logic_hash'),
+        ("jobs", "0002_draft_logic_hash"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='connection',
-            name='secret_names',
+            model_name="connection",
+            name="secret_names",
             field=models.JSONField(default=list),
         ),
     ]

@@ -5,15 +5,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0003_connection_secret_names'),
+        ("jobs", "0003_connection_secret_names"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddIndex(
-            model_name='execution',
-            index=models.Index(fields=['end_time'], name='execution_end_time'),
+            model_name="execution",
+            index=models.Index(fields=["end_time"], name="execution_end_time"),
         ),
     ]
