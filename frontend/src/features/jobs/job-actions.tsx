@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Menu, Tooltip } from '@mantine/core'
-import { IconCalendar, IconDots, IconDownload, IconPencil, IconPlayerPlay, IconPlayerStop, IconPower, IconSettings, IconTrash } from '@tabler/icons-react'
+import { IconCalendar, IconDots, IconDownload, IconPencil, IconPlayerPlay, IconPlayerStop, IconPower, IconRestore, IconSettings, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { Job } from '../../api/types'
@@ -8,8 +8,9 @@ import { useLatest } from '../../shared/overview'
 import { useAct } from '../../shared/use-act'
 import { useStart } from '../../shared/use-start'
 import { exportAddress, resumeExecution, stopExecution, switchJob } from './job-requests'
+import { useExamples } from './use-examples'
 
-export type JobDialog = 'schedule' | 'config' | 'delete'
+export type JobDialog = 'schedule' | 'config' | 'reset' | 'delete'
 
 interface Props {
   job: Job
@@ -22,6 +23,7 @@ export function JobActions({ job, refetch, onDialog }: Props) {
   const { t } = useTranslation(['jobs', 'shared'])
   const navigate = useNavigate()
   const [busy, act] = useAct()
+  const isExample = useExamples().has(job.job_name)
   const latest = useLatest(job.job_name, job.latest_execution)
   const running = latest !== null && !isFinal(latest.status) && latest.status !== 'PAUSED'
   const why = job.version === null ? t('publishFirst') : !job.enabled ? t('switchedOff') : ''
@@ -68,6 +70,11 @@ export function JobActions({ job, refetch, onDialog }: Props) {
           <Menu.Item leftSection={<IconPower size={14} />} onClick={() => void flip()}>
             {t(job.enabled ? 'switchOff' : 'switchOn')}
           </Menu.Item>
+          {isExample && (
+            <Menu.Item leftSection={<IconRestore size={14} />} onClick={() => onDialog('reset')}>
+              {t('reset.act')}
+            </Menu.Item>
+          )}
           <Menu.Divider />
           {(['json', 'yaml'] as const).map((format) => (
             <Menu.Item key={format} component="a" href={exportAddress(job.job_name, format)} download leftSection={<IconDownload size={14} />}>

@@ -1,5 +1,5 @@
 import { request } from '../../api/request'
-import type { Configs, Job, JobConfig, JobType, Schedule } from '../../api/types'
+import type { Configs, Example, Job, JobConfig, JobType, Schedule } from '../../api/types'
 import type { Problem } from '../../dag/document'
 
 const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
@@ -29,3 +29,6 @@ export const readSchedule = (name: string) => request<Schedule>('GET', `${job(na
 export const saveSchedule = (name: string, schedule: Pick<Schedule, 'schedule_type' | 'cron_expression' | 'time_zone' | 'enabled'>) =>
   request<Schedule>('PUT', `${job(name)}/schedule`, schedule)
 export const removeSchedule = (name: string) => request<undefined>('DELETE', `${job(name)}/schedule`)
+
+export const readExamples = async () => (await request<{ results: Example[] }>('GET', '/api/examples')).results
+export const resetExample = (name: string) => request<unknown>('POST', `/api/examples/${encodeURIComponent(name)}/reset`, {})

@@ -21,6 +21,7 @@ import { jobColumns } from './job-columns'
 import { JobFilters, useJobFilter } from './job-filters'
 import './jobs.css'
 import { NewJobDialog } from './new-job-dialog'
+import { ResetDialog } from './reset-dialog'
 import { ScheduleDialog } from './schedule-dialog'
 
 /** Every job one may see: state, the last ten executions, rows per second, next start, and the acts. */
@@ -72,6 +73,7 @@ export default function JobsPage() {
       {importing && <ImportDialog onClose={() => setImporting('')} onDone={list.refetch} />}
       {dialog?.kind === 'schedule' && <ScheduleDialog job={dialog.job} onClose={close} onDone={list.refetch} />}
       {dialog?.kind === 'config' && <ConfigDialog job={dialog.job} onClose={close} />}
+      {dialog?.kind === 'reset' && <ResetDialog job={dialog.job} onClose={close} onDone={list.refetch} />}
       {dialog?.kind === 'delete' && <DeleteDialog job={dialog.job} onClose={close} onDone={list.refetch} />}
     </main>
   )

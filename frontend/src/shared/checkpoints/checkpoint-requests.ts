@@ -1,24 +1,8 @@
 import { request } from '../../api/request'
-import type { Checkpoint } from '../../api/types'
+import type { Checkpoint, CleanupItem, Precheck } from '../../api/types'
 
 const path = (id: number) => `/api/checkpoints/${id}`
 
-export interface Precheck {
-  ok: boolean
-  checks: { name: string; ok: boolean; severity?: 'info' | 'warning' | 'error'; message: string }[]
-}
-
-export interface CleanupItem {
-  checkpoint: number | null
-  checkpoint_id?: number
-  job_name?: string
-  execution_id?: string
-  action: 'delete' | 'keep'
-  reason: string
-  bytes: number
-}
-
-export const readCheckpoint = (id: number) => request<Checkpoint>('GET', path(id))
 export const changeCheckpoint = (id: number, change: { label?: string; pinned?: boolean; is_savepoint?: boolean }) => request<Checkpoint>('PATCH', path(id), change)
 export const deleteCheckpoint = (id: number) => request<undefined>('DELETE', path(id))
 export const precheckRestore = (id: number) => request<Precheck>('GET', `${path(id)}/precheck`)
