@@ -69,8 +69,19 @@ class ExecutionResumeView(ExecutionActionView):
     act = staticmethod(execution_resume)
 
 
-class ExecutionCancelView(ExecutionActionView):
-    act = staticmethod(execution_cancel)
+class CancelBody(Body):
+    """`force`: do not wait for the batch boundary."""
+
+    force: bool = False
+
+
+class ExecutionCancelView(ApiView):
+    @described("End it for good", takes=CancelBody, responds=StartedOut, status=202, tag="executions")
+    def post(self, request: Request, execution_id: str) -> Response:
+        force = body_read(request, CancelBody).force
+        execution = execution_get(user=self.user(), execution_id=execution_id)
+        execution_cancel(execution=execution, user=self.user(), force=force)
+        return answer(StartedOut(execution_id=execution_id), status=202)
 
 
 class ExecutionCheckpointView(ExecutionActionView):
