@@ -52,13 +52,15 @@ def checkpoint_folder(root: Path, job_uid: str, execution_id: str, number: int) 
 def checkpoint_restore(folder: Path, live: Path) -> dict[str, int]:
     """A new generation's live folder from a checkpoint: query → the batch it goes on behind (-1: from the beginning).
 
-    All queries or none; nothing happens where `live` exists already (a restore that was finished before a crash). ManifestDamaged or
-    CutDamaged name the file that is wrong; then nothing of `live` exists.
+    All queries or none; nothing happens where `live` holds something already (a restore that was finished before a crash).
+    ManifestDamaged or CutDamaged name the file that is wrong; then nothing of `live` exists.
     """
     queries = checkpoint_queries(folder)
     batches = {key: int(query["batch_id"]) for key, query in queries.items()}
-    if live.exists():
+    if live.is_dir() and any(live.iterdir()):
         return batches
+    if live.is_dir():
+        live.rmdir()
     partial = partial_of(live)
     folder_remove(partial)
     partial.mkdir(parents=True)

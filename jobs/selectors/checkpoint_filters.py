@@ -23,7 +23,7 @@ def checkpoints_filtered(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -
     rows = _kept(rows, given)
     if text := given.get("q", "").strip():
         in_job = Q(execution__job_name__icontains=text) | Q(execution__job__title__icontains=text)
-        rows = rows.filter(in_job | Q(label__icontains=text) | Q(execution_id__startswith=text))
+        rows = rows.filter(in_job | Q(label__icontains=text) | Q(execution__execution_id__startswith=text))
     for name, condition in (("created_after", "create_time__gte"), ("created_before", "create_time__lt")):
         if given.get(name):
             rows = rows.filter(**{condition: time_read(given[name], name)})

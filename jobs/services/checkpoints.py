@@ -1,4 +1,4 @@
-"""Checkpoints as people and drivers change them: by checkpoints.services, with the event, the audit entry and the role it needs."""
+"""Checkpoints as people change them: by checkpoints.services, with the event, the audit entry and the role it needs."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from checkpoints import services
-from checkpoints.ledger import CheckpointResult
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Decision, Scope
 from jobs.models import Job, Role
@@ -20,49 +19,6 @@ from jobs.services.events import event_record
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-
-@transaction.atomic
-def checkpoint_begun(
-    *, execution_id: str, attempt: int, origin: str, requested_by: str = "", savepoint: bool = False, label: str = ""
-) -> Checkpoint:
-    """A PENDING checkpoint with its event. checkpoints.services.CheckpointRefused where `attempt` no longer holds the execution."""
-    checkpoint = services.checkpoint_begin(
-        execution_id=execution_id, attempt=attempt, origin=origin, requested_by=requested_by, savepoint=savepoint, label=label
-    )
-    _event(checkpoint, "checkpoint_pending", actor=requested_by or "coordinator")
-    return checkpoint
-
-
-def checkpoint_completed(*, row: int, result: CheckpointResult) -> list[Checkpoint]:
-    """COMPLETED with its event, then retention over its generation; the checkpoints that went. Safe to call again."""
-    with transaction.atomic():
-        already = Checkpoint.objects.filter(pk=row, status="COMPLETED").exists()
-        checkpoint = services.checkpoint_complete(row=row, result=result)
-        if not already:
-            _event(checkpoint, "checkpoint_completed", actor=checkpoint.requested_by or "coordinator")
-    gone = services.checkpoints_retain(checkpoint=checkpoint)
-    for one in gone:
-        _event(one, "checkpoint_deleted", actor="retention", reason="newer ones took its place")
-    return gone
-
-
-@transaction.atomic
-def checkpoint_failed(*, row: int, reason: str, phases: Mapping[str, int]) -> Checkpoint:
-    """FAILED with its event; the execution lives on."""
-    before = Checkpoint.objects.values_list("status", flat=True).get(pk=row)
-    checkpoint = services.checkpoint_fail(row=row, reason=reason, phases=phases)
-    if before != checkpoint.status:
-        _event(checkpoint, "checkpoint_failed", actor=checkpoint.requested_by or "coordinator", reason=reason)
-    return checkpoint
-
-
-def checkpoints_abandoned_fail() -> int:
-    """Part of a reconciler's tick: what died with its attempt is failed, and said. How many."""
-    failed = services.checkpoints_reconcile()
-    for checkpoint in failed:
-        _event(checkpoint, "checkpoint_failed", actor="reconciler", reason=checkpoint.failure_reason)
-    return len(failed)
 
 
 def checkpoint_change(

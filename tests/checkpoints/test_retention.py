@@ -1,0 +1,228 @@
+"""What a clean-up keeps, what it deletes, and why."""
+
+import os
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.utils import timezone
+
+from checkpoints.cut import partial_of
+from checkpoints.models import Checkpoint
+from checkpoints.retention import Decision, Scope
+from checkpoints.selectors import folder_of
+from checkpoints.services import checkpoint_begin, checkpoint_update, checkpoints_clean, checkpoints_retain, savepoint_keep
+from checkpoints.storage import bytes_freed
+from jobs.models import Execution, ExecutionStatus, Job, JobConfig
+from tests.checkpoints.kept import execution_row, kept, live_of, spark_folder
+from tests.services.job_rows import job_row
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(settings, "CHECKPOINT_ROOT", tmp_path / "root")
+    monkeypatch.setattr(settings, "CHECKPOINTS_KEPT", 2)
+    return tmp_path / "root"
+
+
+@pytest.fixture
+def execution() -> Execution:
+    return execution_row(job_row())
+
+
+def ended(execution: Execution, status: str = ExecutionStatus.CANCELLED) -> Execution:
+    Execution.objects.filter(pk=execution.pk).update(status=status, end_time=timezone.now())
+    return execution
+
+
+def cleaned(*, dry_run: bool = False, **scope: Any) -> list[Decision]:
+    return checkpoints_clean(scope=Scope(**scope), dry_run=dry_run, deleted_by="olga")
+
+
+def told(found: list[Decision]) -> dict[int | str, tuple[str, str]]:
+    return {one.checkpoint.checkpoint_id if one.checkpoint else one.path.name: (one.action, one.reason) for one in found}
+
+
+def aged(path: Path) -> Path:
+    long_ago = time.time() - 7200
+    for one in (path, *path.iterdir()):
+        os.utime(one, (long_ago, long_ago))
+    return path
+
+
+def test_the_newest_of_a_generation_are_kept(execution: Execution) -> None:
+    for _ in range(4):
+        kept(execution)
+    assert told(cleaned(dry_run=True)) == {
+        4: ("keep", "one of the newest 2"),
+        3: ("keep", "one of the newest 2"),
+        2: ("delete", "older than the newest 2"),
+        1: ("delete", "older than the newest 2"),
+    }
+    assert Checkpoint.objects.filter(status="COMPLETED").count() == 4, "a dry run deletes nothing"
+    cleaned()
+    assert list(Checkpoint.objects.filter(status="COMPLETED").order_by("checkpoint_id").values_list("checkpoint_id", flat=True)) == [3, 4]
+    assert [folder_of(row).exists() for row in Checkpoint.objects.order_by("checkpoint_id")] == [False, False, True, True]
+
+
+def test_savepoints_and_pins_are_kept_and_savepoints_do_not_count(execution: Execution) -> None:
+    pinned, savepoint, *_ = (kept(execution) for _ in range(5))
+    checkpoint_update(checkpoint=pinned, pinned=True)
+    savepoint_keep(checkpoint=savepoint)
+    found = told(cleaned())
+    assert (found[1], found[2], found[3]) == (("keep", "pinned"), ("keep", "a savepoint"), ("delete", "older than the newest 2"))
+
+
+def test_what_a_restored_execution_starts_from_is_kept(execution: Execution) -> None:
+    first, *_ = (kept(execution) for _ in range(4))
+    ended(execution)
+    restored = execution_row(execution.job, restored_from_checkpoint_id=first.pk)
+    assert told(cleaned())[1] == ("keep", f"execution {restored.execution_id} needs it")
+
+
+def test_every_generation_has_its_own_newest(execution: Execution) -> None:
+    for _ in range(3):
+        kept(execution)
+    ended(execution)
+    other = execution_row(execution.job)
+    kept(other)
+    actions = [(one.checkpoint.execution_id, one.action) for one in cleaned() if one.checkpoint]
+    assert [action for execution_id, action in actions if execution_id == execution.execution_id] == ["keep", "keep", "delete"]
+    assert [action for execution_id, action in actions if execution_id == other.execution_id] == ["keep"]
+
+
+def test_a_job_may_say_how_many_are_kept(execution: Execution) -> None:
+    JobConfig.objects.create(job=execution.job, config_key="checkpoint.retention", config_value="3")
+    for _ in range(4):
+        kept(execution)
+    assert [one.action for one in cleaned()] == ["keep", "keep", "keep", "delete"]
+
+
+def test_a_new_checkpoint_pushes_out_the_oldest(execution: Execution) -> None:
+    first, second = kept(execution), kept(execution)
+    assert checkpoints_retain(checkpoint=second) == []
+    third = kept(execution)
+    assert [row.pk for row in checkpoints_retain(checkpoint=third)] == [first.pk]
+    first.refresh_from_db()
+    assert (first.status, first.deleted_by) == ("EXPIRED", "retention")
+
+
+def test_the_bytes_of_deletions_add_up_to_what_is_given_back(execution: Execution) -> None:
+    for batches in (2, 3, 4, 5, 6):
+        kept(execution, batches)
+    live = live_of(execution)
+    for path in live.rglob("*"):
+        if path.is_file() and path.name in ("0", "1", "2"):
+            path.unlink()  # as Spark prunes: now checkpoints alone hold these
+    before = sum(found.st_size for found in inodes(Path(settings.CHECKPOINT_ROOT)).values())
+    foreseen = sum(one.bytes for one in cleaned(dry_run=True) if one.action == "delete")
+    assert foreseen > 0
+    cleaned()
+    after = sum(found.st_size for found in inodes(Path(settings.CHECKPOINT_ROOT)).values())
+    assert before - after == foreseen
+
+
+def inodes(root: Path) -> dict[int, os.stat_result]:
+    return {(found := path.stat()).st_ino: found for path in root.rglob("*") if path.is_file()}
+
+
+def test_what_a_checkpoint_alone_holds_is_measured_again(execution: Execution) -> None:
+    first, second = kept(execution, 3), kept(execution, 3)
+    before = second.exclusive_bytes
+    for path in live_of(execution).rglob("*"):
+        if path.is_file():
+            path.unlink()
+    checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="olga")
+    second.refresh_from_db()
+    assert second.exclusive_bytes == before, "the other checkpoint still links its files"
+    assert bytes_freed([folder_of(first), folder_of(second)])[1] > before
+
+
+def test_live_folders_that_may_be_gone_on_from_are_never_orphans(execution: Execution, root: Path) -> None:
+    running = aged(spark_folder(live_of(execution) / "out", 2).parent)
+    old = ended(execution_row(job_row("letters"), create_time=timezone.now()), ExecutionStatus.FAILED)
+    failed = aged(spark_folder(live_of(old) / "out", 2).parent)
+    assert told(cleaned()) == {}
+    assert running.exists()
+    assert failed.exists()
+
+
+def test_a_live_folder_of_a_superseded_generation_is_an_orphan(execution: Execution) -> None:
+    superseded = aged(spark_folder(live_of(ended(execution)) / "out", 2).parent)
+    newer = execution_row(execution.job)
+    aged(spark_folder(live_of(newer) / "out", 2).parent)
+    assert told(cleaned(dry_run=True)) == {str(execution.generation): ("delete", "live folder of a generation that was superseded")}
+    assert superseded.exists()
+    cleaned()
+    assert not superseded.exists()
+    assert live_of(newer).exists()
+
+
+def test_the_last_generation_that_did_not_complete_stays_beside_a_newer_one_that_did(execution: Execution) -> None:
+    unfinished = aged(spark_folder(live_of(ended(execution, ExecutionStatus.FAILED)) / "out", 2).parent)
+    complete = ended(execution_row(execution.job), ExecutionStatus.COMPLETED)
+    aged(spark_folder(live_of(complete) / "out", 2).parent)
+    cleaned()
+    assert unfinished.exists()
+
+
+def test_what_an_interruption_left_is_an_orphan_once_it_is_quiet(execution: Execution) -> None:
+    begun = checkpoint_begin(execution_id=execution.execution_id, attempt=1, origin="INTERVAL")
+    partial = partial_of(folder_of(begun))
+    partial.mkdir(parents=True)
+    aged(partial)
+    assert told(cleaned()) == {}, "it is being written"
+    Checkpoint.objects.filter(pk=begun.pk).update(status="FAILED")
+    stray = folder_of(begun).with_name("99")
+    stray.mkdir()
+    assert told(cleaned()) == {partial.name: ("delete", "left by a checkpoint that did not finish")}
+    aged(stray)
+    assert told(cleaned()) == {"99": ("delete", "no checkpoint stands for it")}
+    assert not stray.exists()
+
+
+def test_folders_of_a_job_that_is_not_ours_are_told_and_left_alone(execution: Execution, root: Path) -> None:
+    foreign = aged(spark_folder(root / str(uuid.uuid4()) / str(uuid.uuid4()) / "out", 2).parent)
+    (root / "lost+found").mkdir()
+    (found,) = cleaned()
+    assert (found.action, found.path) == ("keep", foreign)
+    assert foreign.exists()
+
+
+def test_checkpoints_of_a_deleted_job_go_but_savepoints_stay(execution: Execution) -> None:
+    first, _ = kept(execution), kept(execution)
+    savepoint_keep(checkpoint=first)
+    ended(execution)
+    Job.objects.filter(pk=execution.job_id).update(deleted_at=timezone.now())
+    assert told(cleaned())[1] == ("keep", "a savepoint")
+    assert told(cleaned(dry_run=True)).get(2) is None
+    assert Checkpoint.objects.get(checkpoint_id=2).status == "EXPIRED"
+
+
+def test_a_scope_looks_at_nothing_else(execution: Execution) -> None:
+    other = execution_row(job_row("letters"))
+    for one in (execution, other):
+        for _ in range(3):
+            kept(one)
+    assert len(cleaned(dry_run=True, job_id=execution.job_id)) == 3
+    assert len(cleaned(dry_run=True, execution_id=other.execution_id)) == 3
+    assert cleaned(dry_run=True, projects=frozenset()) == []
+
+
+def test_the_command_tells_and_then_does(execution: Execution, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(3):
+        kept(execution)
+    call_command("clean_checkpoints", "--dry-run")
+    said = capsys.readouterr().out
+    assert "1 would be deleted" in said
+    assert "older than the newest 2" in said
+    assert Checkpoint.objects.filter(status="COMPLETED").count() == 3
+    call_command("clean_checkpoints")
+    assert "1 deleted" in capsys.readouterr().out
+    assert execution.events.filter(kind="checkpoint_deleted").count() == 1
