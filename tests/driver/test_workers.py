@@ -1,6 +1,8 @@
 """Workers that stop and die, and what becomes of their drivers and executions."""
 
+import contextlib
 import json
+import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ from django.contrib.auth.models import User
 from jobs import queue
 from jobs.driver.child import is_driver
 from jobs.models import Driver, Event, Execution, Job
+from jobs.services.executions import execution_stop
 from tests.driver.conftest import status_reached
 from tests.driver.worker import Worker
 from tests.servers.waiting import wait_until
@@ -76,3 +79,51 @@ def test_a_job_gets_a_driver_of_its_own_and_the_editor_gets_answers(
         wait_until(lambda: Driver.objects.get(kind="DEDICATED").status == "GONE", seconds=60, what="the end of the dedicated driver")
     assert written() == list(range(60))
     assert written("elsewhere") == []
+
+
+def jvm_of(pid: int) -> int:
+    """The JVM that a driver started."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            name, _, rest = path.read_text().partition("(")[2].rpartition(")")
+            if name == "java" and int(rest.split()[1]) == pid:
+                return int(path.parent.name)
+    raise LookupError(f"driver {pid} has no JVM")
+
+
+def test_a_frozen_driver_and_a_dead_jvm_are_taken_over_without_a_row_twice(
+    database_url: str,
+    data: Path,
+    user: User,
+    numbers_job: Callable[..., Job],
+    start: Callable[..., Execution],
+    written: Callable[..., list[int]],
+) -> None:
+    def holder() -> Execution:
+        return Execution.objects.select_related("driver").get(pk=execution.pk)
+
+    def taken_over(before: Execution) -> Execution:
+        wait_until(lambda: holder().attempt > before.attempt, seconds=150, what="another attempt")
+        rows = len(written())
+        wait_until(lambda: len(written()) > rows + 50, seconds=150, what="more rows")
+        return holder()
+
+    with Worker(database_url=database_url, data=data, SHARED_DRIVERS=2):
+        wait_until(lambda: Driver.objects.filter(status="READY").count() == 2, seconds=150, what="two drivers")
+        execution = start(numbers_job())
+        wait_until(lambda: len(written()) > 50, seconds=150, what="rows")
+        first = holder()
+        assert first.driver is not None
+        os.kill(first.driver.pid, signal.SIGSTOP)
+        second = taken_over(first)
+        assert second.driver_id != first.driver_id
+        with contextlib.suppress(ProcessLookupError):  # the supervisor may have ended it by now
+            os.kill(first.driver.pid, signal.SIGCONT)
+        assert second.driver is not None
+        os.kill(jvm_of(second.driver.pid), signal.SIGKILL)
+        third = taken_over(second)
+        assert third.generation == first.generation
+        execution_stop(execution=third, user=user)
+        ended = status_reached(execution, "PAUSED")
+    assert written() == list(range(len(written())))
+    assert ended.written_records == len(written())
