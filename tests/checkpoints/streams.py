@@ -21,20 +21,29 @@ MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStorePro
 ROWS_A_FILE = 5
 SCHEMA = "id long, at timestamp, kind string"
 
-Shape = Callable[[DataFrame], DataFrame]
+#: A source's name → the frame of its rows.
+Read = Callable[[str], DataFrame]
+Shape = Callable[[Read], DataFrame]
 
 
-def plain(frame: DataFrame) -> DataFrame:
-    return frame.where("id % 7 != 0")
+def plain(read: Read) -> DataFrame:
+    return read("orders").where("id % 7 != 0")
 
 
-def windows(frame: DataFrame) -> DataFrame:
-    late = frame.withWatermark("at", "10 minutes")
+def windows(read: Read) -> DataFrame:
+    late = read("orders").withWatermark("at", "10 minutes")
     return late.groupBy(F.window("at", "5 minutes"), "kind").agg(F.count("*").alias("n"), F.sum("id").alias("total"))
 
 
-def distinct(frame: DataFrame) -> DataFrame:
-    return frame.withWatermark("at", "1 hour").dropDuplicates(["id", "at"])
+def distinct(read: Read) -> DataFrame:
+    return read("orders").withWatermark("at", "1 hour").dropDuplicates(["id", "at"])
+
+
+def joined(read: Read) -> DataFrame:
+    """With a second read of the same files, under a name of its own: several stores a partition."""
+    left = read("orders").withWatermark("at", "1 hour")
+    right = read("again").select(F.col("id").alias("other"), F.col("at").alias("other_at")).withWatermark("other_at", "1 hour")
+    return left.join(right, F.expr("id = other and at = other_at"), "inner")
 
 
 @dataclass
@@ -74,8 +83,7 @@ class Stream:
         session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "2" if self.provider == ROCKSDB else "1")
         for key, value in self.conf.items():
             session.conf.set(key, value)
-        read = session.readStream.name("orders").schema(SCHEMA).option("maxFilesPerTrigger", 1).option("maxFileAge", "36500d")
-        frame = self.shape(read.json(str(self.folder)))
+        frame = self.shape(lambda name: self._read(session, name))
         mode = "update" if self.shape is windows else "append"
         writer = frame.writeStream.foreachBatch(self._write).outputMode(mode).option("checkpointLocation", self.live.as_uri())
         trigger: dict[str, Any] = {"availableNow": True} if available else {"processingTime": "50 milliseconds"}
@@ -105,6 +113,10 @@ class Stream:
             latest = {(row.window.start, row.kind): (row.n, row.total) for rows in batches for row in rows}
             return sorted((*key, *value) for key, value in latest.items())
         return sorted((row.id,) for rows in batches for row in rows)
+
+    def _read(self, session: SparkSession, name: str) -> DataFrame:
+        read = session.readStream.name(name).schema(SCHEMA).option("maxFilesPerTrigger", 1).option("maxFileAge", "36500d")
+        return read.json(str(self.folder))
 
     def _write(self, frame: DataFrame, batch_id: int) -> None:
         self.written[batch_id] = frame.collect()

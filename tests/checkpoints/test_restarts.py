@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from checkpoints.cut import cut_restore, query_cut
 from checkpoints.spark_folder import query_id
 from checkpoints.verification import cut_verify, live_readable
-from tests.checkpoints.streams import MEMORY, ROCKSDB, Shape, Stream, distinct, plain, together, windows
+from tests.checkpoints.streams import MEMORY, ROCKSDB, Shape, Stream, distinct, joined, plain, together, windows
 
 pytestmark = pytest.mark.spark
 FILES = 14
@@ -18,6 +18,8 @@ KINDS = [
     pytest.param(windows, ROCKSDB, id="windows-rocksdb"),
     pytest.param(windows, MEMORY, id="windows-memory"),
     pytest.param(distinct, ROCKSDB, id="distinct-rocksdb"),
+    pytest.param(joined, ROCKSDB, id="join-rocksdb"),
+    pytest.param(joined, MEMORY, id="join-memory"),
 ]
 
 
@@ -33,7 +35,7 @@ def test_a_cut_of_a_running_query_goes_on_exactly_behind_its_batch(
     stream.wait_for_batch(FILES - 1)
     query.stop()
 
-    assert cut.sources == {"orders": {"logOffset": batch}}
+    assert cut.sources["orders"] == {"logOffset": batch}
     assert cut_verify(tmp_path / "cut") == []
     cut_restore(tmp_path / "cut", tmp_path / "again")
     assert live_readable(tmp_path / "again", expected_batch=batch, deep=True) is None
