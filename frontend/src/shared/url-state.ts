@@ -7,8 +7,9 @@ export function useUrlState(key: string, initial = ''): [string, (value: string)
   const set = useCallback(
     (value: string) =>
       setParams(
-        (old) => {
-          const next = new URLSearchParams(old)
+        () => {
+          // The address itself, not the router's last drawing of it: two words set at once must both stay.
+          const next = new URLSearchParams(window.location.search)
           if (value === '' || value === initial) next.delete(key)
           else next.set(key, value)
           return next

@@ -94,7 +94,7 @@ export default function ConnectionsPage() {
         </div>
       </div>
       {selected && <ConnectionPanel connection={selected} kind={byKind.get(selected.kind)} onClose={() => setChosen('')} onChange={refetch} />}
-      {creating && <NewConnection kinds={kinds.data ?? []} onClose={() => setCreating('')} onSaved={(made) => { refetch(); setChosen(String(made.id)); setTimeout(() => setCreating(''), 0) }} />}
+      {creating && <NewConnection kinds={kinds.data ?? []} onClose={() => setCreating('')} onSaved={(made) => { refetch(); setChosen(String(made.id)); setCreating('') }} />}
     </main>
   )
 }

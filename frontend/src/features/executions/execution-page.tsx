@@ -130,7 +130,7 @@ export default function ExecutionPage() {
             </div>
           </Tabs>
         </div>
-        <SidePanel checkpoints={live?.checkpoints ?? NO_CHECKPOINTS} events={live?.events ?? NO_EVENTS} loading={!live} onTab={setTab} onCheckpoint={(one) => { setTab('checkpoints'); setTimeout(() => setCheckpoint(String(one.id)), 0) }} />
+        <SidePanel checkpoints={live?.checkpoints ?? NO_CHECKPOINTS} events={live?.events ?? NO_EVENTS} loading={!live} onTab={setTab} onCheckpoint={(one) => { setTab('checkpoints'); setCheckpoint(String(one.id)) }} />
       </div>
     </main>
   )
