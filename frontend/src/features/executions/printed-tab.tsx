@@ -8,7 +8,10 @@ export function PrintedTab({ printed, nodeId, nameOf }: { printed: readonly Prin
   const { t } = useTranslation('executions')
   const end = useRef<HTMLDivElement>(null)
   const shown = nodeId ? printed.filter((one) => one.nodeId === nodeId) : printed
-  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [shown.length])
+  useEffect(() => {
+    // Braces: the browser's promise must not be taken for a clean-up.
+    void end.current?.scrollIntoView({ block: 'nearest' })
+  }, [shown.length])
   if (shown.length === 0) return <Notice title={t('printed.none')}>{t('printed.noneHelp')}</Notice>
   return (
     <div className="pw-log-lines" role="log" aria-label={t('tab.printed')} tabIndex={0}>
