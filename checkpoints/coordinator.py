@@ -13,11 +13,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from checkpoints.cut import folder_remove
 from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
-from checkpoints.ledger import Ledger, Ticket
+from checkpoints.ledger import Ledger, LedgerRefused, Ticket
 from checkpoints.spark_folder import last_committed
 
 if TYPE_CHECKING:
@@ -117,7 +119,7 @@ class Coordinator:
             try:
                 self._take(request)
             except Exception as error:
-                logger.exception("taking a checkpoint")
+                logger.warning("no checkpoint could begin: %s", error)
                 if not request.done.done():
                     request.done.set_exception(CheckpointFailed(str(error)))
 
@@ -157,10 +159,16 @@ class Coordinator:
             self._failed(ticket, phases, error, request)
             return
         self._kept |= batches
-        if self._tell(lambda: self._ledger.complete(ticket, result), f"checkpoint {ticket.number} is complete"):
+        try:
+            told = self._tell(lambda: self._ledger.complete(ticket, result), f"checkpoint {ticket.number} is complete")
+        except LedgerRefused as refused:
+            folder_remove(ticket.folder)
+            request.done.set_exception(CheckpointFailed(str(refused)))
+            return
+        if told:
             request.done.set_result(ticket)
-        else:
-            request.done.set_exception(CheckpointFailed("it is on disk, but could not be recorded"))
+        else:  # its row stays PENDING; once the attempt is over, the reconciler fails it and takes the files away
+            request.done.set_exception(CheckpointFailed("it could not be recorded"))
 
     def _refused(self) -> str:
         if not self._queries:
@@ -172,7 +180,8 @@ class Coordinator:
     def _failed(self, ticket: Ticket, phases: Phases, error: Exception, request: _Request) -> None:
         reason = f"{phases.words()}: {_sentence(error)}"
         logger.warning("checkpoint %s failed while %s", ticket.number, reason)
-        self._tell(lambda: self._ledger.fail(ticket, reason, phases.milliseconds()), f"checkpoint {ticket.number} failed")
+        with suppress(LedgerRefused):
+            self._tell(lambda: self._ledger.fail(ticket, reason, phases.milliseconds()), f"checkpoint {ticket.number} failed")
         request.done.set_exception(CheckpointFailed(reason))
 
     def _batches(self, phases: Phases) -> dict[str, int]:
@@ -202,13 +211,16 @@ class Coordinator:
             return {key: boundary for key, boundary in self._newest.items() if batches.get(key, -1) >= 0}
 
     def _tell(self, call: Callable[[], None], what: str) -> bool:
-        """The ledger's database may be away for a moment. What it never hears, the reconciler finds out."""
+        """The ledger's database may be away for a moment. What it never hears, the reconciler finds out. Raises LedgerRefused."""
         for attempt in range(1, _TELLING_TRIES + 1):
             try:
                 call()
                 return True
-            except Exception:
-                logger.exception("telling the ledger that %s", what)
+            except LedgerRefused as refused:
+                logger.warning("the ledger does not take that %s: %s", what, refused)
+                raise
+            except Exception as error:
+                logger.warning("the ledger could not be told that %s: %s", what, error)
                 if attempt < _TELLING_TRIES:
                     time.sleep(_TELLING_PAUSE_SECONDS * attempt)
         return False

@@ -34,8 +34,15 @@ class CheckpointResult:
     operators: tuple[Mapping[str, Any], ...] = field(default=())
 
 
+class LedgerRefused(Exception):
+    """The ledger has another owner by now, or another word on this checkpoint: asking again does not help."""
+
+
 class Ledger(Protocol):
-    """Called from the coordinator's thread, one checkpoint at a time. A call that raises is tried again a few times: be idempotent."""
+    """Called from the coordinator's thread, one checkpoint at a time.
+
+    A call that raises anything but LedgerRefused is tried again a few times: be idempotent.
+    """
 
     def begin(self, *, origin: str, requested_by: str, savepoint: bool, label: str) -> Ticket:
         """A PENDING row with the next number of the execution. `origin` is INTERVAL, ROWS, PAGE, MANUAL or STOP."""

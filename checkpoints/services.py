@@ -11,7 +11,7 @@ from django.db.models import F, Max
 from django.utils import timezone
 
 from checkpoints.cut import folder_remove, partial_of
-from checkpoints.ledger import CheckpointResult
+from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.models import Checkpoint, CheckpointStatus, CheckpointType
 from checkpoints.retention import Decision, Scope, decisions, line_decisions
 from checkpoints.selectors import abandoned, completed, executions, folder_of, in_chunks, needed_by
@@ -24,7 +24,7 @@ _TYPES = {
 }
 
 
-class CheckpointRefused(Exception):
+class CheckpointRefused(LedgerRefused):
     """It cannot be done with this checkpoint as it is; the text says why and what to do."""
 
 

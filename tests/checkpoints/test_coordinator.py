@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from checkpoints.coordinator import CheckpointFailed, Coordinator, NothingToCut
 from checkpoints.job_cut import JobQuery, job_queries, run_facts
-from checkpoints.ledger import CheckpointResult, Ticket
+from checkpoints.ledger import CheckpointResult, LedgerRefused, Ticket
 from checkpoints.manifest import manifest_read
 from checkpoints.spark_folder import last_committed
 from checkpoints.storage import checkpoint_folder, checkpoint_restore
@@ -312,3 +312,22 @@ def test_a_query_that_never_began_gives_an_empty_part(bench: Bench, tmp_path: Pa
     assert checkpoint_verify(ticket.folder) == []
     assert checkpoint_restore(ticket.folder, tmp_path / "again")["later"] == -1
     assert not (tmp_path / "again" / "later").exists()
+
+
+def test_an_attempt_that_lost_its_execution_leaves_no_files(bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    plan, book = stream(bench, rows=30), Book(tmp_path)
+    bench.drained(plan, 30)
+
+    def taken_over(*given: Any, **asked: Any) -> Any:
+        raise LedgerRefused("another attempt took over")
+
+    book.complete = taken_over  # type: ignore[method-assign]
+    made = coordinator(bench, plan, book)
+    with pytest.raises(CheckpointFailed, match="another attempt took over"):
+        made.request().result(60)
+    book.begin = taken_over  # type: ignore[method-assign]
+    with pytest.raises(CheckpointFailed, match="another attempt took over"):
+        made.request().result(60)
+    made.close()
+    assert not book.tickets[0][0].folder.exists()
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
