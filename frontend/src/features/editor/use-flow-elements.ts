@@ -5,7 +5,7 @@ import type { Position } from '../../dag/document'
 import { nodeProblems, worst } from '../../dag/problems'
 import { connectedPorts } from '../canvas/connected-ports'
 import type { EditorEdgeData } from './editor-edge'
-import { useDocument, useEditor, useLayout } from './editor-store'
+import { inputColumns, useDocument, useEditor, useLayout } from './editor-store'
 import type { EditorNodeData } from './editor-node'
 
 type FlowNode = Node<EditorNodeData>
@@ -30,7 +30,7 @@ function useNodeData(): Map<string, EditorNodeData> {
           connected: connected(id),
           needed: new Set(open.filter(([nodeId]) => nodeId === id).map(([, port]) => port)),
           problem: worst(nodeProblems(problems, id).filter((problem) => !problem.code.startsWith('port.'))),
-          columns: schemas[id]?.out?.length ?? null,
+          columns: schemas[id]?.out?.length ?? (inputColumns(document, schemas, id).length || null),
         },
       ]),
     )
