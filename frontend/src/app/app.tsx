@@ -1,5 +1,7 @@
-import { MantineProvider } from '@mantine/core'
+import { MantineProvider, mergeThemeOverrides } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
 import { BrowserRouter } from 'react-router'
 import { ApiError } from '../api/request'
 import { styleNonce } from './nonce'
@@ -15,8 +17,10 @@ const queries = new QueryClient({ defaultOptions: { queries: { retry, staleTime:
 
 /** Everything under one roof: theme, queries, addresses. */
 export function App() {
+  const { t } = useTranslation('shared')
+  const spoken = useMemo(() => mergeThemeOverrides(theme, { components: { Modal: { defaultProps: { closeButtonProps: { 'aria-label': t('close') } } } } }), [t])
   return (
-    <MantineProvider theme={theme} cssVariablesResolver={cssVariablesResolver} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+    <MantineProvider theme={spoken} cssVariablesResolver={cssVariablesResolver} defaultColorScheme="auto" getStyleNonce={styleNonce}>
       <QueryClientProvider client={queries}>
         <BrowserRouter>
           <Pages />

@@ -76,7 +76,7 @@ export function CommandSearch(props: Props) {
     }
   }
   return (
-    <Modal opened={props.opened} onClose={props.onClose} withCloseButton={false} size={560} padding={0} classNames={{ body: 'pw-command-body' }} centered={false} yOffset={56} onExitTransitionEnd={() => setWords('')} aria-label={t('search')}>
+    <Modal opened={props.opened} onClose={props.onClose} withCloseButton={false} size={560} padding={0} classNames={{ body: 'pw-command-body' }} centered={false} yOffset={56} onExitTransitionEnd={() => setWords('')} attributes={{ content: { 'aria-label': t('search') } }}>
       <div className="pw-command-input">
         <IconSearch size={16} stroke={1.75} aria-hidden />
         <input data-autofocus role="combobox" aria-expanded aria-controls="pw-commands" aria-activedescendant={`pw-command-${chosen}`} aria-label={t('search')} placeholder={t('search')} value={words} onChange={(event) => { setWords(event.target.value); setAt(0) }} onKeyDown={press} />

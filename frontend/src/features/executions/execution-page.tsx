@@ -125,7 +125,7 @@ export default function ExecutionPage() {
                 </ActionIcon>
               </Tooltip>
             </div>
-            <div className="pw-tab-body">
+            <div className="pw-tab-body" role="tabpanel" aria-label={t(`tab.${tab}`)} tabIndex={0}>
               <TabBodies tab={tab} execution={execution} watched={watched} drawing={drawing} nodeId={nodeId} range={range} />
             </div>
           </Tabs>

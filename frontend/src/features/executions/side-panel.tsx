@@ -68,7 +68,7 @@ export function SidePanel({ checkpoints, events, loading, onTab, onCheckpoint }:
           {t('tab.timeline')}
         </button>
       </SectionHead>
-      <div className="pw-side-events">
+      <div className="pw-side-events" role="region" aria-label={t('side.events')} tabIndex={0}>
         <EventList events={events.slice(0, EVENTS)} compact />
       </div>
     </aside>

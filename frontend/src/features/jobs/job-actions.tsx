@@ -43,7 +43,7 @@ export function JobActions({ job, refetch, onDialog }: Props) {
         </Button>
       ) : (
         <Tooltip label={why} disabled={!why}>
-          <Button loading={starting} data-disabled={why ? true : undefined} leftSection={<IconPlayerPlay size={14} />} onClick={() => !why && void start(job.job_name, undefined, refetch)}>
+          <Button loading={starting} data-disabled={why ? true : undefined} aria-disabled={why ? true : undefined} leftSection={<IconPlayerPlay size={14} />} onClick={() => !why && void start(job.job_name, undefined, refetch)}>
             {t('run')}
           </Button>
         </Tooltip>

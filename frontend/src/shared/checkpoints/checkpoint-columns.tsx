@@ -37,7 +37,7 @@ export function CheckpointChips({ checkpoint, t }: { checkpoint: Checkpoint; t: 
         </span>
       )}
       {checkpoint.label && (
-        <span className="pw-11 pw-3 pw-cut" title={checkpoint.label}>
+        <span className="pw-11 pw-3 pw-cut pw-yields" title={checkpoint.label}>
           “{checkpoint.label}”
         </span>
       )}
