@@ -23,7 +23,7 @@ from jobs.engine.runner import Run
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, Heard, document, numbers, windows
 from tests.engine.nodes import CollectSink, HangingSink
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @dataclass

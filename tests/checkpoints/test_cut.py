@@ -21,7 +21,7 @@ from checkpoints.spark_folder import FolderDamaged, files_needed, last_committed
 from checkpoints.verification import cut_verify
 from tests.checkpoints.streams import Stream
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 def names(folder: Path) -> set[str]:

@@ -11,13 +11,13 @@ from checkpoints.verification import live_readable
 from tests.checkpoints.streams import Stream
 from tests.checkpoints.test_cut import flip, truncate
 
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
 
-@pytest.mark.spark
+
 def test_a_folder_that_a_query_left_is_readable(folder: Path) -> None:
     assert live_readable(folder, expected_batch=11, deep=True) is None
 
 
-@pytest.mark.spark
 def test_a_batch_that_was_planned_and_not_committed_is_no_damage(folder: Path) -> None:
     (folder / "commits/12").unlink(missing_ok=True)
     (folder / "offsets/12").unlink(missing_ok=True)
@@ -25,7 +25,6 @@ def test_a_batch_that_was_planned_and_not_committed_is_no_damage(folder: Path) -
     assert live_readable(folder, expected_batch=10) is None
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("damage", [truncate, flip, Path.unlink], ids=["truncated", "flipped", "removed"])
 def test_damage_to_any_file_that_a_restart_needs_is_found(folder: Path, damage: Callable[[Path], None]) -> None:
     newest = max(int(path.name) for path in (folder / "commits").iterdir() if path.name.isdigit())
@@ -48,7 +47,6 @@ def _covered(name: str, needed: set[str]) -> bool:
     return f"{stem}.{ {'changelog': 'zip', 'delta': 'snapshot'}.get(kind, 'none') }" in needed
 
 
-@pytest.mark.spark
 def test_a_vanished_folder_is_never_a_fresh_start(left_behind: Callable[[str], Stream], tmp_path: Path) -> None:
     assert live_readable(tmp_path / "live", expected_batch=-1) is None
     assert live_readable(tmp_path / "live", expected_batch=3) == "its folder is gone"
@@ -56,7 +54,6 @@ def test_a_vanished_folder_is_never_a_fresh_start(left_behind: Callable[[str], S
     assert live_readable(tmp_path / "live", expected_batch=3) == "it ends at batch -1, but batch 3 was committed"
 
 
-@pytest.mark.spark
 def test_a_folder_that_went_back_is_found_by_the_batch_that_was_committed(folder: Path) -> None:
     for log in ("offsets", "commits"):
         for number in range(8, 14):
@@ -64,7 +61,6 @@ def test_a_folder_that_went_back_is_found_by_the_batch_that_was_committed(folder
     assert live_readable(folder, expected_batch=11) == "it ends at batch 7, but batch 11 was committed"
 
 
-@pytest.mark.spark
 def test_an_emptied_log_is_damage(folder: Path) -> None:
     shutil.rmtree(folder / "offsets")
     assert "offsets" in (live_readable(folder, expected_batch=11) or "")

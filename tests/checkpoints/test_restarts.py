@@ -10,7 +10,7 @@ from checkpoints.spark_folder import query_id
 from checkpoints.verification import cut_verify, live_readable
 from tests.checkpoints.streams import MEMORY, ROCKSDB, Shape, Stream, distinct, joined, plain, together, windows
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
 FILES = 14
 
 KINDS = [
