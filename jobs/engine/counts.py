@@ -19,7 +19,7 @@ from jobs.nodes.base import REJECTED
 #: How many rejected rows of one node and batch are kept to look at, and how much of each.
 SAMPLE_ROWS = 100
 _SAMPLE_CHARACTERS = 10_000
-_PREFIX = "rows_"
+PREFIX = "rows_"
 _PATIENCE_SECONDS = 5.0
 
 
@@ -54,20 +54,26 @@ class StreamCounter:
         if node_id in self.node_ids:  # a second occurrence of the same node
             return frame
         self.node_ids.add(node_id)
-        return frame.observe(_PREFIX + node_id, *_measures(frame, sample))
+        return frame.observe(PREFIX + node_id, *_measures(frame, sample))
 
-    def seen(self, spark: SparkSession, query: StreamingQuery) -> dict[str, Seen]:
+    def seen(self, spark: SparkSession, execution: Any) -> dict[str, Seen]:
         """What the batch that is being written has seen so far; nodes that Spark did not reach are missing."""
-        java_query: Any = query._jsq
-        metrics = java_query.streamingQuery().lastExecution().observedMetrics()
-        converter: Any = getattr(spark.sparkContext._jvm, "org.apache.spark.sql.api.python.PythonSQLUtils")
-        serializer: Any = CPickleSerializer()
-        seen: dict[str, Seen] = {}
-        for node_id in self.node_ids:
-            if metrics.contains(_PREFIX + node_id):
-                row = serializer.loads(converter.toPyRow(metrics.apply(_PREFIX + node_id)))
-                seen[node_id] = _seen(row.asDict(recursive=False))
-        return seen
+        return {node_id: _seen(row) for node_id, row in observed_rows(spark, execution, self.node_ids).items()}
+
+
+def last_execution(query: StreamingQuery) -> Any:
+    """Spark's execution of the batch that is being written, or was written last."""
+    java_query: Any = query._jsq
+    return java_query.streamingQuery().lastExecution()
+
+
+def observed_rows(spark: SparkSession, execution: Any, node_ids: set[str]) -> dict[str, dict[str, Any]]:
+    """What an execution of Spark observed, by node."""
+    metrics = execution.observedMetrics()
+    converter: Any = getattr(spark.sparkContext._jvm, "org.apache.spark.sql.api.python.PythonSQLUtils")
+    serializer: Any = CPickleSerializer()
+    found = {node_id: metrics.apply(PREFIX + node_id) for node_id in node_ids if metrics.contains(PREFIX + node_id)}
+    return {node_id: serializer.loads(converter.toPyRow(row)).asDict(recursive=False) for node_id, row in found.items()}
 
 
 @dataclass
@@ -79,7 +85,7 @@ class BatchCounter:
     def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
         if node_id in self.observations:
             return frame
-        observation = self.observations[node_id] = Observation(_PREFIX + node_id)
+        observation = self.observations[node_id] = Observation(PREFIX + node_id)
         return frame.observe(observation, *_measures(frame, sample))
 
     def seen(self) -> dict[str, Seen]:
@@ -101,8 +107,13 @@ def _arrived(observation: Observation, deadline: float) -> bool:
 def _measures(frame: DataFrame, sample: bool) -> list[Column]:
     if REJECTED not in frame.columns:
         return [F.count(F.lit(1)).alias("rows")]
+    return [F.count_if(F.col(REJECTED).isNull()).alias("rows"), *rejection_measures(frame, sample)]
+
+
+def rejection_measures(frame: DataFrame, sample: bool) -> list[Column]:
+    """How many rows of `frame` are rejected, and some of them."""
     rejected = F.col(REJECTED).isNotNull()
-    measures = [F.count_if(~rejected).alias("rows"), F.count_if(rejected).alias("rejected")]
+    measures = [F.count_if(rejected).alias("rejected")]
     if sample:
         columns = [F.col(f"`{name.replace('`', '``')}`") for name in frame.columns if name != REJECTED]
         text = F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}) if columns else F.lit("{}")

@@ -13,11 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.engine.batch import BatchSinks, kept
-from jobs.engine.counts import BatchCounter, Seen, StreamCounter
+from jobs.engine.counts import BatchCounter, Seen, StreamCounter, last_execution
 from jobs.engine.events import QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
+from jobs.engine.line import LineCounter, line_marks
 from jobs.engine.progress import last_committed
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
@@ -38,7 +39,8 @@ class StreamQuery:
         self.failure: BaseException | None = None
         self.sinks = BatchSinks(steps, plan, report, self._go_on)
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
-        self._counter = StreamCounter()
+        marks = line_marks(steps, plan.streaming)
+        self._counter = LineCounter(marks) if marks else StreamCounter()
         self._query: StreamingQuery | None = None
         self._started = threading.Event()
         self._stopping = threading.Event()
@@ -163,7 +165,7 @@ class StreamQuery:
 
         def seen() -> dict[str, Seen]:
             assert self._query is not None
-            return self._counter.seen(spark, self._query) | counter.seen()
+            return self._counter.seen(spark, last_execution(self._query)) | counter.seen()
 
         try:
             branches = self._branches(spark, frame, counter, counted=self.plan.counted)

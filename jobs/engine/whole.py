@@ -12,11 +12,12 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.engine.batch import BatchSinks, kept, rows_of_sources
-from jobs.engine.counts import BatchCounter
+from jobs.engine.counts import BatchCounter, NoCounter
 from jobs.engine.events import BatchCommitted, QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
+from jobs.engine.line import LineCounter, line_frame, line_marks
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
 
@@ -30,7 +31,8 @@ class WholeQuery:
         self.failure: BaseException | None = None
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
         self._sinks = BatchSinks(steps, self.plan, report, self._go_on)
-        self._counter = BatchCounter()
+        self._marks = line_marks(steps, self.plan.streaming) if self.plan.frontier else None
+        self._counter = LineCounter(self._marks) if self._marks else BatchCounter()
         self._frames: Frames | None = None
         self._forced = threading.Event()
         self._done = threading.Event()
@@ -52,7 +54,7 @@ class WholeQuery:
                 self._counter,
                 mode="batch",
                 counted=self.plan.counted,
-                keep=lambda node_id, frame: self._keep(frame) if node_id in shared else frame,
+                keep=lambda node_id, frame: self._keep(frame) if node_id in shared and not self._marks else frame,
             )
         return self._frames
 
@@ -95,7 +97,10 @@ class WholeQuery:
 
     def _write(self) -> None:
         begun = time.monotonic()
-        self._sinks.write(0, self.frames(), self._counter.seen)
+        if isinstance(self._counter, LineCounter):
+            self._write_line(self._counter)
+        else:
+            self._sinks.write(0, self.frames(), self._counter.seen)
         seconds = time.monotonic() - begun
         counts = self._sinks.counts_of(0) or {}
         rows_in = rows_of_sources(self._steps, counts)
@@ -115,6 +120,14 @@ class WholeQuery:
             )
         )
 
+    def _write_line(self, counter: LineCounter) -> None:
+        (arrow,) = self._steps.arriving(self.plan.sinks[0])
+        frame, execution = line_frame(self._spark, self.frames().into(arrow.target))
+        frame = self._keep(frame) if self._sinks.is_shared() else frame
+        given = {arrow.source: {arrow.port: frame}}
+        behind = Frames(self._steps, self._spark, NoCounter(), mode="batch", given=given)
+        self._sinks.write(0, behind, lambda: counter.seen(self._spark, execution))
+
     def _keep(self, frame: DataFrame) -> DataFrame:
         self._kept.append(kept(frame))
         return self._kept[-1]
@@ -129,7 +142,15 @@ class WholeQuery:
 
 
 def _everything(steps: Steps) -> QueryPlan:
+    """All of it; the frontier is told where all before the only sink may be a line."""
     nodes = tuple(step.node_id for step in steps.plan.steps)
+    before = tuple(node_id for node_id in nodes if node_id not in steps.sinks)
+    last = steps.arriving(steps.sinks[0])[0].source if len(steps.sinks) == 1 else ""
     return QueryPlan(
-        sinks=tuple(sorted(steps.sinks)), frontier="", streaming=(), nodes=nodes, output_mode="append", counted=frozenset(nodes)
+        sinks=tuple(sorted(steps.sinks)),
+        frontier=last,
+        streaming=before,
+        nodes=nodes,
+        output_mode="append",
+        counted=frozenset(nodes),
     )

@@ -152,6 +152,8 @@ class Source(NodeType[ConfigT]):
 class Flow(NodeType[ConfigT]):
     family = "flow"
     ports = (Port("in", "input"), Port("out", "output"))
+    #: What it does to the number of rows is one Spark filter, whose own count the engine can take.
+    filters_rows: ClassVar[bool] = False
 
     def is_stateful(self, config: ConfigT) -> bool:
         """Keeps state between micro-batches: such a node ends up in the streaming plan, never inside a batch."""

@@ -33,6 +33,7 @@ class FilterRows(Flow[FilterRowsConfig]):
     icon = "filter"
     Config = FilterRowsConfig
     changes_row_count: ClassVar[bool] = True
+    filters_rows: ClassVar[bool] = True
     summary_template = "{condition}"
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[FilterRowsConfig]) -> DataFrame:

@@ -1,0 +1,139 @@
+"""Rows of a line of nodes counted by Spark's own operators, which count anyway: observing every row costs up to a fifth of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.engine.counts import PREFIX, Seen, observed_rows, rejection_measures
+from jobs.engine.steps import Steps
+from jobs.nodes.base import REJECTED, Flow, Source
+
+Mark = Literal["scan", "operator", "observed"]
+
+#: What a source's own frame may be made of for its scan to count its rows.
+_KEEPS_ROWS = frozenset({"Project", "SubqueryAlias", "EventTimeWatermark", "View"})
+
+
+def line_marks(steps: Steps, nodes: tuple[str, ...]) -> Mapping[str, Mark] | None:
+    """How each row-changing node of a line is counted; None unless `nodes` are a source and flows that filter or reject, in a row.
+
+    Spark merges filters that follow one another, so between two of them the rows are observed.
+    """
+    marks: dict[str, Mark] = {}
+    for before, node_id in zip(("", *nodes), nodes, strict=False):
+        node_type = steps.types[node_id]
+        if isinstance(node_type, Source) and not before:
+            marks[node_id] = "observed" if node_type.rejects_rows else "scan"
+        elif not isinstance(node_type, Flow) or not _goes_on(steps, before, node_id, node_type):
+            return None
+        elif node_type.rejects_rows:
+            marks[node_id] = "observed"
+        elif node_type.filters_rows:
+            last = next(reversed(marks))
+            if marks[last] == "operator":
+                marks[last] = "observed"
+            marks[node_id] = "operator"
+    return marks
+
+
+def _goes_on(steps: Steps, before: str, node_id: str, flow: Flow[Any]) -> bool:
+    arriving = [(arrow.source, arrow.port) for arrow in steps.arriving(node_id, references=True)]
+    changes = flow.changes_row_count and not flow.filters_rows
+    return arriving == [(before, "out")] and not steps.is_stateful(node_id) and not changes
+
+
+@dataclass
+class LineCounter:
+    """Counts a line (`line_marks`). Its numbers are read from the execution that computed the line, once it has run."""
+
+    marks: Mapping[str, Mark]
+    _taken: dict[str, Mark] = field(default_factory=dict)
+
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
+        if node_id in self._taken:
+            return frame
+        rejects = REJECTED in frame.columns
+        mark = self.marks[node_id]
+        if rejects or (mark == "scan" and not _is_bare(frame)):
+            mark = "observed"
+        elif mark == "observed" and not self._taken:  # a source that could reject rows and here does not
+            mark = "scan" if _is_bare(frame) else "observed"
+        self._taken[node_id] = mark
+        if mark != "observed":
+            return frame
+        return frame.observe(PREFIX + node_id, *(rejection_measures(frame, sample) if rejects else [F.lit(1).alias("line")]))
+
+    def seen(self, spark: SparkSession, execution: Any) -> dict[str, Seen]:
+        """Rows behind each node of the line in what `execution` has computed."""
+        below, top = _rows_of_operators(execution.executedPlan())
+        observed = observed_rows(spark, execution, set(self._taken))
+        ends = [(node_id, below[PREFIX + node_id]) for node_id, mark in self._taken.items() if mark == "observed"]
+        seen: dict[str, Seen] = {}
+        for node_id, mark in self._taken.items():
+            if mark == "scan":
+                seen[node_id] = Seen(below[""])
+            elif mark == "operator":
+                later = [rows for other, rows in ends if self._stands_before(node_id, other)]
+                seen[node_id] = Seen(later[0] if later else top)
+            else:
+                seen[node_id] = _less_rejected(below[PREFIX + node_id], observed.get(node_id, {}))
+        return seen
+
+    def _stands_before(self, node_id: str, other: str) -> bool:
+        order = list(self._taken)
+        return order.index(node_id) < order.index(other)
+
+
+def line_frame(spark: SparkSession, frame: DataFrame) -> tuple[DataFrame, Any]:
+    """`frame` as it stands behind one execution of its own, as in foreachBatch, and that execution: what reads it, fills the counts."""
+    java_frame: Any = frame._jdf
+    java_session: Any = spark._jsparkSession
+    execution = java_frame.queryExecution()
+    return DataFrame(java_session.internalCreateDataFrame(execution.toRdd(), java_frame.schema(), False), spark), execution
+
+
+def _less_rejected(rows: int, observed: Mapping[str, Any]) -> Seen:
+    rejected = int(observed.get("rejected") or 0)
+    sample = tuple((str(item["reason"]), str(item["row"])) for item in observed.get("sample") or () if item is not None)
+    return Seen(rows - rejected, rejected, sample)
+
+
+def _rows_of_operators(plan: Any) -> tuple[dict[str, int], int]:
+    """Rows that reach each observation by its name, "" for what the scan gave; and rows that leave the plan."""
+    operators: list[Any] = []
+    while True:
+        operators.append(plan)
+        children = plan.children()
+        if children.isEmpty():
+            break
+        plan = children.head()
+    rows = _output_rows(operators[-1])
+    below = {"": rows}
+    for operator in reversed(operators):
+        kind = operator.getClass().getSimpleName()
+        if kind == "FilterExec":
+            rows = _output_rows(operator)
+        elif kind == "CollectMetricsExec":
+            below[str(operator.name())] = rows
+    return below, rows
+
+
+def _output_rows(operator: Any) -> int:
+    metrics = operator.metrics()
+    return int(metrics.apply("numOutputRows").value()) if metrics.contains("numOutputRows") else 0
+
+
+def _is_bare(frame: DataFrame) -> bool:
+    """Nothing between the scan and this frame adds or drops rows."""
+    java_frame: Any = frame._jdf
+    plan = java_frame.queryExecution().analyzed()
+    while not plan.children().isEmpty():
+        if plan.getClass().getSimpleName() not in _KEEPS_ROWS:
+            return False
+        plan = plan.children().head()
+    return True

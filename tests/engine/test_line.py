@@ -1,0 +1,80 @@
+"""Rows counted by Spark's own operators: as exact as observing them, whatever Spark makes of the filters."""
+
+from typing import Any
+
+import pytest
+
+from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
+
+pytestmark = pytest.mark.spark
+
+ROLLER_AND_WHOLE = pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "SQL_TASK"])
+COLUMNS = [{"name": "id", "type": "long"}, {"name": "amount", "type": "double"}]
+MORE: tuple[str, dict[str, Any]] = ("flow.compute_columns", {"columns": [{"name": "twice", "expression": "value * 2"}]})
+
+
+@ROLLER_AND_WHOLE
+def test_filters_that_follow_one_another_are_counted_each(bench: Bench, job_type: str) -> None:
+    nodes = {
+        "gen": numbers(1000, 500),
+        "a": keep("id < 800"),
+        "more": MORE,
+        "b": keep("id % 2 = 0"),
+        "c": keep("id % 4 = 0"),
+        "out": COLLECT,
+    }
+    heard = bench.completed(document(nodes, "gen>a, a>more, more>b, b>c, c>out", type=job_type))
+    assert [heard.rows(node_id) for node_id in ("gen", "a", "more", "b", "c", "out")] == [1000, 800, 800, 400, 200, 200]
+
+
+@ROLLER_AND_WHOLE
+def test_a_filter_that_spark_drops_still_counts(bench: Bench, job_type: str) -> None:
+    heard = bench.completed(document({"gen": numbers(1000, 500), "all": keep("true"), "out": COLLECT}, "gen>all, all>out", type=job_type))
+    assert (heard.rows_in(), heard.rows("all"), heard.rows("out")) == (1000, 1000, 1000)
+
+
+@ROLLER_AND_WHOLE
+def test_a_filter_that_leaves_nothing_counts_what_came_in(bench: Bench, job_type: str) -> None:
+    heard = bench.completed(
+        document({"gen": numbers(1000, 500), "none": keep("id < 0"), "out": COLLECT}, "gen>none, none>out", type=job_type)
+    )
+    assert (heard.rows_in(), heard.rows("none"), heard.rows("out")) == (1000, 0, 0)
+
+
+@ROLLER_AND_WHOLE
+def test_rejecting_between_filters_counts_every_kind(bench: Bench, job_type: str) -> None:
+    nodes = {
+        "gen": numbers(1000, 500),
+        "a": keep("id < 800"),
+        "check": ("flow.rejects", {"condition": "id % 10 = 3"}),
+        "b": keep("id % 2 = 1"),
+        "out": COLLECT,
+    }
+    heard = bench.completed(document(nodes, "gen>a, a>check, check>b, b>out", type=job_type))
+    assert [heard.rows(node_id) for node_id in ("gen", "a", "check", "b", "out")] == [1000, 800, 720, 320, 320]
+    assert heard.rows("check", "rejected") == 80
+
+
+@ROLLER_AND_WHOLE
+@pytest.mark.parametrize("format", ["csv", "json", "parquet"])
+def test_a_file_whose_filter_spark_could_push_into_the_scan_counts_every_row(bench: Bench, job_type: str, format: str) -> None:
+    frame = bench.spark.range(0, 1000, 1, 2).selectExpr("id", "cast(id as double) amount")
+    frame.write.option("header", "true").format(format).save(str(bench.files / "in"))
+    source = ("source.file", {"path": "in", "format": format, "columns": COLUMNS})
+    heard = bench.completed(document({"in": source, "few": keep("id < 10"), "out": COLLECT}, "in>few, few>out", type=job_type))
+    assert (heard.rows_in(), heard.rows("few"), heard.rows("out")) == (1000, 10, 10)
+
+
+@ROLLER_AND_WHOLE
+def test_broken_rows_of_a_file_are_counted_beside_the_filter(bench: Bench, job_type: str) -> None:
+    (bench.files / "orders.csv").write_text("id,amount\n1,10\ntwo,20\n3,30\n4\n5,50\n")
+    source = ("source.file", {"path": "orders.csv", "columns": COLUMNS})
+    heard = bench.completed(document({"csv": source, "big": keep("amount > 20"), "out": COLLECT}, "csv>big, big>out", type=job_type))
+    assert (heard.rows_in(), heard.rows("csv"), heard.rows("csv", "rejected"), heard.rows("big")) == (5, 3, 2, 2)
+
+
+@ROLLER_AND_WHOLE
+def test_a_print_at_the_end_of_a_line_counts_every_row(bench: Bench, job_type: str) -> None:
+    nodes = {"gen": numbers(1000, 500), "odd": keep("id % 2 = 1"), "show": ("sink.print", {"rows": 1})}
+    heard = bench.completed(document(nodes, "gen>odd, odd>show", type=job_type))
+    assert (heard.rows_in(), heard.rows("odd"), heard.rows("show")) == (1000, 500, 500)
