@@ -13,7 +13,7 @@ const barrel = ['^\\.{1,2}(/\\.\\.)*/?$', 'There are no barrels: import the file
 const otherFeature = (up) => [`^${'\\.\\./'.repeat(up)}(?!canvas/|\\.\\.)`, 'Features do not import one another (canvas excepted).']
 
 export default typescript.config(
-  { ignores: ['dist', 'node_modules', 'src/api/schema.ts'] },
+  { ignores: ['dist', 'node_modules', 'src/api/schema.gen.ts'] },
   js.configs.recommended,
   ...typescript.configs.strict,
   reactHooks.configs.flat['recommended-latest'],

@@ -1,4 +1,4 @@
-import type { components } from './schema'
+import type { components } from './schema.gen'
 
 /** What the API sends; the shapes are generated from its own description by `npm run api-types`. */
 type Shapes = components['schemas']

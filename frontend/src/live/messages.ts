@@ -1,4 +1,4 @@
-import type { components } from '../api/schema'
+import type { components } from '../api/schema.gen'
 
 /** What the sockets say: a closed set, each with totals; the shapes are generated from the API's own description. */
 type Shapes = components['schemas']
