@@ -20,7 +20,7 @@ def product_files() -> Iterator[Path]:
 def frontend_files() -> Iterator[Path]:
     for pattern in ("*.ts", "*.tsx", "*.css"):
         for path in sorted((ROOT / "frontend" / "src").rglob(pattern)):
-            if "generated" not in str(path) and not re.search(r"\.(test|spec)\.", path.name):
+            if ".gen." not in path.name and not re.search(r"\.(test|spec)\.", path.name):
                 yield path
 
 
