@@ -25,7 +25,7 @@ def suite_on_postgres() -> bool:
         print(f"SKIPPED on PostgreSQL: {missing}")
         return os.environ.get("CI") != "true"
     server = (sys.executable, "-m", "tests.servers.postgres")
-    return suite("--database-only", "-m", "not e2e", through=server)
+    return suite("--database-only", "-m", "not e2e and (server or not slow)", through=server)
 
 
 def jars() -> bool:
