@@ -26,6 +26,8 @@ from jobs.engine.steps import Steps
 logger = logging.getLogger(__name__)
 _COMMIT_SECONDS = 20.0
 _POLL_SECONDS = 0.02
+#: How Spark recognises that a Python batch was interrupted because its query was stopped.
+_INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling the batch: java.lang.InterruptedException"
 
 
 class StreamQuery:
@@ -44,6 +46,7 @@ class StreamQuery:
         self._query: StreamingQuery | None = None
         self._started = threading.Event()
         self._stopping = threading.Event()
+        self._forced = threading.Event()
         self._writing: int | None = None
         self._written = -1
 
@@ -114,6 +117,7 @@ class StreamQuery:
     def force_stop(self) -> None:
         """Cancel what runs in Spark and end. Returns at once; a sink that hangs outside Spark may go on hanging."""
         self._stopping.set()
+        self._forced.set()
         threading.Thread(target=self._cut, name=f"cut {self.key}", daemon=True).start()
 
     def _stop_at_boundary(self) -> None:
@@ -140,21 +144,32 @@ class StreamQuery:
         self._on_change()
 
     def _go_on(self) -> None:
-        if self._stopping.is_set() and self._writing is None:
+        """A batch cut by force goes to no further sink and is not committed."""
+        if self._forced.is_set():
             raise StopRequested
 
     def _batch(self, frame: DataFrame, batch_id: int) -> None:
+        """What goes wrong stays here and Spark hears one line: a long text would overflow its search for an interruption in it."""
         self._started.wait(timeout=60)
         try:
-            self._go_on()
+            if self._stopping.is_set():
+                self._await_end()
+                raise StopRequested
             self._writing = batch_id
             self._write(frame, batch_id)
+            self._go_on()
             self._written = batch_id
         except BaseException as error:
             self.failure = error
-            raise
+            raise RuntimeError(_INTERRUPTED if self._stopping.is_set() else f"{type(error).__name__} in batch {batch_id}") from None
         finally:
             self._writing = None
+
+    def _await_end(self) -> None:
+        """Until Spark knows that the query is to end: what is raised after that is no error to it."""
+        deadline = time.monotonic() + _COMMIT_SECONDS
+        while self._query is not None and self._query.isActive and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
 
     def _write(self, frame: DataFrame, batch_id: int) -> None:
         shared = self.sinks.is_shared()

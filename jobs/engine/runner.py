@@ -81,6 +81,7 @@ class Run:
         self._stopping = threading.Event()
         self._forced_at: float | None = None
         self._outcome: Outcome = "completed"
+        self._cause: BaseException | None = None
         self._failure: ExecutionFailure | None = None
         self._news: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._ends_heard: set[str] = set()
@@ -176,19 +177,23 @@ class Run:
         while any(query_.is_active() for query_ in self._queries):
             self._changed.wait(_POLL_SECONDS)
             self._changed.clear()
-            if self._forced_at is None and any(not query_.is_active() and query_.ended_by() for query_ in self._queries):
-                self._forced_at = time.monotonic()
+            if self._forced_at is None and (cause := self._first_cause()) is not None:
+                self._cause, self._forced_at = cause, time.monotonic()
                 for query_ in self._queries:
                     query_.force_stop()
             if self._forced_at is not None and time.monotonic() - self._forced_at > _FORCED_SECONDS:
                 self.hanging = any(query_.is_active() for query_ in self._queries)
                 return
 
+    def _first_cause(self) -> BaseException | None:
+        """Why a query ended that nobody cut short. Once others are cut, what they say is a consequence."""
+        ended = [query_.ended_by() for query_ in self._queries if not query_.is_active() and not query_.was_cut_short()]
+        return next((error for error in ended if error is not None), None)
+
     def _conclude(self) -> Outcome:
-        for query_ in self._queries:
-            error = None if self._forced_at and self._stopping.is_set() else query_.ended_by()
-            if error is not None and not (query_.was_cut_short() and self._stopping.is_set()):
-                raise error
+        cause = self._cause or self._first_cause()
+        if cause is not None:
+            raise cause
         if self._stopping.is_set():
             finished = self._queries and not any(query_.was_cut_short() for query_ in self._queries)
             return "completed" if finished else "stopped"
