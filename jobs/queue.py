@@ -110,5 +110,11 @@ def interactive_answer(client: "Redis", request_id: str, answer: Mapping[str, An
     client.expire(key, INTERACTIVE_TERM)
 
 
+def tasks_waiting() -> int:
+    """How many tasks wait in Redis for any worker. RedisError when it does not answer."""
+    with redis_client() as client:
+        return int(cast("int", client.llen(settings.CELERY_TASK_DEFAULT_QUEUE)))
+
+
 def _answer_key(request_id: str) -> str:
     return f"{INTERACTIVE_REQUESTS}:{request_id}"

@@ -1,8 +1,9 @@
 """The background's door: short tasks that beat calls. Each may run twice, late, or not at all without harm."""
 
 from datetime import timedelta
+from typing import Any
 
-from celery import shared_task
+from celery import Task, shared_task
 
 from checkpoints.retention import Scope
 from checkpoints.services import checkpoints_clean
@@ -11,6 +12,13 @@ from jobs.scheduling.firing import schedules_tick
 from jobs.scheduling.reconciling import reconcile
 from jobs.services.drivers import drivers_forget
 from jobs.services.metrics import metrics_prune, metrics_roll_up
+from jobs.services.workers import worker_task_ran, workers_forget
+
+
+@shared_task(name="jobs.canary", bind=True)
+def canary_task(self: "Task[Any, Any]") -> None:
+    """Proves that this worker takes tasks: /readyz and the overview say so when it does not."""
+    worker_task_ran(name=str(self.request.hostname))
 
 
 @shared_task(name="jobs.reconcile")
@@ -32,6 +40,7 @@ def metrics_roll_up_task() -> None:
 def prune_task() -> None:
     metrics_prune()
     drivers_forget(older_than=timedelta(days=7))
+    workers_forget(older_than=timedelta(days=7))
 
 
 @shared_task(name="jobs.checkpoints_clean")

@@ -24,6 +24,7 @@ def _every(task: str, seconds: float) -> dict[str, Any]:
 
 
 app.conf.beat_schedule = {
+    "canary": _every("jobs.canary", 5.0),
     "reconcile": _every("jobs.reconcile", float(VARIABLES.get("RECONCILE_SECONDS") or 2.0)),
     "schedules": _every("jobs.schedules", 2.0),
     "roll up metrics": _every("jobs.metrics_roll_up", 10.0),

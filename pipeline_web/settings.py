@@ -122,6 +122,15 @@ CELERY_TASK_DEFAULT_QUEUE = "pipeline"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
+#: Tasks are short; one that hangs must not keep its place for ever.
+CELERY_TASK_TIME_LIMIT = 1800
+#: A connection that dies without a word is noticed and opened anew within about 20 s, by worker, beat and web.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_timeout": 15,
+    "socket_connect_timeout": 5,
+    "socket_keepalive": True,
+    "health_check_interval": 10,
+}
 
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -228,6 +237,8 @@ LEASE_RENEW_SECONDS = env.int("LEASE_RENEW_SECONDS", 3)
 CLAIM_POLL_SECONDS = env.float("CLAIM_POLL_SECONDS", 1.0)
 START_TIMEOUT_SECONDS = env.int("START_TIMEOUT_SECONDS", 300)
 STOP_GRACE_SECONDS = env.int("STOP_GRACE_SECONDS", 30)
+#: A worker that took no task for so long, though some waited, ends itself to be started anew.
+WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", 60)
 RECONCILE_SECONDS = env.float("RECONCILE_SECONDS", 2.0)
 CHECKPOINTS_KEPT = env.int("CHECKPOINTS_KEPT", 10)
 

@@ -1,4 +1,4 @@
-"""The worker's step that starts the supervisor in its main process, and the control command that wakes its drivers."""
+"""The worker's step that starts supervisor and watch in its main process, and the control command that wakes its drivers."""
 
 from typing import Any
 
@@ -6,9 +6,11 @@ from celery import bootsteps
 from celery.worker.control import control_command
 
 from jobs.driver.supervisor import Supervisor
+from jobs.driver.watch import Watch
 from jobs.queue import WAKE_COMMAND
 
 _supervisor: Supervisor | None = None
+_watch: Watch | None = None
 
 
 class DriversStep(bootsteps.StartStopStep):
@@ -17,11 +19,15 @@ class DriversStep(bootsteps.StartStopStep):
     requires = ("celery.worker.components:Pool",)
 
     def start(self, worker: Any) -> None:
-        global _supervisor
+        global _supervisor, _watch
         _supervisor = Supervisor(worker=worker.hostname)
         _supervisor.start()
+        _watch = Watch(name=worker.hostname, let_go=_supervisor.stop)
+        _watch.start()
 
     def stop(self, worker: Any) -> None:
+        if _watch is not None:
+            _watch.stop()
         if _supervisor is not None:
             _supervisor.stop()
 

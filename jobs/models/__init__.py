@@ -2,7 +2,7 @@
 
 from jobs.models.access import ApiToken, AuditEntry, SignInLink
 from jobs.models.connection import Connection
-from jobs.models.driver import Driver, DriverKind, DriverStatus
+from jobs.models.driver import Driver, DriverKind, DriverStatus, Worker
 from jobs.models.execution import (
     Command,
     CommandKind,
@@ -65,5 +65,6 @@ __all__ = [
     "SignInLink",
     "TransitionRefused",
     "TriggeredBy",
+    "Worker",
     "transition_check",
 ]

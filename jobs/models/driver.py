@@ -1,4 +1,4 @@
-"""Driver processes: the Spark programs that the workers launch and watch."""
+"""Workers, and their driver processes: the Spark programs that they launch and watch."""
 
 import uuid
 
@@ -37,3 +37,20 @@ class Driver(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} driver {self.pid} on {self.host}"
+
+
+class Worker(models.Model):
+    """A Celery worker, one row for each name. `task_time` is when it last ran a task: one that lives and runs none is deaf."""
+
+    name = models.CharField(max_length=200, unique=True)
+    host = models.CharField(max_length=200)
+    pid = models.PositiveIntegerField()
+    start_time = models.DateTimeField()
+    heartbeat_time = models.DateTimeField()
+    task_time = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "pipeline_worker"
+
+    def __str__(self) -> str:
+        return self.name

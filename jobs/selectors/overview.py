@@ -15,6 +15,7 @@ from jobs.selectors.jobs import jobs_visible, rates_now
 from jobs.selectors.lanes import lanes_out
 from jobs.selectors.schedules import cron_words
 from jobs.selectors.shapes.overview import NextStartOut, OverviewOut
+from jobs.selectors.workers import tasks_trouble
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -31,6 +32,7 @@ def overview_out(user: "User") -> OverviewOut:
     rates = rates_now([execution_id for execution_id, _ in leased])
     schedules = _schedules(user)
     return OverviewOut(
+        health=tasks_trouble(),
         jobs=jobs_visible(user).count(),
         running=len({job_id for _, job_id in leased}),
         failing=len(failing),

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from jobs.models import Driver, DriverKind, DriverStatus, Job
 from jobs.selectors.shapes.base import Shape
+from jobs.selectors.workers import no_tasks_sentence, no_tasks_since
 
 #: A driver that did not report for this long does not count.
 ALIVE_WITHIN = timedelta(seconds=30)
@@ -21,7 +22,7 @@ class ReadinessOut(Shape):
 
 
 def readiness_out(example_jobs: Collection[str]) -> ReadinessOut:
-    """Ready: the database answers, a driver is there to take executions, and every one of `example_jobs` was loaded once."""
+    """Ready: the database answers, a driver takes executions, a worker takes tasks, and each of `example_jobs` was loaded once."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -34,7 +35,10 @@ def readiness_out(example_jobs: Collection[str]) -> ReadinessOut:
 def _worker() -> str:
     fresh = timezone.now() - ALIVE_WITHIN
     alive = Driver.objects.filter(kind=DriverKind.SHARED, status=DriverStatus.READY, heartbeat_time__gte=fresh)
-    return "ok" if alive.exists() else "no driver is ready yet"
+    if not alive.exists():
+        return "no driver is ready yet"
+    since = no_tasks_since()
+    return no_tasks_sentence(since) if since else "ok"
 
 
 def _examples(names: Collection[str]) -> str:

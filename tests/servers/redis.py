@@ -31,6 +31,20 @@ class RedisServer:
         self.process.terminate()
         self.process.wait(timeout=20)
 
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def kill(self) -> None:
+        """As a crash would, without a word to anybody; `with` or `__enter__` starts it again, empty."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait(timeout=20)
+
+    def flush(self) -> None:
+        with Redis(host="127.0.0.1", port=self.port) as client:
+            client.flushall()
+
     def _answers(self) -> bool:
         try:
             with Redis(host="127.0.0.1", port=self.port, socket_connect_timeout=1) as client:

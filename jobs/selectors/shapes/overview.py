@@ -52,8 +52,12 @@ class NextStartOut(Shape):
 
 
 class OverviewOut(Shape):
-    """Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one."""
+    """Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one.
 
+    `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
+    """
+
+    health: list[str]
     jobs: int
     running: int
     failing: int
