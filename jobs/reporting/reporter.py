@@ -32,12 +32,17 @@ REJECTED_LENGTH = 10_000
 #: An idle execution still leaves a sample this often.
 IDLE_SECONDS = 10.0
 _PRINTED_SECONDS = 0.5
+#: Earlier retries are forgotten once an attempt has committed a batch after running for so long, and for so many checkpoint intervals.
+HEALTHY_SECONDS, HEALTHY_INTERVALS = 600.0, 3
 
 
 class Reporter:
     """Give it to a Run as `report`. A batch's counts are in the database before the call for BatchWritten returns.
 
     So a batch that Spark commits afterwards was counted, and one that runs again overwrites its count.
+
+    An execution's retries count from the last time it was healthy: an attempt that still commits batches after max(10 minutes, three
+    checkpoint intervals) sets them to 0. A first batch proves nothing: an attempt may commit one and then die, again and again.
     """
 
     def __init__(self, execution: Execution, writer: Writer, *, project: str, trigger_seconds: float, log: logging.Logger) -> None:
@@ -55,6 +60,7 @@ class Reporter:
         self._last_message: tuple[Any, ...] = ()
         self._last_sample = (0.0, ())  # type: tuple[float, tuple[Any, ...]]
         self._told: dict[tuple[str, str], float] = {}
+        self._healthy_at = time.monotonic() + healthy_seconds(execution)
         writer.add(self)
 
     def __call__(self, event: EngineEvent) -> None:
@@ -95,7 +101,7 @@ class Reporter:
     def _committed(self, event: BatchCommitted) -> None:
         with self._lock:
             self._batches[event.query] = event
-            self._pending.advanced = True
+            self._pending.healthy |= time.monotonic() >= self._healthy_at
         seconds = event.durations_ms.get("triggerExecution", 0) / 1000
         self._log.info("query %s: batch %d committed, %d rows in %.1f s", event.query, event.batch_id, event.rows_in, seconds)
 
@@ -139,7 +145,7 @@ class Reporter:
     def take(self) -> Reported | None:
         with self._lock:
             taken, self._pending = self._pending, self._nothing()
-        return taken if taken.totals or taken.queries or taken.samples or taken.rejected or taken.advanced else None
+        return taken if taken.totals or taken.queries or taken.samples or taken.rejected or taken.healthy else None
 
     def put_back(self, reported: Reported) -> None:
         with self._lock:
@@ -148,7 +154,7 @@ class Reporter:
             reported.queries |= newer.queries
             reported.samples = [*reported.samples, *newer.samples][-600:]
             reported.rejected += newer.rejected
-            reported.advanced |= newer.advanced
+            reported.healthy |= newer.healthy
             self._pending = reported
 
     def tick(self, seq: int | None, *, last: bool = False) -> None:
@@ -205,6 +211,11 @@ class Reporter:
 
     def _nothing(self) -> Reported:
         return Reported(self.execution_id, self._execution.attempt, str(self._execution.generation))
+
+
+def healthy_seconds(execution: Execution) -> float:
+    """How long an attempt must run, in seconds, until what failed before it counts no more."""
+    return max(HEALTHY_SECONDS, HEALTHY_INTERVALS * float(execution.resolved.get("checkpoint_interval", 60.0)))
 
 
 def metrics_message(figures: dict[str, Any], *, as_of_seq: int) -> broadcast.MetricsMessage:

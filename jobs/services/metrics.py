@@ -48,18 +48,18 @@ class Reported:
     queries: dict[str, QueryCounts] = field(default_factory=dict)
     samples: list[MetricSample] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
-    advanced: bool = False
+    healthy: bool = False
 
 
 @transaction.atomic
 def reported_write(*, batch: Sequence[Reported]) -> dict[str, int]:
     """Write it all in one transaction. Execution id → number of its newest event; without those whose attempt no longer owns them.
 
-    `totals` are columns of the execution; `advanced`: a batch was committed, so earlier retries count no more.
+    `totals` are columns of the execution; `healthy`: the attempt has run well for long enough that earlier retries count no more.
     """
     owned: dict[str, int] = {}
     for one in batch:
-        fields: dict[str, Any] = dict(one.totals) | ({"retry_count": 0} if one.advanced else {})
+        fields: dict[str, Any] = dict(one.totals) | ({"retry_count": 0} if one.healthy else {})
         rows = Execution.objects.filter(execution_id=one.execution_id, attempt=one.attempt)
         if rows.update(**fields) if fields else rows.exists():
             owned[one.execution_id] = Execution.objects.values_list("seq", flat=True).get(execution_id=one.execution_id)

@@ -49,10 +49,12 @@ def test_an_old_attempt_writes_nothing() -> None:
     assert Execution.objects.get().processed_records == 0
 
 
-def test_a_committed_batch_forgets_earlier_retries() -> None:
+def test_only_a_healthy_attempt_forgets_earlier_retries() -> None:
     execution = claimed()
     Execution.objects.update(retry_count=2)
-    assert reported_write(batch=[reported(execution, advanced=True)]) == {execution.execution_id: execution.seq}
+    reported_write(batch=[reported(execution, totals={"processed_records": 10})])
+    assert Execution.objects.get().retry_count == 2
+    assert reported_write(batch=[reported(execution, healthy=True)]) == {execution.execution_id: execution.seq}
     assert Execution.objects.get().retry_count == 0
 
 
