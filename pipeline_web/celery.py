@@ -36,6 +36,11 @@ app.conf.beat_schedule = {
 @celeryd_init.connect
 def worker_look_after_drivers(**_: Any) -> None:
     """Only a worker gets the step: web and beat start no drivers."""
+    from kombu.transport.redis import Channel
+
     from jobs.driver.step import DriversStep
 
+    # Our tasks are hints: what a broken connection left unacknowledged need not go back into the queue, and kombu 5.7, which tries that
+    # over the connection it has just closed, ends the worker with an AttributeError.
+    Channel.do_restore = False
     app.steps["worker"].add(DriversStep)

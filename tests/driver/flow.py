@@ -1,0 +1,56 @@
+"""A connection that goes silent without being closed, as when a firewall forgets it: a proxy that stops passing bytes on."""
+
+import contextlib
+import socket
+import threading
+from types import TracebackType
+
+
+class Flow:
+    """A context: inside it `port` leads to `target`. `freeze` silences every open connection; later ones pass."""
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listener.getsockname()[1])
+        self._lock = threading.Lock()
+        self._open: list[socket.socket] = []
+        self._silent: set[socket.socket] = set()
+        self._frozen_for_good = False
+
+    def __enter__(self) -> "Flow":
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._listener.close()
+        with self._lock:
+            for one in self._open:
+                one.close()
+
+    def freeze(self, *, for_good: bool = False) -> int:
+        """How many connections were silenced; `for_good` silences those to come too."""
+        with self._lock:
+            self._silent |= set(self._open)
+            self._frozen_for_good = for_good
+            return len(self._silent)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(("127.0.0.1", self._target))
+                with self._lock:
+                    self._open += [near, far]
+                    if self._frozen_for_good:
+                        self._silent |= {near, far}
+                for source, sink in ((near, far), (far, near)):
+                    threading.Thread(target=self._pass_on, args=(source, sink), daemon=True).start()
+
+    def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if source not in self._silent:
+                    sink.sendall(data)
+            if source not in self._silent:
+                sink.shutdown(socket.SHUT_RDWR)
