@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
-from jobs.nodes.connections.postgresql import PostgresqlConnection, PostgresqlSettings, jdbc_options, jdbc_url
+from jobs.nodes.connections.postgresql import PostgresqlConnection, PostgresqlSettings, postgresql_open
 from jobs.nodes.connections.sqlite import SqliteConnection
 from jobs.nodes.worker_errors import WorkerFailure, carried_out, node_error_in
 from tests.nodes.conftest import Database
@@ -56,13 +56,6 @@ def test_a_closed_port_and_an_unknown_name_fail_their_steps():
     assert 'the name "no-such-host.invalid" is not known' in unknown.message
 
 
-@pytest.mark.parametrize("database", ["d?socketFactory=evil&x", "d&loggerFile=/tmp/x", "../d", "d%3Fa=b", "d;x", "d#x"])
-def test_no_database_name_becomes_a_driver_option(database: str):
-    url = jdbc_url(postgresql(database=database))
-    assert url.startswith("jdbc:postgresql://127.0.0.1:5432/")
-    assert not set(url.removeprefix("jdbc:postgresql://127.0.0.1:5432/")) & set("?&=/;#")
-
-
 @pytest.mark.parametrize("host", ["h/d?x=1", "h?x", "h,evil", "h evil", "@h", "h\n", "/var/run", "h#x", "h&x", ""])
 def test_a_host_is_only_a_host(host: str):
     with pytest.raises(ValidationError):
@@ -78,15 +71,15 @@ def test_a_search_path_cannot_carry_server_options(path: str):
 def test_unknown_driver_options_are_refused():
     with pytest.raises(ValidationError, match="socketFactory"):
         PostgresqlSettings.model_validate({"host": "h", "database": "d", "user": "u", "socketFactory": "evil"})
-    allowed = {"url", "driver", "user", "password", "sslmode", "connectTimeout", "tcpKeepAlive", "ApplicationName", "options"}
-    assert set(jdbc_options(postgresql(), Limits())) == allowed
 
 
 def test_checking_a_certificate_needs_one(tmp_path: Path):
     with pytest.raises(ValidationError, match="paste the certificate authority"):
         PostgresqlSettings(host="h", database="d", user="u", tls="verify-full")
     settings = postgresql(tls="verify-full", certificate_authority="-----BEGIN CERTIFICATE-----")
-    kept = Path(jdbc_options(settings, Limits(data_dir=tmp_path))["sslrootcert"])
+    with pytest.raises(NodeError):
+        postgresql_open(settings, Limits(data_dir=tmp_path))
+    (kept,) = (tmp_path / "certificates").iterdir()
     assert kept.is_relative_to(tmp_path)
     assert kept.read_text() == "-----BEGIN CERTIFICATE-----"
 

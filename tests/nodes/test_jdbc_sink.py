@@ -131,15 +131,15 @@ FULL_ROW = (
     bytearray(b"\x00\xff"),
     ["a", 'q"'],
     {"k": 1},
-    "naïve 🚀 'quoted' \"double\" %s\n",
+    "naïve 🚀 'quoted' \"double\" %s\n \\N \\. \t \r end\\",
 )
 
 
-@pytest.mark.parametrize("staged", [False, True])
-def test_every_type_arrives_as_it_was(spark: SparkSession, build: Build, database: Database, staged: bool):
+@pytest.mark.parametrize("large", [False, True])
+def test_every_type_arrives_as_it_was(spark: SparkSession, build: Build, database: Database, large: bool):
     frame = spark.createDataFrame([FULL_ROW, (2, *[None] * 12)], EVERY_TYPE)
     sink = sink_for(build, database, frame)
-    sink.node._rows_before = 1_000_000 if staged else 1
+    sink.node._rows_before = 1_000_000 if large else 1
     assert write(sink, frame, 0) == Written(rows=2)
     full, empty = database.rows(f"SELECT {', '.join(frame.columns)} FROM people ORDER BY id")
     assert all(value is None for value in empty[1:])
@@ -156,56 +156,92 @@ def test_every_type_arrives_as_it_was(spark: SparkSession, build: Build, databas
 
 @pytest.mark.postgres
 @pytest.mark.server
-def test_a_large_batch_goes_through_staging_and_leaves_none_behind(spark: SparkSession, build: Build, postgres_database: Database):
+@pytest.mark.parametrize("mode", ["append", "upsert", "overwrite"])
+def test_a_large_batch_travels_in_files_and_leaves_none_behind(spark: SparkSession, build: Build, postgres_database: Database, mode: str):
     frame = spark.range(30_000).selectExpr("cast(id as int) AS id", "concat('n', id) AS name")
-    sink = sink_for(build, postgres_database, frame, {"mode": "upsert", "keys": ["id"]})
-    assert write(sink, frame, 0) == Written(rows=30_000)
+    sink = sink_for(build, postgres_database, frame, {"mode": mode, "keys": ["id"] if mode == "upsert" else []})
+    assert write(sink, frame, 0, first_of_fresh_generation=True) == Written(rows=30_000)
+    assert write(sink, frame, 0) == Written(rows=0, repeated=True)
     assert write(sink, frame, 1) == Written(rows=30_000)
-    assert postgres_database.rows("SELECT count(*), min(name), max(id) FROM people") == [(30_000, "n0", 29_999)]
+    times = 1 if mode == "upsert" else 2
+    assert postgres_database.rows("SELECT count(*), min(name), max(id) FROM people") == [(30_000 * times, "n0", 29_999)]
+    if mode == "append":
+        assert postgres_database.rows("SELECT _generation, _batch, count(*) FROM people GROUP BY 1, 2 ORDER BY 2") == [
+            (GENERATION, 0, 30_000),
+            (GENERATION, 1, 30_000),
+        ]
     assert tables(postgres_database) == {"people", "pipeline_sink_marker"}
+    assert not list((sink.context.work_dir / "rows").iterdir())
 
 
 @pytest.mark.postgres
 @pytest.mark.server
-def test_rows_that_a_repeated_task_staged_twice_are_noticed(spark: SparkSession, build: Build, postgres_database: Database):
+def test_a_large_batch_that_was_taken_over_on_its_way_leaves_no_row(spark: SparkSession, build: Build, postgres_database: Database):
     frame = people(spark, (1, "a"), (2, "b"))
     sink = sink_for(build, postgres_database, frame)
-    stage = PostgresqlDialect.stage_frame
+    send = PostgresqlDialect.append_files
 
-    def twice(self: PostgresqlDialect, staged: DataFrame, name: str, **given: Any) -> str:
-        staging = stage(self, staged, name, **given)
-        postgres_database.run(f"INSERT INTO {staging} SELECT * FROM {staging} WHERE id = 1")
-        return staging
+    def meanwhile(self: PostgresqlDialect, *given: Any) -> int:
+        rows = send(self, *given)
+        sink_for(build, postgres_database, frame, attempt=2)
+        return rows
 
-    with patch.object(PostgresqlDialect, "stage_frame", twice), patch.object(PostgresqlDialect, "tasks_may_repeat", return_value=True):
-        with pytest.raises(NodeError, match="staging holds 3 rows instead of 2, because a Spark task was repeated"):
-            write(sink, frame, 0)
-        with pytest.raises(NodeError, match="staging holds 3 rows instead of 2"):
-            write(sink, frame, 0, rows=20_000)
+    with patch.object(PostgresqlDialect, "append_files", meanwhile), pytest.raises(SinkFenced):
+        write(sink, frame, 0)
     assert postgres_database.rows("SELECT count(*) FROM people") == [(0,)]
-    assert tables(postgres_database) == {"people", "pipeline_sink_marker"}
 
 
 @pytest.mark.postgres
 @pytest.mark.server
-def test_what_a_dead_attempt_staged_is_removed_by_the_next(spark: SparkSession, build: Build, postgres_database: Database):
+def test_times_of_a_large_batch_are_exact_in_any_zone_and_any_year(spark: SparkSession, build: Build, postgres_database: Database):
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    micros = [1698541200_000001, 1698544800_000001, -62135596800_000000, 253402300800_000000, -3786825600_000000]
+    frame = session.createDataFrame([(one,) for one in micros], "id bigint").selectExpr(
+        "id", "timestamp_micros(id) at", "date_from_unix_date(-719529 + id % 2) day", "make_date(12024, 2, 29) late"
+    )
+    sink = sink_for(build, postgres_database, frame)
+    sink.node._rows_before = 1_000_000
+    write(sink, frame, 0)
+    assert postgres_database.rows("SELECT id, (extract(epoch FROM at) * 1000000)::bigint FROM people ORDER BY id") == [
+        (one, one) for one in sorted(micros)
+    ]
+    assert postgres_database.rows("SELECT DISTINCT day::text, late::text FROM people WHERE id = 253402300800000000") == [
+        ("0002-12-31 BC", "12024-02-29")
+    ]
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_what_the_server_says_of_a_row_in_a_large_batch_is_one_sentence(spark: SparkSession, build: Build, postgres_database: Database):
+    frame = people(spark, (1, "a"), (2, "zero \x00 byte"))
+    sink = sink_for(build, postgres_database, frame)
+    sink.node._rows_before = 1_000_000
+    with pytest.raises(NodeError, match='writing to "db": invalid byte sequence for encoding "UTF8": 0x00') as raised:
+        write(sink, frame, 0)
+    assert raised.value.permanent
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_files_of_a_dead_attempt_are_removed_by_the_next(spark: SparkSession, build: Build, postgres_database: Database):
     frame = people(spark, (1, "a"))
     sink = sink_for(build, postgres_database, frame)
-    with patch.object(PostgresqlDialect, "drop_stages"), patch.object(PostgresqlDialect, "staged_rows", side_effect=KeyboardInterrupt):
+    with patch("jobs.nodes.sinks.jdbc.shutil.rmtree"), patch.object(PostgresqlDialect, "append_files", side_effect=KeyboardInterrupt):
         with pytest.raises(KeyboardInterrupt):
             write(sink, frame, 0)
-    assert len(tables(postgres_database)) == 3
+    assert list((sink.context.work_dir / "rows").iterdir())
     sink_for(build, postgres_database, frame, attempt=2)
-    assert tables(postgres_database) == {"people", "pipeline_sink_marker"}
+    assert not (sink.context.work_dir / "rows").exists()
 
 
 @pytest.mark.postgres
 @pytest.mark.server
-def test_small_batches_after_small_ones_skip_staging(spark: SparkSession, build: Build, postgres_database: Database):
+def test_small_batches_after_small_ones_need_no_files(spark: SparkSession, build: Build, postgres_database: Database):
     frame = people(spark, (1, "a"))
     sink = sink_for(build, postgres_database, frame)
     write(sink, frame, 0)
-    with patch.object(PostgresqlDialect, "stage_frame", side_effect=AssertionError("staged")):
+    with patch.object(PostgresqlDialect, "append_files", side_effect=AssertionError("in files")):
         assert write(sink, people(spark, (2, "b")), 1) == Written(rows=1)
     assert postgres_database.rows("SELECT id, _batch FROM people ORDER BY id") == [(1, 0), (2, 1)]
 

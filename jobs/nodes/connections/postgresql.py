@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
-from urllib.parse import quote
 
 from pydantic import Field, model_validator
 
@@ -117,31 +116,6 @@ def postgresql_open(
         )
     except psycopg2.Error as error:
         raise _refusal(settings.name, typed, error) from None
-
-
-def jdbc_url(settings: ConnectionSettings) -> str:
-    """The JDBC address; everything that came from a person is percent-encoded, and the user and password are not in it."""
-    typed = PostgresqlSettings.model_validate(settings.config)
-    host = f"[{typed.host}]" if ":" in typed.host else typed.host
-    return f"jdbc:postgresql://{host}:{typed.port}/{quote(typed.database, safe='')}"
-
-
-def jdbc_options(settings: ConnectionSettings, limits: Limits) -> dict[str, str]:
-    """Spark's JDBC options for a connection, a fixed set. The key "password" is one that Spark hides in plans and logs."""
-    typed = PostgresqlSettings.model_validate(settings.config)
-    options = {
-        "url": jdbc_url(settings),
-        "driver": "org.postgresql.Driver",
-        "user": typed.user,
-        "password": settings.secrets.get("password", ""),
-        "sslmode": typed.tls,
-        "connectTimeout": str(_CONNECT_SECONDS),
-        "tcpKeepAlive": "true",
-        "ApplicationName": "pipeline web",
-        "options": _server_options(typed),
-    }
-    certificates = _tls_arguments(typed, limits).get("sslrootcert")
-    return options | ({"sslrootcert": certificates} if certificates else {})
 
 
 def _server_options(typed: PostgresqlSettings) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -94,10 +96,10 @@ class JdbcSink(Sink[JdbcSinkConfig]):
                 raise _user_error(
                     f"table {table} has no unique key over {', '.join(context.config.keys)}; add one, or choose append", "keys"
                 )
-        dialect.drop_stages(_staging_prefix(context))
+        shutil.rmtree(_files_folder(context), ignore_errors=True)
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
-        """1. Look at the marker. 2. Stage the rows. 3. In one transaction move the marker and the rows.
+        """1. Look at the marker. 2. Let Spark compute the rows. 3. In one transaction move the marker and the rows.
 
         Counting first would read the batch twice, so the size of the batch before tells the way; the first one is taken for large.
         """
@@ -105,10 +107,10 @@ class JdbcSink(Sink[JdbcSinkConfig]):
         with dialect.transaction() as cursor:
             if _marker(dialect, context).state(cursor, context.attempt, batch.batch_id) == "written":
                 return Written(rows=0, repeated=True)
-        limit = dialect.staging_above
+        limit = dialect.files_above
         expected = batch.rows if batch.rows is not None else self._rows_before
         if limit is not None and (expected is None or expected > limit):
-            written = _write_staged(dialect, frame, batch, context)
+            written = _write_files(dialect, frame, batch, context)
         elif batch.rows is not None or frame.storageLevel.useMemory:
             written = _write_counted(dialect, frame, batch, context)
         else:
@@ -122,10 +124,10 @@ class JdbcSink(Sink[JdbcSinkConfig]):
 
 
 def _write_counted(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
-    """Rows go through this process, or by way of staging when they are too many for that. `frame` is read twice."""
+    """Rows go through this process, or by way of files when they are too many for that. `frame` is read twice."""
     rows = frame.count() if batch.rows is None else batch.rows
-    if dialect.staging_above is not None and rows > dialect.staging_above:
-        return _write_staged(dialect, frame, replace(batch, rows=rows), context)
+    if dialect.files_above is not None and rows > dialect.files_above:
+        return _write_files(dialect, frame, replace(batch, rows=rows), context)
     bound = dialect.bound_rows(_sendable(dialect, frame), frame.schema)
     with dialect.transaction() as cursor:
         staging = dialect.stage_rows(cursor, _staging_name(batch, context), frame.schema, bound)
@@ -133,29 +135,76 @@ def _write_counted(dialect: Dialect, frame: DataFrame, batch: Batch, context: No
     return Written(rows=rows if written else 0, repeated=not written)
 
 
-def _write_staged(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
-    """Rows go from Spark's tasks into a staging table. A repeated task may leave rows there twice, which shows by their ordinals."""
-    name = _staging_name(batch, context)
-    ordered = bool(context.config.keys) or dialect.tasks_may_repeat(frame)
+def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
+    """Rows go from Spark's tasks into files of this attempt, then into the table: no transaction waits for Spark.
+
+    Where the table reads text as it takes values, files go straight into it, else by way of a temporary table.
+    """
+    from pyspark.sql import functions as F
+
+    folder = _files_folder(context) / f"{batch.batch_id}_{context.attempt}"
+    with dialect.transaction() as cursor:
+        target = dialect.columns(cursor, TableName.parsed(context.config.table))
+    sendable = _sendable(dialect, frame)
+    straight = _goes_straight(dialect, frame.schema, target, batch, context)
+    if straight:
+        extra = _provenance(target, frame.schema, batch, context)
+        sendable = sendable.withColumns({name: F.lit(value) for name, value in extra.items()})
     try:
-        staging = dialect.stage_frame(_sendable(dialect, frame), name, batch_size=context.config.batch_size, ordered=ordered)
+        sendable.select(dialect.line(sendable)).write.mode("overwrite").text(folder.resolve().as_uri())
+        files = sorted(folder.glob("part-*"))
         with dialect.transaction() as cursor:
-            rows = dialect.staged_rows(cursor, staging, ordered=ordered)
-            if batch.rows is not None and rows != batch.rows:
-                raise NodeError(f"writing to a table: staging holds {rows} rows instead of {batch.rows}; the batch is tried again")
-            written = _move(dialect, cursor, staging, frame.schema, batch, context)
+            if straight:
+                return _append(dialect, cursor, sendable.columns, files, frame.schema, batch, context)
+            staging, rows = dialect.stage_files(cursor, _staging_name(batch, context), frame.schema, files)
+            moved = _move(dialect, cursor, staging, frame.schema, batch, context)
+            return Written(rows=rows if moved else 0, repeated=not moved)
+    except _WrittenAlready:
+        return Written(rows=0, repeated=True)
     finally:
-        dialect.drop_stages(name)
-    return Written(rows=rows if written else 0, repeated=not written)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _WrittenAlready(Exception):
+    """The batch came in while its rows were under way: the transaction is rolled back."""
+
+
+def _goes_straight(
+    dialect: Dialect, schema: StructType, target: Sequence[TargetColumn], batch: Batch, context: NodeContext[JdbcSinkConfig]
+) -> bool:
+    if context.config.keys or (context.config.mode == "overwrite" and batch.first_of_fresh_generation):
+        return False
+    matched = _matched(target, schema, TableName.parsed(context.config.table))
+    return all(dialect.takes_as_text(matched[field.name], field.dataType) for field in schema.fields)
+
+
+def _append(
+    dialect: Dialect,
+    cursor: Any,
+    columns: Sequence[str],
+    files: Sequence[Path],
+    schema: StructType,
+    batch: Batch,
+    context: NodeContext[JdbcSinkConfig],
+) -> Written:
+    """The rows before the marker, whose lock an attempt that takes over must not wait for while rows are on their way."""
+    table = TableName.parsed(context.config.table)
+    dialect.lock_target(cursor)
+    matched = _matched(dialect.columns(cursor, table), schema, table)
+    names = [matched[name].name if name in matched else name for name in columns]
+    rows = dialect.append_files(cursor, table, names, files)
+    if not _marker(dialect, context).advance(cursor, context.attempt, batch.batch_id):
+        raise _WrittenAlready
+    return Written(rows=rows)
+
+
+def _files_folder(context: NodeContext[JdbcSinkConfig]) -> Path:
+    return context.work_dir / "rows"
 
 
 def _staging_name(batch: Batch, context: NodeContext[JdbcSinkConfig]) -> str:
-    return f"{_staging_prefix(context)}{context.generation[:8]}_{batch.batch_id}_{context.attempt}"
-
-
-def _staging_prefix(context: NodeContext[JdbcSinkConfig]) -> str:
-    """Of all staging tables of this node, short enough for any database."""
-    return f"_pipeline_{sha256(f'{context.job_uid}/{context.node_id}'.encode()).hexdigest()[:16]}_"
+    """Short enough for any database."""
+    return f"_pipeline_{sha256(f'{context.job_uid}/{context.node_id}'.encode()).hexdigest()[:16]}_{batch.batch_id}"
 
 
 def _move(dialect: Dialect, cursor: Any, staging: str, schema: StructType, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> bool:
@@ -167,13 +216,20 @@ def _move(dialect: Dialect, cursor: Any, staging: str, schema: StructType, batch
         return False
     target = dialect.columns(cursor, table)
     matched = _matched(target, schema, table)
-    names = {found.name for found in target}
-    provenance: dict[str, str | int] = {GENERATION_COLUMN: context.generation, BATCH_COLUMN: batch.batch_id}
-    extra = {name: value for name, value in provenance.items() if name in names and name not in schema.names}
+    extra = _provenance(target, schema, batch, context)
     if config.mode == "overwrite" and batch.first_of_fresh_generation:
         cursor.execute(f"DELETE FROM {dialect.qualified(table)}")
     cursor.execute(dialect.merge_statement(table, staging, matched, config.keys, extra))
     return True
+
+
+def _provenance(
+    target: Sequence[TargetColumn], schema: StructType, batch: Batch, context: NodeContext[JdbcSinkConfig]
+) -> dict[str, str | int]:
+    """Where a row comes from, for the columns that the table has for it."""
+    names = {found.name for found in target}
+    values: dict[str, str | int] = {GENERATION_COLUMN: context.generation, BATCH_COLUMN: batch.batch_id}
+    return {name: value for name, value in values.items() if name in names and name not in schema.names}
 
 
 def _dialect(context: NodeContext[JdbcSinkConfig]) -> Dialect:

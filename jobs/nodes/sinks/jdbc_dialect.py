@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
@@ -53,8 +54,8 @@ class Dialect(ABC):
     kind: ClassVar[str]
     placeholder: ClassVar[str]
     marker_types: ClassVar[Mapping[str, str]] = {"text": "text", "integer": "integer", "bigint": "bigint", "time": "timestamp"}
-    #: Rows above this go through a staging table written by Spark; None: never.
-    staging_above: ClassVar[int | None] = None
+    #: Batches of more rows travel in files that Spark's tasks write; None: never.
+    files_above: ClassVar[int | None] = None
 
     def __init__(self, settings: ConnectionSettings, limits: Limits) -> None:
         self.settings = settings
@@ -109,29 +110,21 @@ class Dialect(ABC):
         """Rows of `frame` (of `value_column`s) as bound values, a partition at a time."""
         return (self.python_row(row, schema) for row in frame.toLocalIterator())
 
-    def stage_frame(self, frame: DataFrame, name: str, *, batch_size: int, ordered: bool) -> str:
-        """Write `frame` by Spark into a staging table, if `ordered` with ORDINAL_COLUMN; returns its quoted name."""
-        raise NotImplementedError(f"{self.kind} stages nothing by Spark")
+    def line(self, frame: DataFrame) -> Column:
+        """A row of `frame` (of `value_column`s) as a line of the text that `stage_files` and `append_files` take."""
+        raise NotImplementedError(f"{self.kind} takes no files")
 
-    def tasks_may_repeat(self, frame: DataFrame) -> bool:
-        """Whether Spark tries a failed task again: on a cluster, not in this process."""
-        return not str(frame.sparkSession.sparkContext.master).startswith("local")
+    def stage_files(self, cursor: Any, name: str, schema: StructType, files: Sequence[Path]) -> tuple[str, int]:
+        """Like `stage_rows`, from files of `line`s; the quoted name and how many rows it holds."""
+        raise NotImplementedError(f"{self.kind} takes no files")
 
-    def staged_rows(self, cursor: Any, staging: str, *, ordered: bool) -> int:
-        """How many rows `staging` holds; NodeError when a repeated task left some twice."""
-        cursor.execute(
-            f"SELECT count(*), count(DISTINCT {ORDINAL_COLUMN}) FROM {staging}" if ordered else f"SELECT count(*) FROM {staging}"
-        )
-        rows, *distinct = cursor.fetchone()
-        if distinct and distinct[0] != rows:
-            raise NodeError(
-                f"writing to a table: staging holds {rows} rows instead of {distinct[0]}, because a Spark task was repeated; try again"
-            )
-        return int(rows)
+    def append_files(self, cursor: Any, table: TableName, columns: Sequence[str], files: Sequence[Path]) -> int:
+        """Add files of `line`s to `columns` of `table`; how many rows."""
+        raise NotImplementedError(f"{self.kind} takes no files")
 
-    def drop_stages(self, prefix: str) -> None:
-        """Remove the staging tables whose names begin with `prefix`."""
-        return
+    def takes_as_text(self, target: TargetColumn, spark_type: DataType) -> bool:
+        """Whether the column reads the text of a value as it would take the value itself."""
+        return False
 
     def conflict_action(self, columns: Mapping[str, TargetColumn], keys: Sequence[str]) -> str:
         """What follows DO after ON CONFLICT: the new row replaces the old one but for its keys."""

@@ -1,16 +1,17 @@
-"""`sink.jdbc` on PostgreSQL: large batches are staged by Spark's own writer, then merged in one transaction."""
+"""`sink.jdbc` on PostgreSQL: large batches come by COPY, and every batch in one transaction."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.connections.postgresql import jdbc_options, postgresql_open
+from jobs.nodes.connections.postgresql import postgresql_open
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, TableName, TargetColumn
+from jobs.nodes.sinks.postgresql_copy import copy_files, copy_line
 
 if TYPE_CHECKING:
     import psycopg2
@@ -45,7 +46,7 @@ _PERMANENT_CLASSES = ("22", "23", "28", "42")
 class PostgresqlDialect(Dialect):
     kind: ClassVar[str] = "postgresql"
     placeholder: ClassVar[str] = "%s"
-    staging_above: ClassVar[int | None] = 10_000
+    files_above: ClassVar[int | None] = 10_000
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
@@ -121,42 +122,29 @@ class PostgresqlDialect(Dialect):
     def stage_rows(self, cursor: Any, name: str, schema: StructType, rows: Iterable[tuple[Any, ...]]) -> str:
         from psycopg2.extras import execute_values
 
-        columns = [f"{self.quoted(field.name)} {self.column_type(field.dataType, key=False)}" for field in schema.fields]
-        staging = f"pg_temp.{self.quoted(name)}"
-        cursor.execute(f"CREATE TEMP TABLE {self.quoted(name)} ({', '.join([*columns, f'{ORDINAL_COLUMN} bigserial'])}) ON COMMIT DROP")
-        names = ", ".join(self.quoted(field.name) for field in schema.fields)
+        staging, names = self._staging_create(cursor, name, schema)
         execute_values(cursor, f"INSERT INTO {staging} ({names})".replace("%", "%%") + " VALUES %s", rows, page_size=1000)
         return staging
 
-    def stage_frame(self, frame: DataFrame, name: str, *, batch_size: int, ordered: bool) -> str:
-        """An unlogged table of its own for this attempt's batch. Repeated task writes are found by the count afterwards."""
-        from pyspark.sql import functions as F
+    def stage_files(self, cursor: Any, name: str, schema: StructType, files: Sequence[Path]) -> tuple[str, int]:
+        staging, names = self._staging_create(cursor, name, schema)
+        return staging, copy_files(cursor, f"COPY {staging} ({names}) FROM STDIN", files)
 
-        frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id()) if ordered else frame
-        with self.transaction() as cursor:
-            columns = [f"{self.quoted(field.name)} {self.column_type(field.dataType, key=False)}" for field in frame.schema.fields]
-            cursor.execute(f"DROP TABLE IF EXISTS {self.quoted(name)}")
-            cursor.execute(f"CREATE UNLOGGED TABLE {self.quoted(name)} ({', '.join(columns)})")
-        options = jdbc_options(self.settings, self.limits) | {
-            "dbtable": self.quoted(name),
-            "batchsize": str(batch_size),
-            "reWriteBatchedInserts": "true",
-        }
-        try:
-            frame.write.format("jdbc").options(**options).mode("append").save()
-        except Exception as error:
-            raise _spark_sentence(self.settings.name, error) from error
-        return self.quoted(name)
+    def _staging_create(self, cursor: Any, name: str, schema: StructType) -> tuple[str, str]:
+        columns = [f"{self.quoted(field.name)} {self.column_type(field.dataType, key=False)}" for field in schema.fields]
+        cursor.execute(f"CREATE TEMP TABLE {self.quoted(name)} ({', '.join([*columns, f'{ORDINAL_COLUMN} bigserial'])}) ON COMMIT DROP")
+        return f"pg_temp.{self.quoted(name)}", ", ".join(self.quoted(field.name) for field in schema.fields)
 
-    def drop_stages(self, prefix: str) -> None:
-        with self.transaction() as cursor:
-            cursor.execute(
-                "SELECT relname FROM pg_class "
-                "WHERE starts_with(relname, %s) AND relkind = 'r' AND relnamespace = current_schema()::regnamespace",
-                (prefix,),
-            )
-            for (name,) in cursor.fetchall():
-                cursor.execute(f"DROP TABLE IF EXISTS {self.quoted(name)}")
+    def append_files(self, cursor: Any, table: TableName, columns: Sequence[str], files: Sequence[Path]) -> int:
+        names = ", ".join(self.quoted(name) for name in columns)
+        return copy_files(cursor, f"COPY {self.qualified(table)} ({names}) FROM STDIN", files)
+
+    def line(self, frame: DataFrame) -> Column:
+        return copy_line(frame)
+
+    def takes_as_text(self, target: TargetColumn, spark_type: DataType) -> bool:
+        mine = self.column_type(spark_type, key=False).partition("(")[0]
+        return target.type == mine or (mine == "text" and target.type == "character varying")
 
     def merge_statement(
         self, target: TableName, staging: str, columns: Mapping[str, TargetColumn], keys: Sequence[str], extra: Mapping[str, str | int]
@@ -194,10 +182,3 @@ def _sentence(connection: str, error: psycopg2.Error) -> NodeError:
     permanent = code[:2] in _PERMANENT_CLASSES
     kind: Literal["user", "external"] = "user" if permanent else "external"
     return NodeError(f'writing to "{connection}": {words}{detail}; {remedy}', permanent=permanent, kind=kind)
-
-
-def _spark_sentence(connection: str, error: Exception) -> NodeError:
-    """Spark's JDBC writer hides the server's words deep in a stack trace."""
-    found = re.search(r"(?:PSQLException|BatchUpdateException): (.+)", str(error))
-    words = found[1].strip() if found else str(error).strip().splitlines()[0]
-    return NodeError(f'staging rows in "{connection}": {words}; it is tried again')

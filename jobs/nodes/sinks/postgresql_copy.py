@@ -1,0 +1,73 @@
+"""PostgreSQL's COPY: Spark writes each row as a line of text into files, and files are sent as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jobs.nodes.columns import column
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
+
+#: Small enough for a second, so that a client that freezes in the middle soon counts as dead and lets go of its locks.
+_CHUNK_BYTES = 1_000_000
+_CHUNK_MS = 10_000
+#: With the offset, a time means the same in every zone; five letters are needed for offsets with seconds.
+_TIME_WITH_OFFSET = "yyyy-MM-dd HH:mm:ss.SSSSSSXXXXX"
+_ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
+
+
+def copy_files(cursor: Any, statement: str, files: Iterable[Path]) -> int:
+    """Send the lines of `files` (`copy_line`), in their order; how many rows arrived. `statement`: COPY … FROM STDIN."""
+    rows = 0
+    cursor.execute(f"SET LOCAL statement_timeout = {_CHUNK_MS}")
+    for file in files:
+        for chunk in _chunks(file):
+            cursor.copy_expert(statement, BytesIO(chunk), len(chunk))
+            rows += cursor.rowcount
+    cursor.execute("SET LOCAL statement_timeout TO DEFAULT")
+    return rows
+
+
+def _chunks(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as lines:
+        while chunk := lines.read(_CHUNK_BYTES):
+            yield chunk + lines.readline()
+
+
+def copy_line(frame: DataFrame) -> Column:
+    """A row of `frame` in COPY's text format, without the line break."""
+    from pyspark.sql import functions as F
+
+    values = [F.coalesce(_text(column(field.name), field.dataType), F.lit("\\N")) for field in frame.schema.fields]
+    return F.concat_ws("\t", *values)
+
+
+def _text(value: Column, spark_type: DataType) -> Column:
+    from pyspark.sql import functions as F
+
+    name = spark_type.simpleString()
+    if name == "binary":
+        return F.concat(F.lit("\\\\x"), F.hex(value))
+    if name == "timestamp":
+        return _year_first(F.date_format(value, _TIME_WITH_OFFSET))
+    if name in ("date", "timestamp_ntz"):
+        return _year_first(value.cast("string"))
+    if name == "string":
+        return reduce(lambda text, escape: F.replace(text, F.lit(escape[0]), F.lit(escape[1])), _ESCAPES, value)
+    return value.cast("string")
+
+
+def _year_first(text: Column) -> Column:
+    """Years beyond 9999 without their plus; those before 1 as PostgreSQL counts them, where no year 0 lies between."""
+    from pyspark.sql import functions as F
+
+    zero = F.concat(F.lit("0001"), F.substring(text, 5, 100), F.lit(" BC"))
+    counted = F.lpad((F.substring(text, 2, 4).cast("int") + 1).cast("string"), 4, "0")
+    before = F.concat(counted, F.substring(text, 6, 100), F.lit(" BC"))
+    return F.when(text.startswith("0000-"), zero).when(text.startswith("-"), before).otherwise(F.ltrim(text, F.lit("+")))
