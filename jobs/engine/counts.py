@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -32,12 +33,17 @@ class Seen:
     sample: tuple[tuple[str, str], ...] = ()
 
 
-class Counter(Protocol):
+class Counter(ABC):
+    @abstractmethod
     def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
         """`frame` with its rows counted for `node_id` whenever it is computed; a column REJECTED tells good from bad."""
 
+    def good(self, frame: DataFrame, node_id: str) -> DataFrame:
+        """The rows of a counted `frame` that are not rejected."""
+        return frame.filter(F.col(REJECTED).isNull())
 
-class NoCounter:
+
+class NoCounter(Counter):
     """Counts nothing: for schemas and previews."""
 
     def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
@@ -45,7 +51,7 @@ class NoCounter:
 
 
 @dataclass
-class StreamCounter:
+class StreamCounter(Counter):
     """Counts inside a streaming plan; each batch is read from the query's last execution before Spark commits the batch."""
 
     node_ids: set[str] = field(default_factory=set)
@@ -77,7 +83,7 @@ def observed_rows(spark: SparkSession, execution: Any, node_ids: set[str]) -> di
 
 
 @dataclass
-class BatchCounter:
+class BatchCounter(Counter):
     """Counts inside one batch's own frames; the first action that computes a frame completely decides."""
 
     observations: dict[str, Observation] = field(default_factory=dict)
@@ -115,12 +121,17 @@ def rejection_measures(frame: DataFrame, sample: bool) -> list[Column]:
     rejected = F.col(REJECTED).isNotNull()
     measures = [F.count_if(rejected).alias("rejected")]
     if sample:
-        columns = [F.col(f"`{name.replace('`', '``')}`") for name in frame.columns if name != REJECTED]
-        text = F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}) if columns else F.lit("{}")
-        row = F.when(rejected, F.struct(F.col(REJECTED).alias("reason"), F.substring(text, 1, _SAMPLE_CHARACTERS).alias("row")))
+        row = F.when(rejected, rejected_row(frame))
         order = F.when(rejected, F.xxhash64(F.col(REJECTED)))
         measures.append(F.call_function("max_by", row, order, F.lit(SAMPLE_ROWS)).alias("sample"))
     return measures
+
+
+def rejected_row(frame: DataFrame) -> Column:
+    """What is kept of a rejected row: a struct of "reason" and "row", its JSON text cut to a bearable length."""
+    columns = [F.col(f"`{name.replace('`', '``')}`") for name in frame.columns if name != REJECTED]
+    text = F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}) if columns else F.lit("{}")
+    return F.struct(F.col(REJECTED).alias("reason"), F.substring(text, 1, _SAMPLE_CHARACTERS).alias("row"))
 
 
 def _seen(row: Mapping[str, Any]) -> Seen:

@@ -113,6 +113,10 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         return ExecutionFailure(
             sentence, node_id=carried.node_id, kind=carried.error.kind, permanent=carried.error.permanent, stack_trace=trace
         )
+    if "Python worker failed to connect back" in text:
+        node_id = _source_of(text, plan) or acting
+        sentence = "its Python worker did not start within ten seconds, because the machine is overloaded; free some processor time"
+        return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="external", stack_trace=trace)
     if match := re.search(r"(?:NodeError|SinkFenced): ([^\n]+)", text):
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, match[1].strip()), node_id=node_id, kind="external", stack_trace=trace)

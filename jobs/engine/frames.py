@@ -135,7 +135,7 @@ class Frames:
             return {**frames, "out": frame}
         if self._fails(node_id):
             frame = frame.filter(_refused(node_id))
-        good = frame.filter(F.col(REJECTED).isNull()).drop(REJECTED)
+        good = self._counter.good(frame, node_id).drop(REJECTED)
         bad = frame.filter(F.col(REJECTED).isNotNull()).withColumnRenamed(REJECTED, REASON)
         return {**frames, "out": good, "errors": bad}
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.engine.counts import PREFIX, Seen, observed_rows, rejection_measures
+from jobs.engine.counts import PREFIX, SAMPLE_ROWS, Counter, Seen, observed_rows, rejected_row, rejection_measures
 from jobs.engine.steps import Steps
 from jobs.nodes.base import REJECTED, Flow, Source
 
-Mark = Literal["scan", "operator", "observed"]
+logger = logging.getLogger(__name__)
+
+#: "split": a source's rejected rows are what its scan gave less what its filter for good rows let through.
+Mark = Literal["scan", "split", "operator", "observed"]
 
 #: What a source's own frame may be made of for its scan to count its rows.
 _KEEPS_ROWS = frozenset({"Project", "SubqueryAlias", "EventTimeWatermark", "View"})
@@ -28,7 +33,7 @@ def line_marks(steps: Steps, nodes: tuple[str, ...]) -> Mapping[str, Mark] | Non
     for before, node_id in zip(("", *nodes), nodes, strict=False):
         node_type = steps.types[node_id]
         if isinstance(node_type, Source) and not before:
-            marks[node_id] = "observed" if node_type.rejects_rows else "scan"
+            marks[node_id] = _mark_of_source(steps, node_id, node_type)
         elif not isinstance(node_type, Flow) or not _goes_on(steps, before, node_id, node_type):
             return None
         elif node_type.rejects_rows:
@@ -41,6 +46,13 @@ def line_marks(steps: Steps, nodes: tuple[str, ...]) -> Mapping[str, Mark] | Non
     return marks
 
 
+def _mark_of_source(steps: Steps, node_id: str, source: Source[Any]) -> Mark:
+    if not source.rejects_rows:
+        return "scan"
+    all_arrive = "errors" in steps.by_id[node_id].outputs_used or steps.plan.settings.rejected_rows == "fail"
+    return "observed" if all_arrive else "split"
+
+
 def _goes_on(steps: Steps, before: str, node_id: str, flow: Flow[Any]) -> bool:
     arriving = [(arrow.source, arrow.port) for arrow in steps.arriving(node_id, references=True)]
     changes = flow.changes_row_count and not flow.filters_rows
@@ -48,41 +60,72 @@ def _goes_on(steps: Steps, before: str, node_id: str, flow: Flow[Any]) -> bool:
 
 
 @dataclass
-class LineCounter:
+class LineCounter(Counter):
     """Counts a line (`line_marks`). Its numbers are read from the execution that computed the line, once it has run."""
 
     marks: Mapping[str, Mark]
     _taken: dict[str, Mark] = field(default_factory=dict)
+    _sampled: bool = False
 
     def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
         if node_id in self._taken:
             return frame
         rejects = REJECTED in frame.columns
-        mark = self.marks[node_id]
-        if rejects or (mark == "scan" and not _is_bare(frame)):
-            mark = "observed"
-        elif mark == "observed" and not self._taken:  # a source that could reject rows and here does not
-            mark = "scan" if _is_bare(frame) else "observed"
-        self._taken[node_id] = mark
+        mark = self._taken[node_id] = self._mark(frame, node_id, rejects)
+        if mark == "split":
+            self._sampled = sample
+            return frame.withColumn(REJECTED, F.when(_stays(), F.col(REJECTED)))
         if mark != "observed":
             return frame
         return frame.observe(PREFIX + node_id, *(rejection_measures(frame, sample) if rejects else [F.lit(1).alias("line")]))
 
+    def _mark(self, frame: DataFrame, node_id: str, rejects: bool) -> Mark:
+        """What was planned, corrected by what the frame is: a source may reject rows by its type and not by its form."""
+        mark = self.marks[node_id]
+        if mark == "operator" or (mark == "observed" and (rejects or self._taken)):
+            return "observed" if rejects else mark
+        if not _is_bare(frame):
+            return "observed"
+        return "split" if rejects and mark == "split" else "observed" if rejects else "scan"
+
+    def good(self, frame: DataFrame, node_id: str) -> DataFrame:
+        if self._taken.get(node_id) != "split":
+            return super().good(frame, node_id)
+        return frame.filter(F.col(REJECTED).isNull() & _stays())
+
     def seen(self, spark: SparkSession, execution: Any) -> dict[str, Seen]:
         """Rows behind each node of the line in what `execution` has computed."""
-        below, top = _rows_of_operators(execution.executedPlan())
+        operators = _operators(execution.executedPlan())
+        below, top = _rows_of_operators(operators)
         observed = observed_rows(spark, execution, set(self._taken))
         ends = [(node_id, below[PREFIX + node_id]) for node_id, mark in self._taken.items() if mark == "observed"]
         seen: dict[str, Seen] = {}
         for node_id, mark in self._taken.items():
             if mark == "scan":
                 seen[node_id] = Seen(below[""])
+            elif mark == "split":
+                good = next(operator for operator in reversed(operators) if _kind(operator) == "FilterExec")
+                rejected = below[""] - _output_rows(good)
+                seen[node_id] = Seen(below[""] - rejected, rejected, self._sample(spark, good.child()) if rejected else ())
             elif mark == "operator":
                 later = [rows for other, rows in ends if self._stands_before(node_id, other)]
                 seen[node_id] = Seen(later[0] if later else top)
             else:
                 seen[node_id] = _less_rejected(below[PREFIX + node_id], observed.get(node_id, {}))
         return seen
+
+    def _sample(self, spark: SparkSession, scanned: Any) -> tuple[tuple[str, str], ...]:
+        """Some rejected rows, read again: seldom needed, where taking them along would cost every run a fifth."""
+        if not self._sampled:
+            return ()
+        java_session: Any = spark._jsparkSession
+        frame = DataFrame(java_session.internalCreateDataFrame(scanned.execute(), scanned.schema(), False), spark)
+        try:
+            rows = frame.filter(F.col(REJECTED).isNotNull()).select(rejected_row(frame).alias("kept")).limit(SAMPLE_ROWS).collect()
+        except PySparkException as error:  # the file is gone by now; the rows are counted all the same
+            logger.warning("rejected rows could not be read again: %s", error)
+            return ()
+        return tuple((str(row.kept.reason), str(row.kept.row)) for row in rows)
 
     def _stands_before(self, node_id: str, other: str) -> bool:
         order = list(self._taken)
@@ -103,29 +146,38 @@ def _less_rejected(rows: int, observed: Mapping[str, Any]) -> Seen:
     return Seen(rows - rejected, rejected, sample)
 
 
-def _rows_of_operators(plan: Any) -> tuple[dict[str, int], int]:
+def _operators(plan: Any) -> list[Any]:
+    """From the top down to the scan."""
+    operators = [plan]
+    while not operators[-1].children().isEmpty():
+        operators.append(operators[-1].children().head())
+    return operators
+
+
+def _rows_of_operators(operators: list[Any]) -> tuple[dict[str, int], int]:
     """Rows that reach each observation by its name, "" for what the scan gave; and rows that leave the plan."""
-    operators: list[Any] = []
-    while True:
-        operators.append(plan)
-        children = plan.children()
-        if children.isEmpty():
-            break
-        plan = children.head()
     rows = _output_rows(operators[-1])
     below = {"": rows}
     for operator in reversed(operators):
-        kind = operator.getClass().getSimpleName()
-        if kind == "FilterExec":
+        if _kind(operator) == "FilterExec":
             rows = _output_rows(operator)
-        elif kind == "CollectMetricsExec":
+        elif _kind(operator) == "CollectMetricsExec":
             below[str(operator.name())] = rows
     return below, rows
+
+
+def _kind(operator: Any) -> str:
+    return str(operator.getClass().getSimpleName())
 
 
 def _output_rows(operator: Any) -> int:
     metrics = operator.metrics()
     return int(metrics.apply("numOutputRows").value()) if metrics.contains("numOutputRows") else 0
+
+
+def _stays() -> Column:
+    """True, and unknown to be so before a row is there: what depends on it is neither merged with a filter nor moved below one."""
+    return F.spark_partition_id() >= 0
 
 
 def _is_bare(frame: DataFrame) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jobs.engine.events import BatchWritten
-from jobs.engine.failure import ExecutionFailure
+from jobs.engine.failure import ExecutionFailure, failure_of
 from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
 
 pytestmark = pytest.mark.spark
@@ -88,3 +88,10 @@ def test_rejected_rows_under_the_policy_fail_end_the_run_at_their_node(bench: Be
     found = failure(bench, nodes, "gen>check, check>out", settings={"rejected_rows": "fail"})
     assert (found.node_id, found.kind, found.permanent) == ("check", "user", True)
     assert found.message.startswith('"Check": a row was rejected: bad id 7; ')
+
+
+def test_a_machine_too_busy_to_start_python_is_named_as_that(bench: Bench) -> None:
+    plan = bench.plan(document({"gen": numbers(100, 50), "out": fail("bug")}, "gen>out"))
+    found = failure_of(RuntimeError("org.apache.spark.SparkException: Python worker failed to connect back."), plan)
+    assert found.message.startswith('"Gen": its Python worker did not start within ten seconds')
+    assert (found.node_id, found.kind, found.permanent) == ("gen", "external", False)

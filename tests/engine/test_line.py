@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from jobs.engine.events import RowsRejected
 from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
 
 pytestmark = pytest.mark.spark
@@ -71,6 +72,19 @@ def test_broken_rows_of_a_file_are_counted_beside_the_filter(bench: Bench, job_t
     source = ("source.file", {"path": "orders.csv", "columns": COLUMNS})
     heard = bench.completed(document({"csv": source, "big": keep("amount > 20"), "out": COLLECT}, "csv>big, big>out", type=job_type))
     assert (heard.rows_in(), heard.rows("csv"), heard.rows("csv", "rejected"), heard.rows("big")) == (5, 3, 2, 2)
+
+
+@ROLLER_AND_WHOLE
+@pytest.mark.parametrize("format", ["csv", "json"])
+def test_broken_rows_of_a_line_are_kept_to_look_at(bench: Bench, job_type: str, format: str) -> None:
+    lines = {"csv": "id,amount\n1,10\ntwo,20\n3,30\n", "json": '{"id":1,"amount":10}\n{"id":"two","amount":20}\n{"id":3,"amount":30}\n'}
+    (bench.files / "orders").write_text(lines[format])
+    source = ("source.file", {"path": "orders", "format": format, "columns": COLUMNS})
+    heard = bench.completed(document({"in": source, "big": keep("amount > 20"), "out": COLLECT}, "in>big, big>out", type=job_type))
+    (rejected,) = heard.of(RowsRejected)
+    assert (rejected.node_id, rejected.total) == ("in", 1)
+    assert "two,20" in rejected.rows[0]["reason"] or '"two"' in rejected.rows[0]["reason"]
+    assert '"amount":20' in rejected.rows[0]["row"]
 
 
 @ROLLER_AND_WHOLE
