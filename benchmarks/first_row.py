@@ -12,6 +12,8 @@ TRIES = 20
 
 
 def rows_in(warehouse: Path, table: str) -> bool:
+    if not warehouse.exists():
+        return False
     with sqlite3.connect(f"file:{warehouse}?mode=ro", uri=True, timeout=5) as database:
         try:
             return database.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() is not None

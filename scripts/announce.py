@@ -1,16 +1,19 @@
 """Waits until the product is ready and prints a sign-in link: the last words of a start."""
 
 import os
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
+
+import django
+from django.core.management import call_command
 
 PATIENCE_SECONDS = 180
 
 
 def main() -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeline_web.settings")
+    django.setup()
     address = f"http://{os.environ['PIPELINE_LOCAL_ADDRESS']}/readyz"
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not answers(address):
@@ -20,7 +23,8 @@ def main() -> int:
             )
             break
         time.sleep(0.2)
-    return subprocess.run([sys.executable, "manage.py", "sign_in_link"], check=False).returncode
+    call_command("sign_in_link")
+    return 0
 
 
 def answers(address: str) -> bool:

@@ -55,7 +55,6 @@ class DriverProcess:
         self.spark = session_build(options)
         self.spark.sparkContext.setLogLevel("ERROR")
         REGISTRY.catalogue()
-        self.spark.range(1).count()
         driver_ready(driver=self.driver)
         if self.driver.kind != DriverKind.DEDICATED:
             run = self.driver.kind == DriverKind.SHARED

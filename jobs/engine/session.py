@@ -83,6 +83,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(_python_path()),
         "spark.python.worker.reuse": "true",
         "spark.sql.adaptive.enabled": "true",
+        # Twenty streams that start at once would leave forty idle Python workers of 60 MB behind.
+        "spark.python.factory.idleWorkerMaxPoolSize": "2",
         # A query names what its node is connected to, never a file: select * from csv.`/etc/passwd`.
         "spark.sql.runSQLOnFiles": "false",
         **STREAMING_CONF,
