@@ -22,6 +22,7 @@ from jobs.engine.line import LineCounter, line_marks
 from jobs.engine.progress import last_committed
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
+from jobs.engine.vanished import sources_check
 
 logger = logging.getLogger(__name__)
 _COMMIT_SECONDS = 20.0
@@ -156,6 +157,7 @@ class StreamQuery:
                 self._await_end()
                 raise StopRequested
             self._writing = batch_id
+            sources_check(self._steps, last_execution(self._query) if self._query else None)
             self._write(frame, batch_id)
             self._go_on()
             self._written = batch_id

@@ -22,6 +22,7 @@ from jobs.engine.progress import ProgressListener, committed, progressed
 from jobs.engine.query import StreamQuery
 from jobs.engine.session import execution_session, session_enter
 from jobs.engine.steps import Steps
+from jobs.engine.vanished import sources_check
 from jobs.engine.whole import WholeQuery
 from jobs.nodes.base import Sink, Source
 from jobs.nodes.registry import REGISTRY, NodeRegistry
@@ -34,6 +35,7 @@ _POLL_SECONDS = 0.5
 #: How long an interrupted or failing query may take to end before the run stops waiting for it.
 _FORCED_SECONDS = 5.0
 _LAST_EVENTS_SECONDS = 5.0
+_CHECK_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Run:
         self._ended = threading.Event()
         self._stopping = threading.Event()
         self._forced_at: float | None = None
+        self._checked_at = time.monotonic()
         self._outcome: Outcome = "completed"
         self._cause: BaseException | None = None
         self._failure: ExecutionFailure | None = None
@@ -177,7 +180,7 @@ class Run:
         while any(query_.is_active() for query_ in self._queries):
             self._changed.wait(_POLL_SECONDS)
             self._changed.clear()
-            if self._forced_at is None and (cause := self._first_cause()) is not None:
+            if self._forced_at is None and (cause := self._first_cause() or self._input_gone()) is not None:
                 self._cause, self._forced_at = cause, time.monotonic()
                 for query_ in self._queries:
                     query_.force_stop()
@@ -189,6 +192,17 @@ class Run:
         """Why a query ended that nobody cut short. Once others are cut, what they say is a consequence."""
         ended = [query_.ended_by() for query_ in self._queries if not query_.is_active() and not query_.was_cut_short()]
         return next((error for error in ended if error is not None), None)
+
+    def _input_gone(self) -> BaseException | None:
+        """What a source misses, looked for every few seconds: a stream without input would otherwise just be idle."""
+        if time.monotonic() - self._checked_at < _CHECK_SECONDS or self._stopping.is_set():
+            return None
+        self._checked_at = time.monotonic()
+        try:
+            sources_check(self._steps)
+        except AtNode as error:
+            return error
+        return None
 
     def _conclude(self) -> Outcome:
         cause = self._cause or self._first_cause()

@@ -7,7 +7,7 @@ the second paragraph of a source or sink states boundedness and guarantee. Nothi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
@@ -144,6 +144,12 @@ class Source(NodeType[ConfigT]):
     def resumes(self, config: ConfigT) -> bool:
         """Whether a bounded read goes in steps from a position it can go on from; else a SQL_TASK reads it whole."""
         return False
+
+    def check(self, missing: Sequence[str]) -> None:
+        """Called every few seconds while a stream reads, and before each batch with the files it names and Spark no longer found.
+
+        Raises NodeError where input is gone.
+        """
 
     def complete(self, context: NodeContext[ConfigT]) -> None:
         """Called once after a bounded run ended well."""

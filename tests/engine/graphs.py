@@ -26,6 +26,7 @@ REGISTRY = NodeRegistry(
         "sink.hang": "tests.engine.nodes:HangingSink",
         "sink.fail": "tests.engine.nodes:FailingSink",
         "flow.rejects": "tests.engine.nodes:RejectRows",
+        "source.vanishing": "tests.engine.nodes:VanishingFiles",
         "source.broken": "tests.engine.nodes:BrokenSource",
     }
 )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes import base
 from jobs.nodes.base import REJECTED, Batch, Flow, NodeContext, NodeError, Sink, Source, Written
+from jobs.nodes.sources.file import FileSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -110,3 +112,15 @@ class BrokenSource(Source[NoConfig]):
 
     def read(self, spark: SparkSession, context: NodeContext[NoConfig]) -> DataFrame:
         raise NodeError("reading shop: the host shop.example does not answer; check the connection", kind="external")
+
+
+class VanishingFiles(FileSource):
+    """A file source whose files vanish just after they were checked, before their batch reads them."""
+
+    type = "source.vanishing"
+    folder: ClassVar[Path]
+
+    def check(self, missing: Sequence[str]) -> None:
+        super().check(missing)
+        for file in self.folder.glob("*.csv"):
+            file.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -96,6 +97,9 @@ class FileSource(Source[FileConfig]):
     rejects_rows: ClassVar[bool] = True
     summary_template = "{path} · {format}"
 
+    def __init__(self) -> None:
+        self._watched: Path | None = None
+
     def read(self, spark: SparkSession, context: NodeContext[FileConfig]) -> DataFrame:
         path = _checked_path(context)
         schema = self._schema(spark, path, context)
@@ -108,6 +112,7 @@ class FileSource(Source[FileConfig]):
         if context.mode == "batch":
             frame = spark.read.format(context.config.format).options(**options).schema(read_schema).load(str(path))
         else:
+            self._watched = path
             stream = spark.readStream.name(context.node_id).format(context.config.format).options(**options).schema(read_schema)
             frame = (
                 stream.option("maxFilesPerTrigger", context.config.max_files_per_trigger)
@@ -115,6 +120,19 @@ class FileSource(Source[FileConfig]):
                 .load(str(path))
             )
         return _with_reason(frame) if _can_reject(context.config) else frame
+
+    def check(self, missing: Sequence[str]) -> None:
+        """Spark takes a watched folder that vanished for an empty one, and a file that vanished unread for one without rows."""
+        if self._watched is None:
+            return
+        if not self._watched.is_dir():
+            raise NodeError(f'reading files: the watched folder "{self._watched}" is gone; put it back: the job goes on where it was')
+        mine = [path for path in missing if self._watched in Path(path).parents]
+        if mine:
+            others = f" and {len(mine) - 1} more are" if len(mine) > 1 else " is"
+            raise NodeError(
+                f'reading files: "{mine[0]}"{others} gone, found but not read yet; put back the same, or an empty file of that name'
+            )
 
     def _schema(self, spark: SparkSession, path: Path, context: NodeContext[FileConfig]) -> StructType:
         """What the form lists, else a sample's; a stream keeps the first sample's, so that a restart reads the same types."""

@@ -1,0 +1,41 @@
+"""Files that Spark listed for a batch and that were gone when it came to read them: it would go on without them, and without a word."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from jobs.engine.failure import AtNode
+from jobs.engine.steps import Steps
+
+
+def sources_check(steps: Steps, execution: Any = None) -> None:
+    """Raise AtNode where the input of a source is gone: at any time, or of the batch that Spark's `execution` is."""
+    missing = _missing_files(execution) if execution is not None else []
+    for node_id in steps.sources:
+        try:
+            steps.source(node_id).check(missing)
+        except Exception as error:
+            raise AtNode(node_id, error) from error
+
+
+def _missing_files(execution: Any) -> list[str]:
+    """Paths that the batch names and that were not found when it was planned."""
+    leaves = execution.logical().collectLeaves()
+    missing: list[str] = []
+    for index in range(leaves.size()):
+        leaf = leaves.apply(index)
+        if leaf.nodeName() == "LogicalRelation" or leaf.getClass().getSimpleName() == "LogicalRelation":
+            missing += _not_found(leaf.relation())
+    return missing
+
+
+def _not_found(relation: Any) -> list[str]:
+    if relation.getClass().getSimpleName() != "HadoopFsRelation":
+        return []
+    wanted, found = relation.location().rootPaths(), relation.location().inputFiles()
+    if wanted.size() == len(found):
+        return []
+    there = {unquote(urlsplit(file).path) for file in found}
+    paths = [path.removeprefix("file:") for path in wanted.mkString("\n").split("\n")]
+    return [path for path in paths if path not in there]
