@@ -150,7 +150,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(ReadOnlyAdmin):
-    list_display = ("prefix", "name", "user", "create_time", "last_used_time", "revoke_time")
+    list_display = ("prefix", "name", "scope", "user", "create_time", "last_used_time", "revoke_time")
     list_select_related = ("user",)
     exclude = ("digest",)
     actions = ("revoke",)

@@ -137,7 +137,7 @@ REST_FRAMEWORK: dict[str, Any] = {
         "jobs.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "jobs.api.authentication.TokenScopePermission"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "jobs.api.negotiation.JsonAlways",
     "URL_FORMAT_OVERRIDE": None,

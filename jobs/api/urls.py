@@ -2,7 +2,7 @@
 
 from django.urls import include, path, re_path
 
-from jobs.api import configs, connections, documents, drafts, examples, execution_history, executions, jobs, overview, schedules
+from jobs.api import configs, connections, documents, drafts, examples, execution_history, executions, jobs, overview, schedules, tokens
 from jobs.api.schema_view import SchemaView
 from jobs.api.unknown import UnknownView
 
@@ -51,6 +51,8 @@ urlpatterns = [
     path("jobs/<str:job_name>/", include(_job)),
     path("examples", examples.ExamplesView.as_view()),
     path("examples/<str:job_name>/reset", examples.ExampleResetView.as_view()),
+    path("tokens", tokens.TokensView.as_view()),
+    path("tokens/<int:token_id>", tokens.TokenView.as_view()),
     path("executions", executions.ExecutionsView.as_view()),
     path("executions/<str:execution_id>", executions.ExecutionView.as_view()),
     path("executions/<str:execution_id>/", include(_execution)),

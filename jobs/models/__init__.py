@@ -1,6 +1,6 @@
 """The rows behind jobs, executions and everything around them."""
 
-from jobs.models.access import ApiToken, AuditEntry, SignInLink
+from jobs.models.access import ApiToken, AuditEntry, SignInLink, TokenScope
 from jobs.models.connection import Connection
 from jobs.models.driver import Driver, DriverKind, DriverStatus, Worker
 from jobs.models.execution import (
@@ -63,6 +63,7 @@ __all__ = [
     "ScheduleFire",
     "ScheduleType",
     "SignInLink",
+    "TokenScope",
     "TransitionRefused",
     "TriggeredBy",
     "Worker",

@@ -6,6 +6,13 @@ from django.db import models
 from jobs.models.project import Project
 
 
+class TokenScope(models.TextChoices):
+    """What a token may do of what its user may: only look, or everything."""
+
+    READ = "READ"
+    FULL = "FULL"
+
+
 class ApiToken(models.Model):
     """Only the SHA-256 of a token is kept."""
 
@@ -13,6 +20,7 @@ class ApiToken(models.Model):
     name = models.CharField(max_length=100, blank=True, default="")
     digest = models.CharField(max_length=64, unique=True)
     prefix = models.CharField(max_length=8)
+    scope = models.CharField(max_length=10, choices=TokenScope.choices, default=TokenScope.FULL)
     create_time = models.DateTimeField(auto_now_add=True)
     last_used_time = models.DateTimeField(null=True)
     revoke_time = models.DateTimeField(null=True)
@@ -51,6 +59,7 @@ class AuditEntry(models.Model):
 
     class Meta:
         db_table = "pipeline_audit"
+        verbose_name_plural = "audit entries"
 
     def __str__(self) -> str:
         return f"{self.actor} {self.action} {self.object_type} {self.object_id}"

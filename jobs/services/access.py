@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from jobs.models import ApiToken, Project, Role, SignInLink
+from jobs.models import ApiToken, Project, Role, SignInLink, TokenScope
 from jobs.selectors.access import projects_visible, role_covers, role_in
-from jobs.selectors.refusals import Forbidden, NotFound
+from jobs.selectors.refusals import Conflict, Forbidden, NotFound
 from jobs.services.audit import audit_record
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 SIGN_IN_LINK_TERM = timedelta(minutes=10)
+TOKENS_OF_ONE_USER = 100
 
 
 def role_check(*, user: "User | AnonymousUser", project: Project | int, role: Role) -> Role:
@@ -48,12 +49,18 @@ def digest_of(token: str) -> str:
 
 
 @transaction.atomic
-def token_create(*, user: User, name: str = "") -> str:
-    """A new API token (43 characters of 256 random bits). It is shown this once; only its digest is kept."""
+def token_create(*, user: User, name: str = "", scope: TokenScope = TokenScope.FULL) -> tuple[ApiToken, str]:
+    """A new API token and its text (43 characters of 256 random bits), which is shown this once: only its digest is kept.
+
+    Conflict when the user has as many living tokens as one may have.
+    """
+    if ApiToken.objects.filter(user=user, revoke_time=None).count() >= TOKENS_OF_ONE_USER:
+        raise Conflict(f"you have {TOKENS_OF_ONE_USER} API tokens, as many as one may have: revoke one that is not used any more")
     token = secrets.token_urlsafe(32)
-    row = ApiToken.objects.create(user=user, name=name[:100], digest=digest_of(token), prefix=token[:8])
-    audit_record(user=user, action="token created", object_type="api_token", object_id=str(row.pk), detail={"prefix": row.prefix})
-    return token
+    row = ApiToken.objects.create(user=user, name=name[:100], digest=digest_of(token), prefix=token[:8], scope=scope)
+    detail = {"prefix": row.prefix, "scope": row.scope}
+    audit_record(user=user, action="token created", object_type="api_token", object_id=str(row.pk), detail=detail)
+    return row, token
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from jobs.management.commands.load_examples import user_found
+from jobs.models import TokenScope
 from jobs.services.access import token_create
 
 
@@ -15,6 +16,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("user")
         parser.add_argument("--name", default="", help="what it is for")
+        parser.add_argument("--read-only", action="store_true", help="it may look at everything its user may see, and change nothing")
 
-    def handle(self, *args: Any, user: str, name: str = "", **options: Any) -> None:
-        self.stdout.write(token_create(user=user_found(user), name=name))
+    def handle(self, *args: Any, user: str, name: str = "", read_only: bool = False, **options: Any) -> None:
+        scope = TokenScope.READ if read_only else TokenScope.FULL
+        self.stdout.write(token_create(user=user_found(user), name=name, scope=scope)[1])
