@@ -17,10 +17,12 @@ from jobs.api.errors import ConflictOut, ErrorOut
 from jobs.api.pagination import CreateTimeCursorPagination
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
+from jobs.nodes.pattern_words import pattern_words
 from jobs.selectors.refusals import Invalid, NotFound
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from pydantic_core import ErrorDetails
 
 BodyT = TypeVar("BodyT", bound=BaseModel)
 RowT = TypeVar("RowT", bound=Model)
@@ -79,8 +81,16 @@ def body_read(request: Request, model: type[BodyT]) -> BodyT:
         return model.model_validate(data)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False, include_context=False)[:50]
-        problems = [Problem(code=f"body.{fault['type']}", pointer=pointer_of(fault["loc"]), message=fault["msg"]) for fault in faults]
+        problems = [
+            Problem(code=f"body.{fault['type']}", pointer=pointer_of(fault["loc"]), message=_fault_words(model, fault)) for fault in faults
+        ]
         raise Invalid("the request has problems", code="body.invalid", problems=problems) from None
+
+
+def _fault_words(model: type[BaseModel], fault: "ErrorDetails") -> str:
+    if fault["type"] != "string_pattern_mismatch":
+        return fault["msg"]
+    return pattern_words(model, fault["loc"], str(fault["loc"][-1]).replace("_", " "))
 
 
 def json_object(request: Request) -> dict[str, Any]:

@@ -8,12 +8,17 @@ from rest_framework.response import Response
 
 from jobs.api.base import ApiView, answer, answer_list, asked, body_read, described
 from jobs.models import DEFAULT_PROJECT
+from jobs.nodes.form import hints
 from jobs.selectors.connections import connection_get, connection_kinds_out, connections_out, connections_visible, node_types_out
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.connection import CheckStepOut, ConnectionKindOut, ConnectionOut, ConnectionTestOut, NodeTypeOut
 from jobs.services.connections import connection_create, connection_delete, connection_test, connection_update
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$")]
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$"),
+    Field(json_schema_extra=hints(allowed="letters, digits, spaces, dots, hyphens and underscores, a letter or digit first")),
+]
 Description = Annotated[str, StringConstraints(max_length=500)]
 Secrets = dict[str, str | None]
 

@@ -233,6 +233,8 @@ class ConnectionKind(ABC):
     Config: ClassVar[ConfigClass]
     #: Names of secret fields with their labels; kept encrypted, never echoed.
     secrets: ClassVar[Mapping[str, str]] = {}
+    #: Secret field → "field=value" of the form that needs it; the others are always needed.
+    secrets_when: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def schema(cls) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, to_jsonable_python
 
 from jobs.dag.problems import Problem
+from jobs.nodes.pattern_words import pattern_words
 
 #: A parameter's place; what stands there is known only when the job starts.
 _PARAMETER = re.compile(r"(?<!\$)\$\{[A-Za-z0-9_]+\}")
@@ -21,7 +22,7 @@ def config_problems(model: type[BaseModel], config: Mapping[str, Any]) -> list[P
         model.model_validate(config)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        return [_problem(detail) for detail in details if not _waits_for_parameter(detail["input"]) and not _is_echo(detail)]
+        return [_problem(model, detail) for detail in details if not _waits_for_parameter(detail["input"]) and not _is_echo(detail)]
     return []
 
 
@@ -48,13 +49,13 @@ def _is_echo(detail: ErrorDetails) -> bool:
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
-def _problem(detail: ErrorDetails) -> Problem:
+def _problem(model: type[BaseModel], detail: ErrorDetails) -> Problem:
     missing = detail["type"] == "missing"
     pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in detail["loc"])
-    return Problem(code="config.missing" if missing else "config.invalid", pointer=pointer, message=_sentence(detail))
+    return Problem(code="config.missing" if missing else "config.invalid", pointer=pointer, message=_sentence(model, detail))
 
 
-def _sentence(detail: ErrorDetails) -> str:
+def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
     name = str(detail["loc"][-1]).replace("_", " ") if detail["loc"] else "the settings"
     if detail["type"] == "missing":
         return f"{name} is required"
@@ -62,5 +63,7 @@ def _sentence(detail: ErrorDetails) -> str:
         return f'there is no setting called "{detail["loc"][-1]}"'
     if detail["type"] in ("string_too_short", "too_short") and not detail["input"]:
         return f"{name} must not be empty"
+    if detail["type"] == "string_pattern_mismatch":
+        return pattern_words(model, detail["loc"], name)
     text = detail["msg"].removeprefix("Value error, ")
     return text if detail["type"] == "value_error" else f"{name}: {text[0].lower()}{text[1:]}"

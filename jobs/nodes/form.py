@@ -12,8 +12,13 @@ Widget = Literal["expression", "sql", "column", "columns", "connection", "path",
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\r\n]+$")]
 
 
-def hints(widget: Widget | None = None, *, advanced: bool = False, kinds: tuple[str, ...] = (), when: str = "") -> dict[str, Any]:
-    """`json_schema_extra` of a field. `advanced` folds it away; `kinds` are connection kinds; `when` is "field=value" that shows it."""
+def hints(
+    widget: Widget | None = None, *, advanced: bool = False, kinds: tuple[str, ...] = (), when: str = "", allowed: str = ""
+) -> dict[str, Any]:
+    """`json_schema_extra` of a field. `advanced` folds it away; `kinds` are connection kinds; `when` is "field=value" that shows it.
+
+    `allowed` says in words what its pattern asks for: "a server's name or address".
+    """
     found: dict[str, Any] = {}
     if widget is not None:
         found["x-widget"] = widget
@@ -23,6 +28,8 @@ def hints(widget: Widget | None = None, *, advanced: bool = False, kinds: tuple[
         found["x-advanced"] = True
     if when:
         found["x-when"] = when
+    if allowed:
+        found["x-allowed"] = allowed
     return found
 
 

@@ -59,6 +59,7 @@ class Reporter:
         self._seq = execution.seq
         self._last_message: tuple[Any, ...] = ()
         self._last_sample = (0.0, ())  # type: tuple[float, tuple[Any, ...]]
+        self._held_sample: tuple[dict[str, Any], tuple[Any, ...]] | None = None
         self._told: dict[tuple[str, str], float] = {}
         self._healthy_at = time.monotonic() + healthy_seconds(execution)
         writer.add(self)
@@ -166,12 +167,20 @@ class Reporter:
         if facts != self._last_message or last:
             self._last_message = facts
             self._send(figures)
-        self._sample(figures, facts)
+        self._sample(figures, facts, last=last)
 
-    def _sample(self, figures: dict[str, Any], facts: tuple[Any, ...]) -> None:
+    def _sample(self, figures: dict[str, Any], facts: tuple[Any, ...], *, last: bool) -> None:
+        """Of each second the latest figures: what a page that listens draws, it draws again after a reload."""
+        held, self._held_sample = self._held_sample, (figures, facts)
+        if held is not None and held[0]["time"].replace(microsecond=0) != figures["time"].replace(microsecond=0):
+            self._keep(*held)
+        if last:
+            self._keep(figures, facts)
+
+    def _keep(self, figures: dict[str, Any], facts: tuple[Any, ...]) -> None:
         now = time.monotonic()
         at, before = self._last_sample
-        if now - at < 1.0 or (facts == before and now - at < IDLE_SECONDS):
+        if facts == before and now - at < IDLE_SECONDS:
             return
         self._last_sample = (now, facts)
         with self._lock:

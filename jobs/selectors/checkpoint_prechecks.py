@@ -90,4 +90,5 @@ def _sinks(document: DagDocument) -> Iterator[CheckOut]:
         node_type = REGISTRY.get(node.type)
         if node_type is not None and issubclass(node_type, Sink):
             repeats = f'"{node.name}": rows written since this checkpoint are still there and are written again'
-            yield _check(f"sink.{node_id}", True, f"{repeats}. {node_type.guarantee}".rstrip(), "warning")
+            promise = f" (within one generation the sink writes {node_type.guarantee})" if node_type.guarantee else ""
+            yield _check(f"sink.{node_id}", True, repeats + promise, "warning")

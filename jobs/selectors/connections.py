@@ -81,7 +81,14 @@ def connection_out(row: Connection, used_by: list[str]) -> ConnectionOut:
 def connection_kinds_out() -> list[ConnectionKindOut]:
     """Every kind this installation can connect to."""
     return [
-        ConnectionKindOut(kind=name, title=kind.title, icon=kind.icon, form=form_schema(kind.Config), secrets=dict(kind.secrets))
+        ConnectionKindOut(
+            kind=name,
+            title=kind.title,
+            icon=kind.icon,
+            form=form_schema(kind.Config),
+            secrets=dict(kind.secrets),
+            secrets_when=dict(kind.secrets_when),
+        )
         for name, kind in sorted(REGISTRY.connection_kinds().items())
     ]
 

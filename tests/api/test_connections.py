@@ -133,6 +133,8 @@ def test_secrets_under_a_lost_key_have_to_be_entered_again(browser: Client, sett
 def test_the_kinds_say_their_fields_and_secrets(browser: Client) -> None:
     kinds = {kind["kind"]: kind for kind in browser.get("/api/connection-kinds").json()["results"]}
     assert kinds["postgresql"]["secrets"] == {"password": "Password"}
+    assert kinds["postgresql"]["secrets_when"] == {}
+    assert kinds["http_api"]["secrets_when"] == {"password": "auth=basic", "token": "auth=bearer", "api_key": "auth=api_key"}
     assert "host" in kinds["postgresql"]["schema"]["properties"]
 
 
@@ -141,3 +143,34 @@ def test_node_types_come_with_ports_schema_and_help(browser: Client) -> None:
     assert types["source.file"]["ports"][0]["name"] == "out"
     assert types["flow.filter_rows"]["schema"]["properties"]
     assert all(found["help"] for found in types.values())
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "pointer", "message"),
+    [
+        (
+            "postgresql",
+            {"host": "http://db.example.com", "database": "d", "user": "u"},
+            "/config/host",
+            "host must be a server's name or address, without http:// and without the port, such as db.example.com",
+        ),
+        (
+            "http_api",
+            {"base_url": "api.example.com"},
+            "/config/base_url",
+            "base url must be an address that begins with http:// or https:// and has no user, space, ? or #, "
+            "such as https://api.example.com/v1",
+        ),
+    ],
+)
+def test_a_wrong_address_is_answered_in_words(browser: Client, kind: str, config: dict[str, str], pointer: str, message: str) -> None:
+    body = {"name": "wrong", "kind": kind, "config": config}
+    refused = browser.post("/api/connections", body, content_type="application/json").json()["error"]
+    assert [(problem["pointer"], problem["message"]) for problem in refused["problems"]] == [(pointer, message)]
+
+
+def test_a_name_that_is_not_allowed_is_answered_in_words(browser: Client) -> None:
+    body = {"name": "a/b", "kind": "sqlite", "config": {}}
+    refused = browser.post("/api/connections", body, content_type="application/json").json()["error"]
+    expected = "name must be letters, digits, spaces, dots, hyphens and underscores, a letter or digit first"
+    assert [problem["message"] for problem in refused["problems"]] == [expected]

@@ -104,6 +104,7 @@ def test_a_reload_shows_the_same_chart(page: Page) -> None:
     page.goto(f"/executions/{execution_id}")
     until(page, "the chart has points", lambda: len(points(page)) >= 8)
     live = points(page)
+    live.pop(max(live))  # its second may not be over
     page.reload()
     until(page, "the chart is back", lambda: len(points(page)) >= 8)
     again = points(page)

@@ -1384,6 +1384,8 @@ export interface components {
         /**
          * ConnectionKindOut
          * @description `schema` is the JSON Schema of `config`; `secrets` maps secret fields to their labels.
+         *
+         *     `secrets_when` maps a secret field to the "field=value" of `config` that needs it; one that is not in it is always needed.
          */
         ConnectionKindOut: {
             /** Kind */
@@ -1398,6 +1400,10 @@ export interface components {
             };
             /** Secrets */
             secrets: {
+                [key: string]: string;
+            };
+            /** Secrets When */
+            secrets_when: {
                 [key: string]: string;
             };
         };

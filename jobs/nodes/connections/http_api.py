@@ -29,6 +29,7 @@ class HttpApiSettings(base.Config):
         pattern=r"^https?://[^/\s@?#\\]+(/[^\s?#\\]*)?$",
         description="Where the API begins, without a question mark; sign-in data does not belong here.",
         examples=["https://api.example.com/v1"],
+        json_schema_extra=hints(allowed="an address that begins with http:// or https:// and has no user, space, ? or #"),
     )
     auth: Literal["none", "basic", "bearer", "api_key"] = Field(
         "none", description="How to sign in: not at all, by user and password, by a token, or by a key in a header.", examples=["bearer"]
@@ -39,7 +40,7 @@ class HttpApiSettings(base.Config):
         pattern=_HEADER_NAME,
         description="The header that carries the key.",
         examples=["X-API-Key"],
-        json_schema_extra=hints(when="auth=api_key"),
+        json_schema_extra=hints(when="auth=api_key", allowed="a header's name: letters, digits and hyphens"),
     )
     headers: tuple[Header, ...] = Field(
         (),
@@ -63,6 +64,7 @@ class HttpApiConnection(ConnectionKind):
     icon = "api"
     Config = HttpApiSettings
     secrets: ClassVar[Mapping[str, str]] = {"password": "Password", "token": "Token", "api_key": "Key"}
+    secrets_when: ClassVar[Mapping[str, str]] = {"password": "auth=basic", "token": "auth=bearer", "api_key": "auth=api_key"}
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
         """Address, then an answer to a request of the base address. Any answer but a refused sign-in or a server error is good."""

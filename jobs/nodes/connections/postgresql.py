@@ -28,6 +28,7 @@ class PostgresqlSettings(base.Config):
         pattern=r"^[A-Za-z0-9]([A-Za-z0-9._:-]{0,252}[A-Za-z0-9])?$",
         description="Name or address of the server.",
         examples=["db.example.com", "127.0.0.1"],
+        json_schema_extra=hints(allowed="a server's name or address, without http:// and without the port"),
     )
     port: int = Field(5432, ge=1, le=65535, description="Port of the server.", examples=[5432])
     database: str = Field(
@@ -59,7 +60,7 @@ class PostgresqlSettings(base.Config):
         pattern=r"^([A-Za-z_][A-Za-z0-9_$]*(, ?[A-Za-z_][A-Za-z0-9_$]*)*)?$",
         description="Schemas to look into, in order; empty takes the server's.",
         examples=["reporting, public"],
-        json_schema_extra=hints(advanced=True),
+        json_schema_extra=hints(advanced=True, allowed="names of schemas with a comma between"),
     )
 
     @model_validator(mode="after")

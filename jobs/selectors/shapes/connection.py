@@ -40,13 +40,17 @@ class ConnectionTestOut(Shape):
 
 
 class ConnectionKindOut(Shape):
-    """`schema` is the JSON Schema of `config`; `secrets` maps secret fields to their labels."""
+    """`schema` is the JSON Schema of `config`; `secrets` maps secret fields to their labels.
+
+    `secrets_when` maps a secret field to the "field=value" of `config` that needs it; one that is not in it is always needed.
+    """
 
     kind: str
     title: str
     icon: str
     form: dict[str, Any] = Field(serialization_alias="schema")
     secrets: dict[str, str]
+    secrets_when: dict[str, str]
 
 
 class PortOut(Shape):

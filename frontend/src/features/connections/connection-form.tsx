@@ -6,7 +6,7 @@ import type { Connection, ConnectionKind } from '../../api/types'
 import { answer } from '../../shared/answers'
 import { ConfigField } from './config-field'
 import { changeConnection, createConnection } from './connection-requests'
-import { fieldsOf, initialConfig, isShown } from './kind-fields'
+import { fieldsOf, initialConfig, isShown, secretsSent, secretsShown } from './kind-fields'
 import { SecretField } from './secret-field'
 
 interface Props {
@@ -23,13 +23,13 @@ interface Refusal {
 
 const NO_REFUSAL: Refusal = { whole: '', fields: {} }
 
-/** The server's problems, each on its field: "/config/host" belongs to host. */
+/** The server's problems, each on its field: "/config/host" belongs to host, "/secrets/token" to the secret of that name. */
 function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ApiError)) return { whole: (error as Error).message, fields: {} }
   const fields: Record<string, string> = {}
   for (const problem of error.problems) {
     const parts = problem.pointer.split('/').filter(Boolean)
-    const name = parts[0] === 'config' ? parts[1] : parts[0]
+    const name = parts[0] === 'config' ? parts[1] : parts[0] === 'secrets' ? `secrets/${parts[1]}` : parts[0]
     if (name && !fields[name]) fields[name] = problem.message
   }
   return { whole: error.message, fields }
@@ -53,7 +53,7 @@ export function ConnectionForm({ kind, connection, onSaved, onCancel }: Props) {
     event.preventDefault()
     setBusy(true)
     setRefused(NO_REFUSAL)
-    const given = Object.fromEntries(Object.entries(secrets).filter((entry): entry is [string, string | null] => entry[1] !== undefined && entry[1] !== ''))
+    const given = secretsSent(kind, config, secrets, connection?.secrets ?? {})
     const content = { name: name.trim(), description: description.trim(), config: Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)), secrets: given }
     try {
       const kept = connection ? await changeConnection(connection.id, content) : await createConnection(kind.kind, content)
@@ -76,8 +76,8 @@ export function ConnectionForm({ kind, connection, onSaved, onCancel }: Props) {
       <TextInput data-autofocus label={t('form.name')} description={t('form.nameHelp')} value={name} maxLength={100} error={refused.fields.name} inputWrapperOrder={order} onChange={(event) => setName(event.currentTarget.value)} />
       <Textarea label={t('form.description')} value={description} maxLength={500} autosize minRows={1} maxRows={4} onChange={(event) => setDescription(event.currentTarget.value)} />
       {drawn(false)}
-      {Object.entries(kind.secrets).map(([field, label]) => (
-        <SecretField key={field} label={label} kept={connection?.secrets[field] === true} value={secrets[field]} onChange={(value) => setSecrets((old) => ({ ...old, [field]: value }))} />
+      {secretsShown(kind, config).map((field) => (
+        <SecretField key={field} label={kind.secrets[field] ?? field} kept={connection?.secrets[field] === true} value={secrets[field]} error={refused.fields[`secrets/${field}`]} onChange={(value) => setSecrets((old) => ({ ...old, [field]: value }))} />
       ))}
       {visible.some((field) => field.advanced) && (
         <details className="pw-more-fields">

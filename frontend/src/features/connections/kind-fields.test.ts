@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest'
 import type { ConnectionKind } from '../../api/types'
-import { fieldsOf, initialConfig, isShown } from './kind-fields'
+import { fieldsOf, initialConfig, isShown, secretsSent, secretsShown } from './kind-fields'
 
 const kind: ConnectionKind = {
   kind: 'http_api',
   title: 'HTTP API',
   icon: 'api',
-  secrets: {},
+  secrets: { password: 'Password', token: 'Token' },
+  secrets_when: { password: 'auth=basic', token: 'auth=bearer' },
   schema: {
     required: ['base_url'],
     properties: {
@@ -23,4 +24,13 @@ it('a field that depends on another shows only with its value', () => {
   const user = fieldsOf(kind)[2]
   expect(user && isShown(user, { auth: 'none' })).toBe(false)
   expect(user && isShown(user, { auth: 'basic' })).toBe(true)
+})
+it('only the secrets of the chosen way of signing in show', () => {
+  expect(secretsShown(kind, { auth: 'none' })).toEqual([])
+  expect(secretsShown(kind, { auth: 'basic' })).toEqual(['password'])
+  expect(secretsShown({ ...kind, secrets_when: {} }, { auth: 'none' })).toEqual(['password', 'token'])
+})
+it('a secret that is not needed any more goes, and one typed before the choice changed is not sent', () => {
+  expect(secretsSent(kind, { auth: 'basic' }, { password: 'p', token: 't' }, { password: false, token: true })).toEqual({ password: 'p', token: null })
+  expect(secretsSent(kind, { auth: 'basic' }, { password: '' }, { password: true, token: false })).toEqual({})
 })

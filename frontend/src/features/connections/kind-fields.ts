@@ -14,9 +14,11 @@ export interface KindField {
   initial: unknown
   least: number | undefined
   most: number | undefined
-  /** Shown only while another field has this value. */
-  when: { field: string; values: string[] } | null
+  when: When
 }
+
+/** Shown only while another field has one of these values; null: always. */
+type When = { field: string; values: string[] } | null
 
 interface Schema {
   title?: string
@@ -33,7 +35,7 @@ interface Schema {
   'x-when'?: string
 }
 
-function whenOf(text: string | undefined): KindField['when'] {
+function whenOf(text: string | undefined): When {
   const [field, values] = (text ?? '').split('=')
   return field && values ? { field, values: values.split(/[,|]/) } : null
 }
@@ -71,4 +73,17 @@ export function initialConfig(fields: readonly KindField[]): Record<string, unkn
   return Object.fromEntries(fields.filter((field) => field.initial !== undefined).map((field) => [field.name, field.initial]))
 }
 
-export const isShown = (field: KindField, config: Record<string, unknown>): boolean => field.when === null || field.when.values.includes(String(config[field.when.field] ?? ''))
+const holds = (when: When, config: Record<string, unknown>): boolean => when === null || when.values.includes(String(config[when.field] ?? ''))
+
+export const isShown = (field: KindField, config: Record<string, unknown>): boolean => holds(field.when, config)
+
+/** The secrets that the chosen way of signing in needs, in the kind's order. */
+export const secretsShown = (kind: ConnectionKind, config: Record<string, unknown>): string[] => Object.keys(kind.secrets).filter((secret) => holds(whenOf(kind.secrets_when[secret]), config))
+
+/** What is sent of the secrets: those that are no longer needed are taken off with the way of signing in that needed them. */
+export function secretsSent(kind: ConnectionKind, config: Record<string, unknown>, typed: Record<string, string | null | undefined>, kept: Record<string, boolean>): Record<string, string | null> {
+  const needed = new Set(secretsShown(kind, config))
+  const given = Object.entries(typed).filter((entry): entry is [string, string | null] => needed.has(entry[0]) && entry[1] !== undefined && entry[1] !== '')
+  const gone = Object.keys(kind.secrets).filter((secret) => !needed.has(secret) && kept[secret])
+  return Object.fromEntries([...given, ...gone.map((secret): [string, null] => [secret, null])])
+}

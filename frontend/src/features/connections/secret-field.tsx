@@ -6,11 +6,12 @@ interface Props {
   kept: boolean
   /** undefined: leave what is kept; null: take it off; text: the new one. */
   value: string | null | undefined
+  error: string | undefined
   onChange: (value: string | null | undefined) => void
 }
 
 /** A secret can be written, replaced and taken off; it is never shown. */
-export function SecretField({ label, kept, value, onChange }: Props) {
+export function SecretField({ label, kept, value, error, onChange }: Props) {
   const { t } = useTranslation('connections')
   if (kept && value === undefined) {
     return (
@@ -25,6 +26,7 @@ export function SecretField({ label, kept, value, onChange }: Props) {
             {t('secret.remove')}
           </button>
         </div>
+        {error && <p className="pw-bad pw-11">{error}</p>}
       </div>
     )
   }
@@ -41,5 +43,5 @@ export function SecretField({ label, kept, value, onChange }: Props) {
       </div>
     )
   }
-  return <PasswordField label={label} help={t('secret.help')} value={value ?? ''} onChange={(text) => onChange(text === '' && !kept ? undefined : text)} />
+  return <PasswordField label={label} help={t('secret.help')} value={value ?? ''} error={error} onChange={(text) => onChange(text === '' && !kept ? undefined : text)} />
 }
