@@ -158,8 +158,10 @@ def test_node_types_come_with_ports_schema_and_help(browser: Client) -> None:
             "http_api",
             {"base_url": "api.example.com"},
             "/config/base_url",
-            "base url must be an address that begins with http:// or https:// and has no user, space, ? or #, "
-            "such as https://api.example.com/v1",
+            (
+                "base url must be an address that begins with http:// or https:// and has no user, space, ? or #, "
+                "such as https://api.example.com/v1"
+            ),
         ),
     ],
 )

@@ -28,17 +28,17 @@ async function failure(response: Response): Promise<ApiError> {
   return new ApiError(response.status, error.code ?? 'unknown', error.message ?? `The server answered ${response.status} ${response.statusText}.`, error.problems ?? [], error)
 }
 
-async function ask<T>(method: string, path: string, body: string | undefined, headers: Record<string, string>): Promise<T> {
+async function ask<T>(method: string, path: string, body: string | undefined, headers: Record<string, string>, signal?: AbortSignal): Promise<T> {
   const safety: Record<string, string> = method === 'GET' ? {} : { 'X-CSRFToken': csrfToken() }
-  const response = await fetch(path, { method, credentials: 'same-origin', headers: { Accept: 'application/json', ...safety, ...headers }, body })
+  const response = await fetch(path, { method, credentials: 'same-origin', headers: { Accept: 'application/json', ...safety, ...headers }, body, signal })
   if (!response.ok) throw await failure(response)
   return (response.status === 204 ? undefined : await response.json()) as T
 }
 
-/** JSON in, JSON out. Throws ApiError for an answer that is no success, TypeError when there is no answer. */
-export function request<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
-  if (body === undefined) return ask<T>(method, path, undefined, headers)
-  return ask<T>(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers })
+/** JSON in, JSON out. Throws ApiError for an answer that is no success, TypeError when there is no answer, AbortError when `signal` gave up. */
+export function request<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<T> {
+  if (body === undefined) return ask<T>(method, path, undefined, headers, signal)
+  return ask<T>(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers }, signal)
 }
 
 /** The same for a text that is sent as it is. */

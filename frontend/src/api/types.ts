@@ -36,6 +36,8 @@ export type Overview = Shapes['OverviewOut']
 export type Me = Shapes['MeOut']
 export type SearchHit = Shapes['SearchHit']
 export type Example = Shapes['ExampleOut']
+export type Preview = Shapes['PreviewOut']
+export type PreviewSide = Shapes['PreviewSide']
 export type Token = Shapes['TokenOut']
 export type TokenMade = Shapes['TokenMadeOut']
 

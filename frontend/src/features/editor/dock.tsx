@@ -1,11 +1,12 @@
 import { Tabs } from '@mantine/core'
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { ordered } from '../../dag/problems'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
+import { PreviewTab } from './preview-tab'
 
 function Problems() {
   const { t } = useTranslation('canvas')
@@ -73,7 +74,9 @@ function DocumentJson() {
   )
 }
 
-/** Below the canvas: problems, schema, the document itself. */
+const BODIES: Record<string, () => ReactNode> = { preview: PreviewTab, schema: Schema, json: DocumentJson }
+
+/** Below the canvas: problems, rows of the selected node, schema, the document itself. */
 export function Dock() {
   const { t } = useTranslation('canvas')
   const [search, setSearch] = useSearchParams()
@@ -81,6 +84,7 @@ export function Dock() {
   const analysing = useEditor((state) => state.analysing)
   const [open, setOpen] = useState(true)
   const tab = search.get('dock') ?? 'problems'
+  const Body = BODIES[tab] ?? Problems
   return (
     <section className={`pw-dock${open ? '' : ' pw-dock-closed'}`} aria-label={t('dock')}>
       <Tabs
@@ -94,6 +98,7 @@ export function Dock() {
           <Tabs.Tab value="problems" rightSection={errors > 0 ? <span className="pw-count-bad">{errors}</span> : undefined}>
             {t('problems')}
           </Tabs.Tab>
+          <Tabs.Tab value="preview">{t('preview.tab')}</Tabs.Tab>
           <Tabs.Tab value="schema">{t('schema')}</Tabs.Tab>
           <Tabs.Tab value="json">JSON</Tabs.Tab>
           {analysing && <span className="pw-dock-note">{t('checking')}</span>}
@@ -102,7 +107,7 @@ export function Dock() {
           </button>
         </Tabs.List>
       </Tabs>
-      {open && <div className="pw-dock-body">{tab === 'schema' ? <Schema /> : tab === 'json' ? <DocumentJson /> : <Problems />}</div>}
+      {open && <div className="pw-dock-body"><Body /></div>}
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import type { DagDocument, Layout, NodeType, Problem, Schemas } from '../../dag/document'
 import { ApiError, request } from '../../api/request'
+import type { Preview } from '../../api/types'
 import { useEditor } from './editor-store'
 
 export interface Draft {
@@ -44,6 +45,8 @@ export async function saveDraft(name: string, document: DagDocument, revision: n
 export const saveLayout = (name: string, layout: Layout) => request<unknown>('PUT', `${job(name)}/layout`, layout)
 
 export const analyseDocument = (document: DagDocument) => request<{ problems: Problem[]; schemas: Schemas }>('POST', '/api/jobs/validate', { document })
+
+export const previewNode = (document: DagDocument, nodeId: string, rows: number, signal: AbortSignal) => request<Preview>('POST', '/api/jobs/preview', { document, node_id: nodeId, rows }, {}, signal)
 
 export const publishDraft = (name: string, comment: string) => request<unknown>('POST', `${job(name)}/publish`, { comment })
 
