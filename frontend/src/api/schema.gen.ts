@@ -2045,8 +2045,12 @@ export interface components {
         /**
          * OverviewOut
          * @description Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one.
+         *
+         *     `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
          */
         OverviewOut: {
+            /** Health */
+            health: string[];
             /** Jobs */
             jobs: number;
             /** Running */

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("jobs", "0005_job_reset_time"),
+        ("jobs", "0006_worker"),
     ]
 
     operations = [
