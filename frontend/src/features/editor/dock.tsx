@@ -86,7 +86,7 @@ export function Dock() {
   const tab = search.get('dock') ?? 'problems'
   const Body = BODIES[tab] ?? Problems
   return (
-    <section className={`pw-dock${open ? '' : ' pw-dock-closed'}`} aria-label={t('dock')}>
+    <section className={`pw-dock${tab === 'preview' ? ' pw-dock-tall' : ''}${open ? '' : ' pw-dock-closed'}`} aria-label={t('dock')}>
       <Tabs
         value={tab}
         onChange={(value) => {

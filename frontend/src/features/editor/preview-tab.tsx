@@ -29,11 +29,12 @@ function Refused({ message, problems }: { message: string; problems: readonly Pr
 
 function Sides({ preview }: { preview: Preview }) {
   const { t } = useTranslation('canvas')
-  const name = (kind: 'in' | 'out', port: string) => (port === kind ? t(`preview.${kind}`) : t(`preview.${kind}Of`, { port }))
+  const name = (kind: 'in' | 'out', port: string) => (port === kind ? t(`preview.${kind}`) : port === 'errors' ? t('preview.rejected') : t(`preview.${kind}Of`, { port }))
+  const outputs = Object.entries(preview.outputs).filter(([port, side]) => port !== 'errors' || side.rows.length > 0)
   return (
     <div className="pw-preview-sides">
       {Object.entries(preview.inputs).map(([port, side]) => <PreviewTable key={`in ${port}`} title={name('in', port)} side={side} />)}
-      {Object.entries(preview.outputs).map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} />)}
+      {outputs.map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} />)}
     </div>
   )
 }

@@ -45,7 +45,7 @@ export function NewToken({ onMade }: { onMade: () => void }) {
   return (
     <form className="pw-form-column" onSubmit={(event) => void make(event)}>
       <div className="pw-token-fields">
-        <TextInput data-autofocus label={t('name')} value={name} maxLength={100} placeholder={t('nameExample')} error={error} onChange={(event) => setName(event.currentTarget.value)} />
+        <TextInput data-autofocus label={t('name')} value={name} maxLength={100} placeholder={t('nameExample')} onChange={(event) => setName(event.currentTarget.value)} />
         <div>
           <div className="pw-label">{t('scopeTitle')}</div>
           <SegmentedControl size="xs" aria-label={t('scopeTitle')} value={scope} onChange={(value) => setScope(value as Token['scope'])} data={SCOPES.map((value) => ({ value, label: t(`scope.${value}`) }))} />
@@ -54,7 +54,7 @@ export function NewToken({ onMade }: { onMade: () => void }) {
           {t('make')}
         </Button>
       </div>
-      <p className="pw-help">{t(`scopeHelp.${scope}`)}</p>
+      {error ? <p className="pw-bad pw-12 pw-wrap" role="alert">{error}</p> : <p className="pw-help">{t(`scopeHelp.${scope}`)}</p>}
       {text && <Shown text={text} />}
     </form>
   )
