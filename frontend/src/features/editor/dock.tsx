@@ -12,7 +12,8 @@ function Problems() {
   const { t } = useTranslation('canvas')
   const document = useDocument()
   const problems = useEditor((state) => state.problems)
-  if (problems.length === 0) return <p className="pw-empty">{t('noProblems')}</p>
+  const analysing = useEditor((state) => state.analysing)
+  if (problems.length === 0) return <p className="pw-empty">{t(analysing ? 'noProblemsYet' : 'noProblems')}</p>
   return (
     <ul className="pw-problems">
       {ordered(problems, document).map((problem, index) => (
