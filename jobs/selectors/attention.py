@@ -7,7 +7,7 @@ from typing import Literal
 
 from django.db.models import Q, QuerySet
 
-from jobs.models import LEASED, Execution, ExecutionStatus, JobType, JobVersion
+from jobs.models import LEASED, Execution, ExecutionStatus, JobType, JobVersion, MetricSample
 from jobs.selectors.executions import execution_out, executions_for_lists
 from jobs.selectors.shapes.overview import AttentionOut
 
@@ -35,9 +35,22 @@ def attention_out(visible: QuerySet[Execution], failing: Sequence[int], now: dat
         kind, since = _concern(row, now)
         if kind is not None:
             found.append((row, kind, since))
-    found = _within(found)
+    found = _within(_less_idle(found))
     names = _node_names(row for row, _, _ in found)
     return [_out(row, kind, since, names) for row, kind, since in found]
+
+
+def _less_idle(found: list[Concern]) -> list[Concern]:
+    """Without the executions that had nothing to protect since their last checkpoint: no row came in."""
+    late = [(row, since) for row, kind, since in found if kind == "NO_CHECKPOINT"]
+    if not late:
+        return found
+    condition = Q()
+    for row, since in late:
+        condition |= Q(execution=row.execution_id, time__gt=since)
+    rows = MetricSample.objects.filter(condition, in_per_second__gt=0).values_list("execution_id", flat=True).distinct()
+    moved = {str(execution_id) for execution_id in rows}
+    return [one for one in found if one[1] != "NO_CHECKPOINT" or one[0].execution_id in moved]
 
 
 def _within(found: list[Concern]) -> list[Concern]:

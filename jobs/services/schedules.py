@@ -67,6 +67,9 @@ def schedule_delete(*, job: Job, user: "User") -> None:
         audit_record(user=user, action="schedule deleted", object_type="job", object_id=job.job_name, project=job.project)
 
 
+_CRON_FIELDS = 5
+
+
 def schedule_problems(schedule_type: str, cron_expression: str, time_zone: str) -> list[Problem]:
     """What stands in the way, each on its field."""
     problems = []
@@ -80,8 +83,10 @@ def schedule_problems(schedule_type: str, cron_expression: str, time_zone: str) 
     if schedule_type == ScheduleType.CRON:
         try:
             CronSim(cron_expression, timezone.now())
-        except (CronSimError, ValueError):
+        except (CronSimError, ValueError) as error:
             message = "five fields are expected: minute, hour, day of month, month, day of week, such as 30 6 * * 1-5"
+            if len(cron_expression.split()) == _CRON_FIELDS:
+                message = f"the {str(error).removeprefix('Bad ')} cannot be read: correct it, such as 30 6 * * 1-5"
             return [*problems, Problem(code="schedule.cron", pointer="/cron_expression", message=message)]
         if not cron_times(cron_expression, time_zone, after=timezone.now(), count=1):
             problems.append(Problem(code="schedule.never", pointer="/cron_expression", message="this never comes: no such day exists"))

@@ -42,7 +42,9 @@ def test_what_nobody_confirms_what_is_tried_again_and_what_has_no_checkpoint_nee
     long_ago = now - timedelta(minutes=14)
     running(job(editor, "fine"))
     running(job(editor, "silent"), confirmed_time=now - timedelta(minutes=1), lease_expires_at=now - timedelta(seconds=40))
-    running(job(editor, "bare"), start_time=long_ago)
+    bare = running(job(editor, "bare"), start_time=long_ago)
+    MetricSample.objects.create(execution=bare, resolution=10, time=now - timedelta(minutes=5), rows_in=9, in_per_second=0.9)
+    running(job(editor, "idle"), start_time=long_ago)
     checkpoint(running(job(editor, "protected"), start_time=long_ago))
     from checkpoints.models import Checkpoint
 
@@ -50,7 +52,7 @@ def test_what_nobody_confirms_what_is_tried_again_and_what_has_no_checkpoint_nee
     execution(job(editor, "again"), S.SCHEDULED, retry_count=1, next_attempt_at=now + timedelta(seconds=5))
     execution(job(editor, "waiting"), S.SCHEDULED)
     assert concerns(browser) == {"silent": "UNCONFIRMED", "bare": "NO_CHECKPOINT", "again": "RETRYING"}
-    assert browser.get("/api/overview").json()["running"] == 4
+    assert browser.get("/api/overview").json()["running"] == 5
 
 
 def test_many_failures_do_not_hide_what_goes_wrong_now(browser: Client, editor: User) -> None:

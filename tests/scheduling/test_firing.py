@@ -11,7 +11,7 @@ from django.utils import timezone
 from jobs.models import Execution, Job, JobSchedule, ScheduleFire
 from jobs.scheduling.firing import schedules_tick
 from jobs.selectors.refusals import Invalid, NotYet
-from jobs.services.schedules import next_time, schedule_delete, schedule_fire, schedule_set
+from jobs.services.schedules import next_time, schedule_delete, schedule_fire, schedule_problems, schedule_set
 from tests.services.job_rows import job_row, operator
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +57,13 @@ def test_what_cannot_be_read_is_a_problem_on_its_field(given: dict[str, str], co
     with pytest.raises(Invalid) as refused:
         schedule_set(job=job_row(), user=operator(), schedule_type="CRON", **given)  # type: ignore[arg-type]
     assert [problem.code for problem in refused.value.problems] == [code]
+
+
+def test_the_field_that_cannot_be_read_is_named() -> None:
+    (problem,) = schedule_problems("CRON", "61 * * * *", "UTC")
+    assert problem.message == "the minute cannot be read: correct it, such as 30 6 * * 1-5"
+    (problem,) = schedule_problems("CRON", "0 6 * *", "UTC")
+    assert problem.message.startswith("five fields are expected")
 
 
 @pytest.mark.parametrize("kind", ["EVENT", "DEPENDENCY"])

@@ -1,5 +1,7 @@
 import { lazy, Suspense } from 'react'
-import { Navigate, Route, Routes } from 'react-router'
+import { useTranslation } from 'react-i18next'
+import { Link, Route, Routes } from 'react-router'
+import { Notice } from '../shared/notice'
 import { Shell } from './shell/shell'
 
 const HomePage = lazy(() => import('../features/home/home-page'))
@@ -9,6 +11,17 @@ const ExecutionsPage = lazy(() => import('../features/executions/executions-page
 const ExecutionPage = lazy(() => import('../features/executions/execution-page'))
 const CheckpointsPage = lazy(() => import('../features/checkpoints/checkpoints-page'))
 const ConnectionsPage = lazy(() => import('../features/connections/connections-page'))
+
+function NoSuchPage() {
+  const { t } = useTranslation('app')
+  return (
+    <main>
+      <Notice page glyph="warning" title={t('noSuchPage')} acts={<Link className="pw-link" to="/">{t('home')}</Link>}>
+        {t('noSuchPageHelp')}
+      </Notice>
+    </main>
+  )
+}
 
 /** Every address of the interface and the page behind it. */
 export function Pages() {
@@ -23,7 +36,7 @@ export function Pages() {
           <Route path="/executions/:executionId" element={<ExecutionPage />} />
           <Route path="/checkpoints" element={<CheckpointsPage />} />
           <Route path="/connections" element={<ConnectionsPage />} />
-          <Route path="*" element={<Navigate to="/" replace />} />
+          <Route path="*" element={<NoSuchPage />} />
         </Routes>
       </Suspense>
     </Shell>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 interface Props {
   title: string
   note?: ReactNode
-  count?: number | undefined
+  count?: number | string | undefined
   children?: ReactNode
 }
 

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ReactFlowProvider } from '@xyflow/react'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useParams } from 'react-router'
+import { Link, useParams } from 'react-router'
 import '../canvas/i18n'
 import { ConfigPanel } from './config-panel'
 import { Dock } from './dock'
@@ -84,6 +84,7 @@ export default function EditorPage() {
       <main className="pw-editor-message" role="alert">
         <h1>{t('notOpened')}</h1>
         <p>{loaded.error.message}</p>
+        <Link className="pw-link" to="/jobs">{t('allJobs')}</Link>
       </main>
     )
   }

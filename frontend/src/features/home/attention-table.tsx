@@ -45,6 +45,9 @@ function Acts({ one }: { one: Attention }) {
 }
 
 /** What a person should look at: state, job, node, first error line, since when, and the way out. */
+/** The server lists no more than these, the worst first. */
+const MOST_SHOWN = 20
+
 export function AttentionTable({ attention }: { attention: readonly Attention[] }) {
   const { t } = useTranslation('home')
   const navigate = useNavigate()
@@ -94,7 +97,7 @@ export function AttentionTable({ attention }: { attention: readonly Attention[] 
   )
   return (
     <section className="pw-home-attention">
-      <SectionHead title={t('attention.title')} count={attention.length} />
+      <SectionHead title={t('attention.title')} count={attention.length < MOST_SHOWN ? attention.length : `${MOST_SHOWN}+`} />
       <div className="pw-table-wrap">
         <DataTable label={t('attention.title')} columns={columns} rows={attention} keyOf={(one) => `${one.kind}${one.execution.execution_id}`} twoLines onRow={(one) => void navigate(at(one))} />
       </div>
