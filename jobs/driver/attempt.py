@@ -66,6 +66,8 @@ class Attempt:
         self.execution = execution
         self.execution_id = execution.execution_id
         self.number = execution.attempt
+        #: When its lease began, by this process's clock.
+        self.claimed_at = time.monotonic()
         self._host = host
         self._log = attempt_logger(self.execution_id, self.number)
         self._run: Run | None = None
@@ -74,6 +76,7 @@ class Attempt:
         self._stop_asked: float | None = None
         self._forced: float | None = None
         self._handing_over = ""
+        self._concluding = False
         self._lost = threading.Event()
         self._thread = threading.Thread(target=self._live, name=f"attempt {execution.job_name}", daemon=True)
 
@@ -82,6 +85,10 @@ class Attempt:
 
     def is_alive(self) -> bool:
         return self._thread.is_alive()
+
+    def is_lost(self) -> bool:
+        """Its lease must not be renewed any more: it ends without a word, and another attempt waits for the lease to run out."""
+        return self._lost.is_set()
 
     def stop(self) -> None:
         """At the batch boundary; by force after the grace period."""
@@ -126,9 +133,11 @@ class Attempt:
 
     def lose(self, reason: str) -> None:
         """The lease is gone: end at once and write nothing more."""
-        if not self._lost.is_set():
+        if self._lost.is_set():
+            return
+        self._lost.set()
+        if not self._concluding:  # else its last status was written this very moment, or is refused
             self._log.error("this attempt lost its lease: %s", reason)
-            self._lost.set()
             self.force()
 
     def _live(self) -> None:
@@ -235,6 +244,7 @@ class Attempt:
         if failure is not None and self._host.spark_died():
             self._host.give_up("Spark's JVM ended")
             return
+        self._concluding = True
         if failure is not None:
             self._failed(failure)
         elif outcome == "completed":

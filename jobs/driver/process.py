@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 #: A dedicated driver without its execution ends after this.
 IDLE_SECONDS = 60.0
+_WATCH_SECONDS = 0.25
 
 
 class DriverProcess:
@@ -51,6 +52,7 @@ class DriverProcess:
     def open(self, work_dir: Path, *, memory: str) -> None:
         """Build the Spark session, warm what the first run needs, and be READY."""
         threading.Thread(target=self._renew_for_ever, name="leases", daemon=True).start()
+        threading.Thread(target=self._watch_leases, name="lease watch", daemon=True).start()
         options = SessionOptions(master=settings.SPARK_MASTER, jars=jars_in(settings.SPARK_JARS_DIR), memory=memory, local_dir=work_dir)
         self.spark = session_build(options)
         self.spark.sparkContext.setLogLevel("ERROR")
@@ -153,7 +155,7 @@ class DriverProcess:
 
     def _renew(self) -> None:
         begun = time.monotonic()
-        held = self._held()
+        held = {execution_id: attempt for execution_id, attempt in self._held().items() if not attempt.is_lost()}
         try:
             close_old_connections()
             lost = leases_renew(driver=self.driver, held={one.execution_id: one.number for one in held.values()})
@@ -161,18 +163,22 @@ class DriverProcess:
             self._renewed = begun
         except DatabaseError as error:
             logger.warning("leases could not be renewed: %s", error)
-            self._renewal_failed(held)
             return
         for execution_id in lost:
             held[execution_id].lose("another attempt may go on")
 
-    def _renewal_failed(self, held: dict[str, Attempt]) -> None:
+    def _watch_leases(self) -> None:
+        """In a thread of its own: a renewal may hang in a locked or silent database for longer than a lease."""
+        while True:
+            for attempt in self._held().values():
+                self._silence_check(attempt, time.monotonic() - max(self._renewed, attempt.claimed_at))
+            time.sleep(_WATCH_SECONDS)
+
+    def _silence_check(self, attempt: Attempt, silent: float) -> None:
         """Everything must have ended before the lease does: at two thirds it is interrupted, near its end the process dies."""
-        silent = time.monotonic() - self._renewed
         if silent > settings.LEASE_SECONDS * 2 / 3:
-            for attempt in held.values():
-                attempt.lose(f"it could not be renewed for {silent:.0f} s")
-        if silent > settings.LEASE_SECONDS - settings.LEASE_RENEW_SECONDS - 1 and any(one.is_alive() for one in held.values()):
+            attempt.lose(f"it could not be renewed for {silent:.0f} s")
+        if silent > settings.LEASE_SECONDS - settings.LEASE_RENEW_SECONDS - 1 and attempt.is_alive():
             self.end_now(LEASE_LOST)
 
     # ── the end ──

@@ -190,6 +190,14 @@ def test_an_expired_lease_cannot_be_renewed() -> None:
     assert leases_renew(driver=execution.driver, held={execution.execution_id: execution.attempt}) == [execution.execution_id]
 
 
+def test_what_the_driver_let_go_of_is_not_prolonged() -> None:
+    execution = running(job_row())
+    assert execution.driver is not None
+    before = fresh(execution).lease_expires_at
+    assert leases_renew(driver=execution.driver, held={}) == []
+    assert fresh(execution).lease_expires_at == before
+
+
 def test_a_wrong_change_names_both_states() -> None:
     execution = start(job_row())
     with pytest.raises(TransitionRefused, match=r"SCHEDULED.*RUNNING"):

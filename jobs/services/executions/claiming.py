@@ -76,13 +76,15 @@ def driver_name(driver: Driver) -> str:
 
 
 def leases_renew(*, driver: Driver, held: Mapping[str, int]) -> list[str]:
-    """Prolong every running lease of the driver at once; the ids of those `held` (id → attempt) that it no longer owns."""
-    Execution.objects.filter(driver=driver, status__in=LEASED, lease_expires_at__gt=Now()).update(
-        lease_expires_at=now_plus(settings.LEASE_SECONDS), confirmed_time=Now()
-    )
-    owned = set(
-        Execution.objects.filter(driver=driver, status__in=LEASED, lease_expires_at__gt=Now()).values_list("execution_id", "attempt")
-    )
+    """Prolong at once the running leases of those `held` (id → attempt); the ids of those that the driver no longer owns.
+
+    What the driver let go of without a word is not prolonged, so that its lease runs out and another attempt goes on.
+    """
+    if not held:
+        return []
+    mine = Execution.objects.filter(driver=driver, execution_id__in=held, status__in=LEASED, lease_expires_at__gt=Now())
+    mine.update(lease_expires_at=now_plus(settings.LEASE_SECONDS), confirmed_time=Now())
+    owned = set(mine.values_list("execution_id", "attempt"))
     return [execution_id for execution_id, attempt in held.items() if (execution_id, attempt) not in owned]
 
 
