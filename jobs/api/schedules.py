@@ -1,4 +1,4 @@
-"""/api/jobs/{name}/schedule: when a job starts by itself."""
+"""/api/jobs/{name}/schedule: when a job starts by itself; /api/schedule-times: what a CRON expression means."""
 
 from typing import Annotated, Literal
 
@@ -6,13 +6,13 @@ from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.api.base import ApiView, answer, body_read, described
-from jobs.models import JobSchedule
+from jobs.api.base import ApiView, answer, asked, body_read, described
+from jobs.models import JobSchedule, ScheduleType
 from jobs.selectors.jobs import job_get
-from jobs.selectors.schedules import schedule_out
+from jobs.selectors.schedules import schedule_out, schedule_times
 from jobs.selectors.shapes.base import Body
-from jobs.selectors.shapes.job import ScheduleOut
-from jobs.services.schedules import schedule_delete, schedule_set
+from jobs.selectors.shapes.job import ScheduleOut, ScheduleTimesOut
+from jobs.services.schedules import schedule_delete, schedule_problems, schedule_set
 
 
 class ScheduleBody(Body):
@@ -44,3 +44,17 @@ class JobScheduleView(ApiView):
     def delete(self, request: Request, job_name: str) -> Response:
         schedule_delete(job=job_get(user=self.user(), job_name=job_name), user=self.user())
         return Response(status=204)
+
+
+class ScheduleTimesView(ApiView):
+    @described(
+        "The next five times of a CRON expression, in times and in words; nothing is kept",
+        responds=ScheduleTimesOut,
+        tag="jobs",
+        query=[asked("cron_expression", "Five fields."), asked("time_zone", "Such as Europe/Berlin; UTC without it.")],
+    )
+    def get(self, request: Request) -> Response:
+        expression = request.query_params.get("cron_expression", "").strip()[:100]
+        zone = request.query_params.get("time_zone", "UTC")[:64]
+        problems = schedule_problems(ScheduleType.CRON, expression, zone)
+        return answer(ScheduleTimesOut(problems=problems) if problems else schedule_times(expression, zone))

@@ -51,6 +51,7 @@ urlpatterns = [
     path("jobs/<str:job_name>/", include(_job)),
     path("examples", examples.ExamplesView.as_view()),
     path("examples/<str:job_name>/reset", examples.ExampleResetView.as_view()),
+    path("schedule-times", schedules.ScheduleTimesView.as_view()),
     path("tokens", tokens.TokensView.as_view()),
     path("tokens/<int:token_id>", tokens.TokenView.as_view()),
     path("executions", executions.ExecutionsView.as_view()),

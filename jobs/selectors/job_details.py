@@ -1,10 +1,13 @@
 """One job in full: its document, its draft, its versions, its settings."""
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from jobs.dag.document import parse_document
 from jobs.dag.graph import check_document
 from jobs.dag.problems import Problem, errors_in
+from jobs.engine.compiler import settings_resolve
 from jobs.models import Job, JobConfig, JobDraft, JobVersion, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.access import role_in
@@ -72,7 +75,14 @@ def version_get(*, job: Job, version: int) -> VersionDetailOut:
     row = JobVersion.objects.filter(job=job, version=version).select_related("created_by").first()
     if row is None:
         raise NotFound(f'job "{job.job_name}" has no version {version}')
-    return VersionDetailOut(**_version_fields(row), document=json.loads(row.dag_definition))
+    document = json.loads(row.dag_definition)
+    return VersionDetailOut(**_version_fields(row), document=document, settings=_settings(document))
+
+
+def _settings(document: dict[str, Any]) -> dict[str, Any]:
+    """Empty where today's rules no longer read the version."""
+    parsed, _ = parse_document(document)
+    return asdict(settings_resolve(parsed, {})) if parsed is not None else {}
 
 
 def _version_fields(row: JobVersion) -> dict[str, Any]:

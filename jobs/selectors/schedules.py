@@ -9,7 +9,7 @@ from cronsim import CronSim, CronSimError
 from django.utils import timezone
 
 from jobs.models import JobSchedule, ScheduleType
-from jobs.selectors.shapes.job import ScheduleOut
+from jobs.selectors.shapes.job import ScheduleOut, ScheduleTimesOut
 
 NEXT_TIMES = 5
 
@@ -29,6 +29,11 @@ def cron_words(expression: str) -> str:
         return str(CronSim(expression, timezone.now()).explain())
     except (CronSimError, ValueError):
         return expression
+
+
+def schedule_times(expression: str, time_zone: str) -> ScheduleTimesOut:
+    """What a readable expression means, whether or not a job has it."""
+    return ScheduleTimesOut(words=cron_words(expression), next_times=cron_times(expression, time_zone, after=timezone.now()))
 
 
 def schedule_out(row: JobSchedule, *, with_times: bool = False) -> ScheduleOut:

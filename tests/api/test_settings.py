@@ -81,6 +81,28 @@ def test_a_cron_schedule_shows_its_next_five_times_and_words(browser: Client) ->
     assert browser.get(path).status_code == 204
 
 
+def test_the_times_of_an_expression_show_before_it_is_kept(browser: Client) -> None:
+    told = browser.get("/api/schedule-times", {"cron_expression": "30 6 * * *", "time_zone": "Europe/Berlin"}).json()
+    assert len(told["next_times"]) == 5
+    assert told["problems"] == []
+    assert "06:30" in told["words"]
+    assert browser.get("/api/jobs/numbers/schedule").status_code == 204
+
+
+@pytest.mark.parametrize("query", [{"cron_expression": "6 o'clock"}, {"cron_expression": "0 0 31 2 *"}, {"time_zone": "Mars"}, {}])
+def test_an_expression_that_cannot_be_used_is_told_with_its_problem(browser: Client, query: dict[str, str]) -> None:
+    told = browser.get("/api/schedule-times", query)
+    assert told.status_code == 200
+    assert told.json()["problems"]
+    assert told.json()["next_times"] == []
+
+
+def test_a_version_tells_what_it_runs_with_as_published(browser: Client) -> None:
+    settings = browser.get("/api/jobs/numbers/versions/1").json()["settings"]
+    assert settings["checkpoint_interval"] == 60.0
+    assert settings["rejected_rows"] == "dead_letter"
+
+
 @pytest.mark.parametrize("kind", ["EVENT", "DEPENDENCY"])
 def test_event_and_dependency_are_not_there_yet(browser: Client, kind: str) -> None:
     answer = send(browser, "PUT", "/api/jobs/numbers/schedule", {"schedule_type": kind, "event_topic": "t", "dependencies": ["x"]})

@@ -924,6 +924,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/schedule-times": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The next five times of a CRON expression, in times and in words; nothing is kept
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["schedule_times_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/search": {
         parameters: {
             query?: never;
@@ -2390,6 +2410,27 @@ export interface components {
             next_times: string[];
         };
         /**
+         * ScheduleTimesOut
+         * @description What a CRON expression means: its words and next five times, or the problems that keep it from being used.
+         */
+        ScheduleTimesOut: {
+            /**
+             * Words
+             * @default
+             */
+            words: string;
+            /**
+             * Next Times
+             * @default []
+             */
+            next_times: string[];
+            /**
+             * Problems
+             * @default []
+             */
+            problems: components["schemas"]["Problem"][];
+        };
+        /**
          * SearchHit
          * @description `path` is where the interface shows it.
          */
@@ -2569,7 +2610,10 @@ export interface components {
             /** Analysis */
             analysis: string;
         };
-        /** VersionDetailOut */
+        /**
+         * VersionDetailOut
+         * @description `settings`: what it runs with as published, its defaults filled in; the job's own settings may stand over them.
+         */
         VersionDetailOut: {
             /** Version */
             version: number;
@@ -2586,6 +2630,10 @@ export interface components {
             created_by: string;
             /** Document */
             document: {
+                [key: string]: unknown;
+            };
+            /** Settings */
+            settings: {
                 [key: string]: unknown;
             };
         };
@@ -6986,6 +7034,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OverviewOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    schedule_times_get: {
+        parameters: {
+            query?: {
+                /** @description Five fields. */
+                cron_expression?: string;
+                /** @description Such as Europe/Berlin; UTC without it. */
+                time_zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleTimesOut"];
                 };
             };
             400: {

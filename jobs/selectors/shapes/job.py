@@ -32,6 +32,14 @@ class ScheduleOut(Shape):
     next_times: list[datetime]
 
 
+class ScheduleTimesOut(Shape):
+    """What a CRON expression means: its words and next five times, or the problems that keep it from being used."""
+
+    words: str = ""
+    next_times: list[datetime] = []
+    problems: list[Problem] = []
+
+
 class RecentExecution(Shape):
     execution_id: str
     status: StatusWord
@@ -91,7 +99,10 @@ class VersionOut(Shape):
 
 
 class VersionDetailOut(VersionOut):
+    """`settings`: what it runs with as published, its defaults filled in; the job's own settings may stand over them."""
+
     document: dict[str, Any]
+    settings: dict[str, Any]
 
 
 class ConfigOut(Shape):

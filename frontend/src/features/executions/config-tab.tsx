@@ -27,10 +27,22 @@ function Facts({ title, facts }: { title: string; facts: readonly (readonly [str
   )
 }
 
-/** What this execution runs with: its version, resolved settings, parameters and ids. */
-export function ConfigTab({ execution, document }: { execution: Execution; document: DagDocument | undefined }) {
+function Value({ name, value, standard, words }: { name: string; value: unknown; standard: unknown; words: string }) {
+  const { t } = useTranslation('executions')
+  if (standard === undefined || said(name, standard) === said(name, value)) return said(name, value)
+  return (
+    <>
+      {said(name, value)} <span className="pw-chip pw-chip-warn">{t(words, { value: said(name, standard) })}</span>
+    </>
+  )
+}
+
+/** What this execution runs with, and where that differs from what was published: version, settings, parameters, ids. */
+export function ConfigTab({ execution, document, settings }: { execution: Execution; document: DagDocument | undefined; settings: Record<string, unknown> | undefined }) {
   const { t } = useTranslation(['executions', 'shared'])
-  const values = (record: Record<string, unknown>) => Object.entries(record).map(([key, value]) => [key, said(key, value)] as const)
+  const values = (record: Record<string, unknown>, standard: (key: string) => unknown, words: string) =>
+    Object.entries(record).map(([key, value]) => [key, <Value key={key} name={key} value={value} standard={standard(key)} words={words} />] as const)
+  const declared = (document?.parameters ?? {}) as Record<string, { default?: unknown } | undefined>
   const times = (['create_time', 'start_time', 'end_time'] as const).map((key) => [t(`config.${key}`), execution[key] ? wholeTime(execution[key]) : '–'] as const)
   return (
     <div className="pw-config">
@@ -47,8 +59,8 @@ export function ConfigTab({ execution, document }: { execution: Execution; docum
           ...times,
         ]}
       />
-      <Facts title={t('config.resolved')} facts={values(execution.resolved)} />
-      <Facts title={t('config.parameters')} facts={Object.keys(execution.parameters).length > 0 ? values(execution.parameters) : [[t('config.noParameters'), '']]} />
+      <Facts title={t('config.resolved')} facts={values(execution.resolved, (key) => settings?.[key], 'config.published')} />
+      <Facts title={t('config.parameters')} facts={Object.keys(execution.parameters).length > 0 ? values(execution.parameters, (key) => declared[key]?.default ?? undefined, 'config.default') : [[t('config.noParameters'), '']]} />
       {document && (
         <details>
           <summary>{t('config.document')}</summary>

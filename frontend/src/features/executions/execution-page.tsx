@@ -72,7 +72,7 @@ function TabBodies({ tab, execution, watched, drawing, nodeId, range }: { tab: s
     case 'printed':
       return <PrintedTab printed={watched.live?.printed ?? []} nodeId={nodeId} nameOf={nameOf} />
     case 'config':
-      return <ConfigTab execution={execution} document={drawing?.document} />
+      return <ConfigTab execution={execution} document={drawing?.document} settings={drawing?.settings} />
     default:
       return <ThroughputTab execution={execution} live={watched.live} events={events} range={range} nodeId={nodeId} nodeName={nodeId ? nameOf(nodeId) : ''} />
   }

@@ -44,6 +44,8 @@ export function useExecution(executionId: string): Watched {
 
 export interface Drawing {
   document: DagDocument
+  /** What the version runs with as it was published. */
+  settings: Record<string, unknown>
   layout: Layout
   catalogue: Catalogue
 }
@@ -52,7 +54,7 @@ export interface Drawing {
 export function useDrawing(execution: Execution | undefined): { drawing: Drawing | undefined; error: Error | null } {
   const name = execution?.job_name ?? ''
   const version = execution?.version ?? 0
-  const document = useQuery({ queryKey: ['version', name, version], queryFn: () => request<{ document: DagDocument }>('GET', `${job(name)}/versions/${version}`), enabled: name !== '', staleTime: Infinity })
+  const document = useQuery({ queryKey: ['version', name, version], queryFn: () => request<{ document: DagDocument; settings: Record<string, unknown> }>('GET', `${job(name)}/versions/${version}`), enabled: name !== '', staleTime: Infinity })
   const layout = useQuery({ queryKey: ['layout', name], queryFn: () => request<{ layout: Partial<Layout> }>('GET', `${job(name)}/layout`), enabled: name !== '', retry: false })
   const types = useQuery({ queryKey: ['node-types'], queryFn: () => request<{ results: NodeType[] }>('GET', '/api/node-types'), staleTime: 600_000 })
   const places = layout.data?.layout
@@ -60,6 +62,7 @@ export function useDrawing(execution: Execution | undefined): { drawing: Drawing
     if (!document.data || !types.data || (!places && !layout.isError)) return undefined
     return {
       document: document.data.document,
+      settings: document.data.settings,
       layout: { positions: places?.positions ?? {}, notes: places?.notes ?? [] },
       catalogue: new Map(types.data.results.map((type) => [type.type, type])),
     }

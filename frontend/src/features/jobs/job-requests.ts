@@ -1,5 +1,6 @@
+import { withQuery } from '../../api/pages'
 import { request } from '../../api/request'
-import type { Configs, Example, Job, JobConfig, JobType, Schedule } from '../../api/types'
+import type { Configs, Example, Job, JobConfig, JobType, Schedule, ScheduleTimes } from '../../api/types'
 import type { Problem } from '../../dag/document'
 
 const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
@@ -28,6 +29,7 @@ export const saveConfigs = (name: string, results: Pick<JobConfig, 'config_key' 
 export const readSchedule = (name: string) => request<Schedule>('GET', `${job(name)}/schedule`)
 export const saveSchedule = (name: string, schedule: Pick<Schedule, 'schedule_type' | 'cron_expression' | 'time_zone' | 'enabled'>) =>
   request<Schedule>('PUT', `${job(name)}/schedule`, schedule)
+export const readTimes = (expression: string, zone: string) => request<ScheduleTimes>('GET', withQuery('/api/schedule-times', { cron_expression: expression, time_zone: zone }))
 export const removeSchedule = (name: string) => request<undefined>('DELETE', `${job(name)}/schedule`)
 
 export const readExamples = async () => (await request<{ results: Example[] }>('GET', '/api/examples')).results

@@ -42,12 +42,12 @@ export default function JobsPage() {
   const chooseAll = (on: boolean) => setChosen(new Set(on ? rows?.map((job) => job.job_name) : []))
   const columns = jobColumns({ t, chosen, choose, chooseAll, shown: rows?.length ?? 0, refetch: list.refetch, onDialog: (job, kind) => setDialog({ job, kind }) })
   const close = () => setDialog(null)
-  const acts = (
+  const acts = (plain: boolean) => (
     <>
       <Button leftSection={<IconUpload size={14} />} onClick={() => setImporting('1')}>
         {t('import.act')}
       </Button>
-      <Button variant="filled" leftSection={<IconPlus size={14} />} onClick={() => setCreating('1')}>
+      <Button variant={plain ? 'default' : 'filled'} leftSection={<IconPlus size={14} />} onClick={() => setCreating('1')}>
         {t('new.act')}
       </Button>
     </>
@@ -58,7 +58,7 @@ export default function JobsPage() {
         <h1>{t('title')}</h1>
         {rows && <span className="pw-12 pw-3">{t(list.hasMore ? 'shownFirst' : 'shown', { count: rows.length })}</span>}
         <span className="pw-grow" />
-        {acts}
+        {acts(rows?.length === 0 && !active)}
       </div>
       <div className="pw-filters">{picked.length > 0 ? <BulkBar jobs={picked} onDone={() => { setChosen(new Set()); list.refetch() }} onClear={() => setChosen(new Set())} /> : <JobFilters filter={filter} set={set} />}</div>
       {list.error && <Failure error={list.error} what={t('title')} retry={list.refetch} />}
@@ -66,7 +66,7 @@ export default function JobsPage() {
         {(rows === undefined || rows.length > 0) && !(list.error && !rows) && (
           <DataTable label={t('title')} columns={columns} rows={rows} keyOf={(job) => job.job_name} loading={list.loading} twoLines order={filter.order} onOrder={set.order} onRow={(job) => void navigate(`/jobs/${encodeURIComponent(job.job_name)}`)} />
         )}
-        {rows?.length === 0 && (active ? <Notice page title={t('noneFound')}>{t('noneFoundHelp')}</Notice> : <Notice page title={t('none')} acts={acts}>{t('noneHelp')}</Notice>)}
+        {rows?.length === 0 && (active ? <Notice page title={t('noneFound')}>{t('noneFoundHelp')}</Notice> : <Notice page title={t('none')} acts={acts(false)}>{t('noneHelp')}</Notice>)}
         <MoreRows list={list} />
       </div>
       {creating && <NewJobDialog onClose={() => setCreating('')} />}

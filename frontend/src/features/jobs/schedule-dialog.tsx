@@ -1,5 +1,6 @@
 import { Button, Modal, SegmentedControl, Select, Switch, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/request'
@@ -8,7 +9,7 @@ import { Failure } from '../../shared/failure'
 import { answer } from '../../shared/answers'
 import { SkeletonBar } from '../../shared/skeleton'
 import { wholeTime } from '../../shared/times'
-import { readSchedule, saveSchedule } from './job-requests'
+import { readSchedule, readTimes, saveSchedule } from './job-requests'
 
 const ZONES: string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 const EXAMPLES = ['*/15 * * * *', '0 * * * *', '0 6 * * *', '0 6 * * 1-5', '0 3 1 * *']
@@ -18,11 +19,17 @@ const MANUAL: Schedule = { schedule_type: 'MANUAL', cron_expression: '', time_zo
 /** The server answers with nothing where no schedule was ever set. */
 const readOrNone = async (name: string): Promise<Schedule> => ((await readSchedule(name)) as Schedule | undefined) ?? MANUAL
 
-function NextTimes({ schedule }: { schedule: Schedule }) {
+const TYPING_MS = 300
+
+/** What the expression means, before it is kept: words and the next five times, or what is wrong with it. */
+function NextTimes({ expression, zone, enabled }: { expression: string; zone: string; enabled: boolean }) {
   const { t } = useTranslation('jobs')
-  if (schedule.next_times.length === 0) return null
+  const [asked] = useDebouncedValue(expression.trim(), TYPING_MS)
+  const { data: schedule } = useQuery({ queryKey: ['schedule-times', asked, zone], queryFn: () => readTimes(asked, zone), enabled: asked !== '', placeholderData: keepPreviousData, staleTime: 30_000 })
+  if (!schedule || asked === '') return null
+  if (schedule.problems.length > 0) return <p className="pw-help pw-warn">{schedule.problems[0]?.message}</p>
   return (
-    <div>
+    <div style={{ opacity: enabled ? undefined : 0.5 }}>
       <div className="pw-label">{t('schedule.next')}</div>
       <p className="pw-help">{schedule.words}</p>
       <ol className="pw-times">
@@ -77,7 +84,7 @@ function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedu
           </div>
           <Select label={t('schedule.zone')} searchable value={zone} data={ZONES} onChange={(value) => setZone(value ?? 'UTC')} />
           <Switch label={t('schedule.enabled')} checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
-          {!changed && <NextTimes schedule={saved} />}
+          <NextTimes expression={cron} zone={zone} enabled={enabled} />
         </>
       ) : (
         <p className="pw-help">{t('schedule.manualHelp')}</p>
