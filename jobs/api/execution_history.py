@@ -1,5 +1,7 @@
 """/api/executions/{id}/events, metrics, logs and rejected-rows: what happened."""
 
+from datetime import timedelta
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -76,6 +78,7 @@ class ExecutionMetricsView(ApiView):
         query=[
             asked("from", "ISO 8601."),
             asked("to", "ISO 8601."),
+            asked("span", "Seconds up to the end of the execution, or up to now; instead of from and to.", int),
             asked("resolution", "Seconds: 1, 10 or 60; chosen by the range otherwise.", int),
         ],
     )
@@ -85,7 +88,8 @@ class ExecutionMetricsView(ApiView):
         start = time_read(given["from"], "from") if given.get("from") else None
         end = time_read(given["to"], "to") if given.get("to") else None
         wanted = number_asked(request, "resolution", 0, least=0, most=max(RESOLUTIONS))
-        return answer(metrics_out(execution, start=start, end=end, resolution=wanted or None))
+        span = timedelta(seconds=number_asked(request, "span", 3600, least=1, most=30 * 86_400))
+        return answer(metrics_out(execution, start=start, end=end, span=span, resolution=wanted or None))
 
 
 class ExecutionLogsView(ApiView):

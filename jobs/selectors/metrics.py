@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from jobs.models import Execution, MetricSample
+from jobs.models import Execution, ExecutionStatus, MetricSample
 from jobs.selectors.shapes.execution import MetricSampleOut, MetricsOut
 
 RESOLUTIONS = (1, 10, 60)
@@ -14,11 +14,16 @@ _FINEST = ((timedelta(minutes=15), 1), (timedelta(hours=6), 10))
 
 
 def metrics_out(
-    execution: Execution, *, start: datetime | None = None, end: datetime | None = None, resolution: int | None = None
+    execution: Execution,
+    *,
+    start: datetime | None = None,
+    end: datetime | None = None,
+    span: timedelta = timedelta(hours=1),
+    resolution: int | None = None,
 ) -> MetricsOut:
-    """Samples in [start, end), oldest first, at most the newest 4,000; without a range, the last hour up to the execution's end."""
-    end = end or (execution.end_time or timezone.now()) + timedelta(seconds=1)
-    start = start or end - timedelta(hours=1)
+    """Samples in [start, end), oldest first, at most the newest 4,000; without a range, the last `span` of the execution."""
+    end = end or _last_moment(execution) + timedelta(seconds=1)
+    start = start or end - span
     chosen = resolution if resolution in RESOLUTIONS else resolution_for(end - start)
     rows = list(_samples(execution, chosen, start, end))
     for other in _others(chosen) if resolution is None and not rows else ():
@@ -27,6 +32,14 @@ def metrics_out(
             chosen = other
             break
     return MetricsOut(resolution=chosen, results=[sample_out(row) for row in reversed(rows)])
+
+
+def _last_moment(execution: Execution) -> datetime:
+    """Its end; of a paused one, which has none yet, when it was last measured."""
+    if execution.status == ExecutionStatus.PAUSED:
+        newest = MetricSample.objects.filter(execution_id=execution.execution_id).order_by("-time").values_list("time", flat=True).first()
+        return newest or timezone.now()
+    return execution.end_time or timezone.now()
 
 
 def _others(chosen: int) -> tuple[int, ...]:

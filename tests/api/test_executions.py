@@ -125,6 +125,16 @@ def test_a_young_execution_without_roll_ups_shows_its_fine_samples(browser: Clie
     assert (found["resolution"], len(found["results"])) == (1, 1)
 
 
+def test_the_range_of_a_paused_execution_ends_where_it_was_last_measured(browser: Client, editor: User) -> None:
+    paused = execution(job(editor), S.PAUSED)
+    last = (timezone.now() - timedelta(hours=3)).replace(microsecond=0)
+    for seconds in (0, 60, 1200):
+        MetricSample.objects.create(execution=paused, resolution=1, time=last - timedelta(seconds=seconds), rows_in=5)
+    path = f"/api/executions/{paused.execution_id}/metrics"
+    assert len(browser.get(path, {"span": 900}).json()["results"]) == 2
+    assert len(browser.get(path).json()["results"]) == 3
+
+
 @pytest.fixture
 def logged(editor: User, tmp_path: Path, settings: object) -> Execution:
     """An execution with logs of two attempts."""

@@ -4648,6 +4648,8 @@ export interface operations {
                 from?: string;
                 /** @description Seconds: 1, 10 or 60; chosen by the range otherwise. */
                 resolution?: number;
+                /** @description Seconds up to the end of the execution, or up to now; instead of from and to. */
+                span?: number;
                 /** @description ISO 8601. */
                 to?: string;
             };
