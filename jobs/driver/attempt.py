@@ -200,12 +200,19 @@ class Attempt:
                 if self._stop_asked:
                     return "stopped"
                 run.start()
-            outcome = self._watch(run, reporter)
+            outcome = self._outcome_of(run, reporter)
             stopped = outcome == "stopped" and not self._handing_over and not self._forced
             return outcome
         finally:
             self._coordinator = None
             coordinator.close(final=stopped, timeout=0.0 if self._lost.is_set() else LAST_CHECKPOINT_SECONDS)
+
+    def _outcome_of(self, run: Run, reporter: Reporter) -> str:
+        try:
+            return self._watch(run, reporter)
+        finally:
+            if run.hanging:
+                self._give_up()
 
     def _watch(self, run: Run, reporter: Reporter) -> str:
         running = False
@@ -224,8 +231,12 @@ class Attempt:
         if self._stop_asked and not self._forced and now - self._stop_asked > settings.STOP_GRACE_SECONDS:
             self._log.warning("the batch did not end within %d s: it is interrupted", settings.STOP_GRACE_SECONDS)
             self.force()
-        if self._forced and (run.hanging or now - self._forced > FORCED_SECONDS):
-            self._host.give_up(f"execution {self.execution_id} cannot be interrupted")
+        if self._forced and now - self._forced > FORCED_SECONDS:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Only the end of the process ends what hangs."""
+        self._host.give_up(f"execution {self.execution_id} cannot be interrupted")
 
     def _is_running(self) -> None:
         execution_transition(

@@ -133,8 +133,9 @@ class StreamQuery:
         if self._query is not None:
             try:
                 self._spark.sparkContext.cancelJobGroup(self.run_id)
-            finally:
-                self._end()
+            except Exception as error:  # Spark itself is ending
+                logger.info("the work of query %s cannot be cancelled: %s", self.key, str(error).partition("\n")[0])
+            self._end()
 
     def _end(self) -> None:
         try:

@@ -65,8 +65,10 @@ class Display:
         self.stops += 1
         self._say("stopping behind this batch; Ctrl-C again stops at once" if self.stops == 1 else "stopping at once")
 
-    def failed(self, failure: ExecutionFailure) -> None:
-        self._console.print(failure.stack_trace, markup=False, style="dim")
+    def failed(self, failure: ExecutionFailure, *, trace: bool) -> None:
+        """The sentence; before it, with `trace`, where it was raised."""
+        if trace:
+            self._console.print(failure.stack_trace, markup=False, style="dim")
         self._console.print(f"failed: {failure.message}", markup=False, style="bold red")
 
     def result(self, outcome: str, seconds: float) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.nodes.api_server import Answer, Request, api_server, paged
+from tests.servers.waiting import wait_until
+
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +57,49 @@ def test_a_run_that_fails_says_where_and_why(tmp_path: Path) -> None:
     done = run_job(tmp_path, "1 / (id - 700) > 0")
     assert done.returncode == 1
     assert 'failed: "Even": Division by zero' in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+API = """
+name: orders
+type: BATCH_ROLLER
+nodes:
+  src: {type: source.http_api, name: Orders API, config: {connection: api, path: /things, page_size: 10, attempts: 2,
+        records_pointer: /results, columns: [{name: id, type: long}, {name: name, type: string}]}}
+  out: {type: sink.print, name: Out, config: {}}
+edges:
+  e1: {from: [src, out], to: [out, in]}
+"""
+
+
+def hung_up(request: Request) -> Answer:
+    raise ConnectionResetError
+
+
+def test_an_api_that_goes_away_is_told_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "job.yml").write_text(API)
+    with api_server(paged(1_000_000)) as server:
+        connection = {"kind": "http_api", "config": {"base_url": server.url}}
+        (tmp_path / "connections.json").write_text(json.dumps({"api": connection}))
+        given = ["run_job", str(tmp_path / "job.yml"), "--connections", str(tmp_path / "connections.json")]
+        environment = {**os.environ, "DATA_DIR": str(tmp_path), "SPARK_MASTER": "local[2]", "HTTP_ALLOWED_HOSTS": server.host}
+        environment.pop("DJANGO_SETTINGS_MODULE", None)
+        running = subprocess.Popen(
+            [sys.executable, "manage.py", *given], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        wait_until(lambda: len(server.requests) >= 3 or running.poll() is not None, seconds=200, what="three pages")
+        server.answer = hung_up
+    try:
+        told, errors = running.communicate(timeout=100)
+    finally:
+        running.kill()
+    assert running.returncode == 1
+    [sentence] = [line for line in told.splitlines() if line.startswith("failed: ")]
+    assert sentence.startswith(f'failed: "Orders API": GET {server.url}/things: ')
+    assert sentence.endswith("check address and network")
+    assert "Traceback" not in told + errors
+    assert "ERROR" not in told + errors
 
 
 def test_a_kept_position_goes_on_where_it_stopped(tmp_path: Path) -> None:

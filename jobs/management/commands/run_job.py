@@ -70,7 +70,8 @@ def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
             )
         )
         stack.callback(spark.stop)
-        spark.sparkContext.setLogLevel("ERROR")
+        # Whatever ends the run is told in one sentence; Spark would add pages about the same.
+        spark.sparkContext.setLogLevel("ERROR" if options["traceback"] else "OFF")
         parameters = _parameters(options["param"])
         found = analyse(spark, document, connections=connections, limits=limits, parameters=parameters)
     if found.problems:
@@ -81,11 +82,11 @@ def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
         plan = _plan(document, connections, limits, parameters, options["live"], folder)
     except PlanInvalid as error:
         return _problems_told(console, error.problems)
-    return _execute(console, spark, plan, options["rejected"])
+    return _execute(console, spark, plan, rejected=options["rejected"], trace=options["traceback"])
 
 
-def _execute(console: Console, spark: Any, plan: Plan, rejected: int) -> int:
-    """Ctrl-C ends at the batch boundary, a second one at once."""
+def _execute(console: Console, spark: Any, plan: Plan, *, rejected: int, trace: bool) -> int:
+    """Ctrl-C ends at the batch boundary, a second one at once. `trace`: a failure is shown with where it was raised."""
     display = Display(console, plan, rejected_shown=rejected)
     run = Run(spark, plan, display.hear, log=display.logger)
     begun = time.monotonic()
@@ -99,7 +100,7 @@ def _execute(console: Console, spark: Any, plan: Plan, rejected: int) -> int:
                 run.interrupt() if display.stops > 1 else run.stop()
                 continue
             except ExecutionFailure as failure:
-                display.failed(failure)
+                display.failed(failure, trace=trace)
                 return FAILED
             if outcome is not None:
                 break
