@@ -54,6 +54,7 @@ class Reporter:
         self._totals = self._counts.totals()
         self._rates.note(self._totals)
         self._lock = threading.Lock()
+        self._ticking, self._closed = threading.Lock(), False
         self._pending = self._nothing()
         self._batches: dict[str, BatchCommitted] = {}
         self._seq = execution.seq
@@ -84,8 +85,8 @@ class Reporter:
 
     def close(self) -> None:
         """Write the rest, send the last figures, and be heard no more."""
-        self._writer.remove(self)
         self.tick(None, last=True)
+        self._writer.remove(self)
 
     # ── what the engine says ──
 
@@ -159,7 +160,13 @@ class Reporter:
             self._pending = reported
 
     def tick(self, seq: int | None, *, last: bool = False) -> None:
-        """At most two messages a second, and only when something changed; a sample a second likewise."""
+        """At most two messages a second, and only when something changed; a sample a second likewise. None after the last."""
+        with self._ticking:
+            if not self._closed:
+                self._closed = last
+                self._tick(seq, last=last)
+
+    def _tick(self, seq: int | None, *, last: bool) -> None:
         self._seq = max(self._seq, seq or 0)
         with self._lock:
             figures = self._figures()

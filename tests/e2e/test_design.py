@@ -88,7 +88,7 @@ def draw(page: Page) -> None:
 def test_a_drawn_job_runs_stops_and_goes_on_exactly_where_it_stopped(page: Page, product: Product) -> None:
     job_create(page, "drawn-by-hand", "Drawn by hand")
     draw(page)
-    expect(page.get_by_text("No problems. The draft can be published.")).to_be_visible()
+    expect(page.get_by_text("No problems. The draft can be published.")).to_be_visible(timeout=60_000)
     expect(page.locator(".pw-save-chip")).to_contain_text("Saved draft")
     page.get_by_role("button", name="Publish").click()
     page.get_by_role("dialog").get_by_role("button", name="Publish").click()
