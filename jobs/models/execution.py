@@ -23,12 +23,12 @@ class Execution(models.Model):
 
     execution_id = models.CharField(max_length=36, unique=True, default=new_execution_id, editable=False)
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="executions")
-    job_name = models.CharField(max_length=200, db_index=True)
+    job_name = models.CharField(max_length=200)
     job_type = models.CharField(max_length=50, choices=JobType.choices)
     version = models.PositiveIntegerField()
     generation = models.UUIDField()
     attempt = models.PositiveIntegerField(default=0)
-    status = models.CharField(max_length=20, choices=ExecutionStatus.choices, default=ExecutionStatus.SCHEDULED, db_index=True)
+    status = models.CharField(max_length=20, choices=ExecutionStatus.choices, default=ExecutionStatus.SCHEDULED)
     seq = models.PositiveIntegerField(default=0)
     driver = models.ForeignKey(Driver, null=True, on_delete=models.SET_NULL, related_name="executions")
     lease_expires_at = models.DateTimeField(null=True)
@@ -70,6 +70,8 @@ class Execution(models.Model):
         indexes = [
             models.Index(fields=["job", "-start_time"], name="execution_job_start"),
             models.Index(fields=["job", "-create_time", "-id"], name="execution_job_create"),
+            models.Index(fields=["job_name", "-create_time", "-id"], name="execution_name_create"),
+            models.Index(fields=["status", "-create_time", "-id"], name="execution_status_create"),
             models.Index(fields=["create_time", "id"], name="execution_create_time"),
             models.Index(fields=["end_time"], name="execution_end_time"),
         ]
