@@ -5,16 +5,16 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Future
+from functools import partial
 from typing import Any, Protocol
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 from pyspark.sql import SparkSession
 
-from checkpoints.coordinator import Coordinator, NothingToCut
+from checkpoints.coordinator import Coordinator
 from checkpoints.job_cut import job_queries, run_facts
-from checkpoints.ledger import Ticket
+from jobs.driver.asked import checkpoint_settle
 from jobs.driver.logs import attempt_logger, attempt_logger_close
 from jobs.driver.position import plan_with_position
 from jobs.engine.compiler import PlanInvalid
@@ -24,8 +24,6 @@ from jobs.engine.runner import Run
 from jobs.models import Command, CommandKind, Execution, ExecutionStatus, TransitionRefused
 from jobs.reporting import Reporter, RowLedger, Writer
 from jobs.selectors.refusals import Refusal
-from jobs.services.commands import command_settle
-from jobs.services.events import event_record
 from jobs.services.executions import (
     execution_attempt_failed,
     execution_complete,
@@ -105,18 +103,8 @@ class Attempt:
         savepoint = command.kind == CommandKind.SAVEPOINT
         label = str(command.detail.get("label", ""))
         done = coordinator.request("MANUAL", command.requested_by, savepoint, label)
-        done.add_done_callback(lambda future: self._checkpoint_done(command, future))
+        done.add_done_callback(partial(checkpoint_settle, command, actor=self._host.name, log=self._log))
         return True
-
-    def _checkpoint_done(self, command: Command, future: Future[Ticket]) -> None:
-        error = future.exception()
-        result = str(error) if error else f"checkpoint {future.result().number}"
-        try:
-            command_settle(command=command, done=error is None, result=result)
-            if isinstance(error, NothingToCut):
-                event_record(execution_id=self.execution_id, kind="notice", actor=self._host.name, reason=f"no checkpoint: {error}")
-        except DatabaseError as trouble:
-            self._log.warning("the end of a request for a checkpoint is not kept: %s", trouble)
 
     def hand_over(self, reason: str) -> None:
         """Stop at the batch boundary and let another driver go on."""

@@ -5,29 +5,40 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0007_token_scope'),
+        ("jobs", "0007_token_scope"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='execution',
-            name='job_name',
+            model_name="execution",
+            name="job_name",
             field=models.CharField(max_length=200),
         ),
         migrations.AlterField(
-            model_name='execution',
-            name='status',
-            field=models.CharField(choices=[('SCHEDULED', 'Scheduled'), ('INITIALIZING', 'Initializing'), ('RUNNING', 'Running'), ('PAUSED', 'Paused'), ('COMPLETED', 'Completed'), ('FAILED', 'Failed'), ('CANCELLED', 'Cancelled')], default='SCHEDULED', max_length=20),
+            model_name="execution",
+            name="status",
+            field=models.CharField(
+                choices=[
+                    ("SCHEDULED", "Scheduled"),
+                    ("INITIALIZING", "Initializing"),
+                    ("RUNNING", "Running"),
+                    ("PAUSED", "Paused"),
+                    ("COMPLETED", "Completed"),
+                    ("FAILED", "Failed"),
+                    ("CANCELLED", "Cancelled"),
+                ],
+                default="SCHEDULED",
+                max_length=20,
+            ),
         ),
         migrations.AddIndex(
-            model_name='execution',
-            index=models.Index(fields=['job_name', '-create_time', '-id'], name='execution_name_create'),
+            model_name="execution",
+            index=models.Index(fields=["job_name", "-create_time", "-id"], name="execution_name_create"),
         ),
         migrations.AddIndex(
-            model_name='execution',
-            index=models.Index(fields=['status', '-create_time', '-id'], name='execution_status_create'),
+            model_name="execution",
+            index=models.Index(fields=["status", "-create_time", "-id"], name="execution_status_create"),
         ),
     ]

@@ -38,8 +38,10 @@ def executions_with_facts(rows: QuerySet[Execution]) -> QuerySet[Execution]:
     jobs = Prefetch("job", Job.objects.select_related("project").defer("dag_definition", "description"))
     checkpoints = Checkpoint.objects.filter(execution_id=OuterRef("execution_id"))
     newest = checkpoints.filter(status=CheckpointStatus.COMPLETED).order_by("-checkpoint_id").values("complete_time")[:1]
-    return rows.select_related("driver", "created_by").prefetch_related(jobs).annotate(
-        checkpoint_pending=Exists(checkpoints.filter(status=CheckpointStatus.PENDING)), last_checkpoint=Subquery(newest)
+    return (
+        rows.select_related("driver", "created_by")
+        .prefetch_related(jobs)
+        .annotate(checkpoint_pending=Exists(checkpoints.filter(status=CheckpointStatus.PENDING)), last_checkpoint=Subquery(newest))
     )
 
 

@@ -34,6 +34,7 @@ def test_a_page_behind_the_last_is_empty():
     assert len(get(page=337, page_size=1000).json()["results"]) == 776
 
 
+@pytest.mark.slow
 def test_cursors_lead_through_every_flight_once():
     keys: set[tuple] = set()
     seen, cursor = 0, ""

@@ -105,7 +105,7 @@ def api_server(answer: Callable[[Request], Answer]) -> Iterator[ApiServer]:
 
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.port = listener.server_address[1]
-    thread = threading.Thread(target=listener.serve_forever, daemon=True)
+    thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
         yield server
