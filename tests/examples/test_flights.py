@@ -9,6 +9,8 @@ from django.core.management import call_command
 from jobs.services.flights import TABLES, day_feed, flight_rows, tables_copy
 from tests.examples.real_data import flights
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_flight_is_there_in_the_order_of_days():
     rows = flight_rows()

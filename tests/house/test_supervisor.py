@@ -90,6 +90,7 @@ def test_a_grandchild_in_a_group_of_its_own_ends_too(tmp_path: Path) -> None:
     assert grandchild not in process_parents()
 
 
+@pytest.mark.slow
 def test_a_service_that_dies_is_started_again(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
     with supervised(tmp_path, shell("web", f"echo $$ > {pid_file}; {POLITE}")) as (_, log):
