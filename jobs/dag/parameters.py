@@ -54,6 +54,13 @@ def example_values(document: DagDocument) -> dict[str, Any]:
     }
 
 
+def trial_values(document: DagDocument, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """Values to check or preview a document with: what is given, in its type; else the default, or a value of the type."""
+    examples = example_values(document)
+    values, problems = resolve_parameters(document, {**examples, **given})
+    return {**examples, **values}, [problem for problem in problems if problem.pointer in {_pointer(name) for name in given}]
+
+
 def substitute(config: Any, values: Mapping[str, Any]) -> Any:
     """`config` with every `${name}` of `values` filled in, at any depth, keys left alone. Unknown names stay as they are."""
     if isinstance(config, Mapping):
@@ -122,4 +129,8 @@ def _known(document: DagDocument) -> str:
 
 
 def _problem(code: str, name: str, message: str) -> Problem:
-    return Problem(code=code, pointer=pointer_of(("parameters", *name.split("/"))), message=message)
+    return Problem(code=code, pointer=_pointer(name), message=message)
+
+
+def _pointer(name: str) -> str:
+    return pointer_of(("parameters", *name.split("/")))

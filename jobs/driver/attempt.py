@@ -257,8 +257,11 @@ class Attempt:
                 )
             )
         else:
-            self._log.info("stopped")
-            self._settle(lambda: execution_stopped(execution_id=self.execution_id, attempt=self.number, actor=self._host.name))
+            reason = "by force: the batch that was under way is done again" if self._forced else ""
+            self._log.info("stopped %s", reason)
+            self._settle(
+                lambda: execution_stopped(execution_id=self.execution_id, attempt=self.number, actor=self._host.name, reason=reason)
+            )
 
     def _is_asked_for(self) -> str:
         return status_asked_for(self.execution_id)

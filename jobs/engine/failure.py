@@ -103,10 +103,8 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         return ExecutionFailure(
             _at(plan, acting, "the disk is full; free some space, then resume"), node_id=acting, kind="external", stack_trace=trace
         )
-    if match := re.search(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*", text):
+    if sentence := _about_a_file(text):
         node_id = _source_of(text, plan) or acting
-        path = _path_in(match[0]) or _path_in(text)
-        sentence = f"the file or folder {path} is no longer there; put it back, then resume" if path else f"a file is missing: {match[0]}"
         return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="external", stack_trace=trace)
     if carried := node_error_in(text):
         sentence = _at(plan, carried.node_id, carried.error.message)
@@ -121,6 +119,17 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, match[1].strip()), node_id=node_id, kind="external", stack_trace=trace)
     return None
+
+
+def _about_a_file(text: str) -> str:
+    """A file of a source that is gone or cannot be read; empty when the text is about something else."""
+    if match := re.search(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*", text):
+        path = _path_in(match[0]) or _path_in(text)
+        return f"the file or folder {path} is no longer there; put it back, then resume" if path else f"a file is missing: {match[0]}"
+    if match := re.search(r"Encountered error while reading file (\S+)", text):
+        path = _path_in(match[1])
+        return f"the file {path} cannot be read: it is damaged, cut off or of another format; put a sound one in its place, then resume"
+    return ""
 
 
 def _unknown(error: BaseException, plan: Plan, acting: str, trace: str) -> ExecutionFailure:
@@ -158,7 +167,7 @@ def _first_sentence(error: BaseException) -> str:
 
 def _path_in(text: str) -> str:
     match = re.search(r"(?:file:)?(/[^\s,;\"')]+)", text)
-    return match[1].rstrip(".:") if match else ""
+    return "/" + match[1].lstrip("/").rstrip(".:") if match else ""
 
 
 def _at(plan: Plan, node_id: str, message: str) -> str:

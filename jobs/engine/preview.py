@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
-from jobs.dag.parameters import example_values, substitute
+from jobs.dag.parameters import substitute, trial_values
 from jobs.dag.problems import errors_in
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.compiler import PlanInvalid, step_compile
@@ -45,11 +45,11 @@ def preview(
     does not hold. Faults elsewhere in the document do not matter.
     """
     rows = max(1, min(rows, MOST_ROWS))
-    values = {**example_values(document), **(parameters or {})}
+    values, wrong = trial_values(document, parameters or {})
     part = _above(document, node_id)
     faults = [problem for problem in errors_in(structure_problems(part, registry.catalogue())) if not problem.code.startswith("graph.")]
-    if faults:
-        raise PlanInvalid(faults)
+    if faults or wrong:
+        raise PlanInvalid([*wrong, *faults])
     compiled = tuple(step_compile(part, step_id, values, registry) for step_id in topological_order(part))
     steps = Steps(schema_plan(part, compiled, connections, limits, values), registry)
     session = spark.newSession()

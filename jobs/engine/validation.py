@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from jobs.dag.catalogue import Catalogue
 from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
-from jobs.dag.parameters import example_values, substitute
+from jobs.dag.parameters import substitute, trial_values
 from jobs.dag.problems import Problem
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.compiler import PlanInvalid, step_compile
@@ -58,7 +58,8 @@ def analyse(
         order = topological_order(document)
     except ValueError:
         return Analysis(problems)
-    values = {**example_values(document), **parameters}
+    values, wrong = trial_values(document, parameters)
+    problems += wrong
     broken = {problem.node_id for problem in problems if problem.severity == "error" and problem.node_id}
     broken |= {document.edges[problem.edge_id].target[0] for problem in problems if problem.edge_id in document.edges}
     steps: list[Step] = []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.dag.parameters import resolve_parameters, substitute
+from jobs.dag.parameters import resolve_parameters, substitute, trial_values
 from jobs.dag.resolved import with_defaults
 from tests.dag.graphs import CATALOGUE, chain, node, parsed
 
@@ -43,6 +43,20 @@ def test_text_from_a_command_line_becomes_the_type():
 def test_a_value_that_does_not_fit_is_a_problem(given, code, pointer):
     (problem,) = resolve_parameters(DOCUMENT, given)[1]
     assert (problem.code, problem.pointer) == (code, pointer)
+
+
+def test_a_trial_needs_no_value_and_takes_what_is_given_in_its_type():
+    values, problems = trial_values(DOCUMENT, {"rows": "12"})
+    assert (values, problems) == ({"day": "", "rows": 12, "share": 0.5, "all": False}, [])
+
+
+def test_a_trial_tells_of_given_values_that_do_not_fit_and_goes_on_with_an_example():
+    values, problems = trial_values(DOCUMENT, {"rows": "many", "dya": "x"})
+    assert [(one.code, one.pointer) for one in problems] == [
+        ("parameter.unknown", "/parameters/dya"),
+        ("parameter.invalid", "/parameters/rows"),
+    ]
+    assert values["rows"] == 5
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,7 @@ def test_a_stop_ends_although_a_sink_hangs_and_the_other_stream_is_handed_over(
         other.refresh_from_db()
         assert (other.retry_count, other.attempt) == (0, 2)
         assert Event.objects.filter(execution=other, reason__startswith="handover").exists()
+        assert stuck.events.get(to_status="PAUSED").reason.startswith("by force")
         assert "could not be interrupted" in Driver.objects.get(pid=driver).end_reason
         status_reached(execution_stop(execution=other, user=user), "PAUSED", seconds=60)
     assert written() == list(range(len(written())))

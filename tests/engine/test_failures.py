@@ -83,6 +83,22 @@ def test_a_missing_file_in_a_whole_batch_is_external_and_names_the_source(bench:
     assert "nowhere" in found.message
 
 
+def test_a_damaged_file_blames_the_source_and_names_the_file(bench: Bench) -> None:
+    folder = bench.files / "parquet"
+    bench.spark.range(10).coalesce(1).write.parquet(str(folder))
+    [file] = folder.glob("part-*.parquet")
+    source = ("source.file", {"path": "parquet", "format": "parquet", "columns": [{"name": "id", "type": "long"}]})
+    plan = bench.plan(document({"files": source, "out": COLLECT}, "files>out", type="STREAMING"))
+    file.write_bytes(b"PAR1 is not all there is to it")
+    run, _ = bench.run(plan)
+    with pytest.raises(ExecutionFailure) as caught:
+        run.wait(60)
+    assert (caught.value.node_id, caught.value.kind, caught.value.permanent) == ("files", "external", False)
+    assert caught.value.message == (
+        f'"Files": the file {file} cannot be read: it is damaged, cut off or of another format; put a sound one in its place, then resume'
+    )
+
+
 def test_rejected_rows_under_the_policy_fail_end_the_run_at_their_node(bench: Bench) -> None:
     nodes = {"gen": numbers(100, 50), "check": ("flow.rejects", {"condition": "id = 7"}), "out": COLLECT}
     found = failure(bench, nodes, "gen>check, check>out", settings={"rejected_rows": "fail"})

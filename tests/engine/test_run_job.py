@@ -53,6 +53,12 @@ def test_a_document_with_a_problem_never_runs(tmp_path: Path) -> None:
     assert '/nodes/even/config/condition: "Even": there is no column idd; did you mean id?' in done.stdout
 
 
+def test_a_parameter_of_another_type_is_named(tmp_path: Path) -> None:
+    done = run_job(tmp_path, "id % 2 = 0", "--param", "rows=many")
+    assert done.returncode == 2
+    assert '/parameters/rows: the parameter "rows" must be a whole number' in done.stdout
+
+
 def test_a_run_that_fails_says_where_and_why(tmp_path: Path) -> None:
     done = run_job(tmp_path, "1 / (id - 700) > 0")
     assert done.returncode == 1
