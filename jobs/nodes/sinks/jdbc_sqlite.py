@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.connections.sqlite import sqlite_open
+from jobs.nodes.connections.sqlite import sqlite_open, sqlite_path
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, TableName, TargetColumn
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ _TYPES: Mapping[str, str] = {
     "binary": "BLOB",
 }
 
+_FULL = 'writing to "{}": the disk is full; free some space, then resume'
+_LEAST_ROOM = 64 << 10
+
 
 class SqliteDialect(Dialect):
     kind: ClassVar[str] = "sqlite"
@@ -43,6 +47,8 @@ class SqliteDialect(Dialect):
         try:
             connection = sqlite_open(self.settings, self.limits)
         except (sqlite3.Error, OSError) as error:
+            if self._is_disk_full():
+                raise NodeError(_FULL.format(self.settings.name)) from error
             raise NodeError(f'opening "{self.settings.name}": {error}; check the path and the rights of its folder') from error
         try:
             cursor = connection.cursor()
@@ -50,10 +56,19 @@ class SqliteDialect(Dialect):
             yield cursor
             connection.commit()
         except sqlite3.Error as error:
+            if self._is_disk_full():
+                raise NodeError(_FULL.format(self.settings.name)) from error
             raise _sentence(self.settings.name, error) from error
         finally:
             connection.rollback()  # closing alone keeps the lock for as long as a traceback holds a statement
             connection.close()
+
+    def _is_disk_full(self) -> bool:
+        """SQLite itself says "disk I/O error" where there is no room for its log."""
+        try:
+            return shutil.disk_usage(sqlite_path(self.settings, self.limits).parent).free < _LEAST_ROOM
+        except (NodeError, OSError):
+            return False
 
     def lock_definitions(self, cursor: Any) -> None:
         self.lock_target(cursor)
@@ -145,5 +160,5 @@ def _sentence(connection: str, error: sqlite3.Error) -> NodeError:
     if "locked" in text or "busy" in text:
         return NodeError(f'writing to "{connection}": another program kept the database locked; let it finish')
     if "full" in text:
-        return NodeError(f'writing to "{connection}": the disk is full; free some space')
+        return NodeError(_FULL.format(connection))
     return NodeError(f'writing to "{connection}": {text}')
