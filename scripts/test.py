@@ -1,10 +1,14 @@
-"""`make test`: everything. Checks, the whole suite on SQLite, the part that touches the database again on PostgreSQL, the browser."""
+"""`make test`: everything. Checks, the whole suite on SQLite, the part that touches the database again on PostgreSQL, the browser.
+
+Suites that mostly wait for their processes run beside others that mostly compute; each has its own servers and folders.
+"""
 
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scripts.check import checks_run
@@ -14,10 +18,24 @@ from tests.servers.postgres import postgres_missing
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=15"]
+LONG = "not e2e and (spark or server or postgres or slow)"
+
+Part = Callable[[], bool]
 
 
 def suite(*arguments: str, through: tuple[str, ...] = ()) -> bool:
-    return subprocess.run([*through, *PYTEST, *arguments], cwd=ROOT, check=False).returncode == 0
+    """What it prints is shown as a whole when it ends, for another may run beside it."""
+    done = subprocess.run(
+        [*through, *PYTEST, *arguments],
+        cwd=ROOT,
+        check=False,
+        text=True,
+        errors="replace",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    print(done.stdout, flush=True)
+    return done.returncode == 0
 
 
 def suite_on_postgres() -> bool:
@@ -25,7 +43,7 @@ def suite_on_postgres() -> bool:
         print(f"SKIPPED on PostgreSQL: {missing}")
         return os.environ.get("CI") != "true"
     server = (sys.executable, "-m", "tests.servers.postgres")
-    return suite("--database-only", "-m", "not e2e and (server or not slow)", through=server)
+    return suite("--database-only", "-m", "not e2e and not one_database and (server or not slow)", through=server)
 
 
 def jars() -> bool:
@@ -37,23 +55,34 @@ def jars() -> bool:
     return True
 
 
+#: Those of one group run at the same time.
+GROUPS: tuple[Mapping[str, Part], ...] = (
+    {"Spark's jars": jars},
+    {"checks and unit tests": checks_run},
+    {
+        "the suite on SQLite, in processes": lambda: suite("-m", f"processes and {LONG}"),
+        "the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}"),
+    },
+    {"the suite on PostgreSQL": suite_on_postgres, "the browser": lambda: suite("-m", "e2e")},
+)
+
+
+def timed(name: str, part: Part) -> bool:
+    print(f"══ {name} begins ══", flush=True)
+    began = time.monotonic()
+    passed = part()
+    print(f"══ {name}: {'passed' if passed else 'FAILED'} after {time.monotonic() - began:.0f} s ══\n", flush=True)
+    return passed
+
+
 def main() -> int:
     missing_packages_install()
-    parts: dict[str, Callable[[], bool]] = {
-        "Spark's jars": jars,
-        "checks and unit tests": checks_run,
-        "the suite on SQLite": lambda: suite("-m", "not e2e and (spark or server or postgres or slow)"),
-        "the suite on PostgreSQL": suite_on_postgres,
-        "the browser": lambda: suite("-m", "e2e"),
-    }
     failed = []
-    for name, part in parts.items():
-        print(f"\n══ {name} ══", flush=True)
-        began = time.monotonic()
-        if not part():
-            failed.append(name)
-        print(f"══ {name}: {'FAILED' if name in failed else 'passed'} after {time.monotonic() - began:.0f} s ══", flush=True)
-    print(f"\nFAILED: {', '.join(failed)}" if failed else "\nEverything passed", flush=True)
+    for group in GROUPS:
+        with ThreadPoolExecutor(len(group)) as pool:
+            results = list(pool.map(timed, group, group.values()))
+        failed += [name for name, passed in zip(group, results, strict=True) if not passed]
+    print(f"FAILED: {', '.join(failed)}" if failed else "Everything passed", flush=True)
     return 1 if failed else 0
 
 

@@ -16,7 +16,7 @@ from tests.servers.product import free_port
 from tests.servers.redis import RedisServer
 from tests.servers.waiting import wait_until
 
-pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.processes, pytest.mark.server, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(300)]
 DRIVERLESS: dict[str, Any] = {"SHARED_DRIVERS": 0, "DEDICATED_DRIVERS": 0}
 
 

@@ -21,7 +21,14 @@ from tests.servers.product import free_port
 from tests.servers.redis import RedisServer
 from tests.servers.waiting import wait_until
 
-pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.spark,
+    pytest.mark.server,
+    pytest.mark.slow,
+    pytest.mark.one_database,
+    pytest.mark.timeout(400),
+]
 
 Build = Callable[..., Job]
 Start = Callable[..., Execution]
@@ -57,7 +64,6 @@ def test_streams_do_not_notice_that_redis_is_flushed_or_killed(
         assert written(name) == list(range(len(written(name))))
 
 
-@pytest.mark.skipif("connection.vendor != 'sqlite'")
 def test_a_database_locked_for_twice_the_lease_ends_the_attempt_before_its_lease_and_another_goes_on(
     database_url: str, data: Path, user: User, numbers_job: Build, start: Start, written: Written
 ) -> None:

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from tests.engine.killed_run import ROWS
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
 
 KILLS = 10
 ROOT = Path(__file__).resolve().parents[2]

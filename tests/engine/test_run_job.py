@@ -11,7 +11,7 @@ import pytest
 from tests.nodes.api_server import Answer, Request, api_server, paged
 from tests.servers.waiting import wait_until
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -21,7 +21,7 @@ from jobs.services.examples import example_document
 from jobs.services.flights import day_feed, flight_rows, tables_copy
 from tests.examples.real_data import flights, table
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 class Bench:
