@@ -12,6 +12,7 @@ import json
 import os
 import re
 import zipfile
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -235,7 +236,7 @@ def _tables_of(folder: Path, archive: str) -> dict[str, int]:
         return {str(entry["dfsSstFileName"]): int(entry["sizeBytes"]) for entry in entries}
     except FileNotFoundError:
         raise FolderDamaged(f"{archive} is missing") from None
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError, TypeError, NotImplementedError) as error:
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, RuntimeError) as error:
         raise FolderDamaged(f"{archive} cannot be read: {error}") from None
 
 
