@@ -1,11 +1,12 @@
 """The Celery application: short tasks, a beat schedule, and a worker whose main process looks after the driver processes."""
 
 import os
+import signal
 from datetime import timedelta
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_init
+from celery.signals import beat_embedded_init, celeryd_init, worker_process_init
 
 from pipeline_web.variables import VARIABLES
 
@@ -44,3 +45,12 @@ def worker_look_after_drivers(**_: Any) -> None:
     # over the connection it has just closed, ends the worker with an AttributeError.
     Channel.do_restore = False
     app.steps["worker"].add(DriversStep)
+
+
+@worker_process_init.connect
+@beat_embedded_init.connect
+def process_die_with_worker(**_: Any) -> None:
+    """A worker that is killed outright leaves neither its pool nor its beat behind."""
+    from jobs.driver.mortality import die_with_parent
+
+    die_with_parent(signal.SIGKILL)

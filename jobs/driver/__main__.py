@@ -1,6 +1,5 @@
 """`python -m jobs.driver`: reads the variables from its pipe, then serves until the pipe closes or it is told to stop."""
 
-import ctypes
 import faulthandler
 import json
 import os
@@ -10,14 +9,12 @@ import threading
 import uuid
 from pathlib import Path
 
+from jobs.driver.mortality import die_with_parent
 from pipeline_web import variables
-
-_PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    parent = int(sys.argv[1])
-    _die_with(parent)
+    die_with_parent(signal.SIGTERM, parent=int(sys.argv[1]))
     faulthandler.enable()
     variables.receive(sys.stdin)
     order = json.loads(sys.stdin.readline())
@@ -26,13 +23,6 @@ def main() -> None:
 
     django.setup()
     serve(order)
-
-
-def _die_with(parent: int) -> None:
-    """The kernel tells us when the worker dies, however it dies; if it did before we asked, there is nothing to live for."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        raise SystemExit("the worker is gone")
 
 
 def serve(order: dict[str, str]) -> None:

@@ -53,6 +53,7 @@ def test_a_stopping_worker_hands_over_and_a_killed_one_leaves_no_driver(
         pids = list(Driver.objects.filter(worker="second@test").values_list("pid", flat=True))
         second.stop(signal.SIGKILL)
         wait_until(lambda: not any(is_driver(pid) for pid in pids), seconds=60, what="the end of the drivers")
+        wait_until(lambda: not second.processes(), seconds=20, what="the end of its pool and its beat")
     assert written() == list(range(len(written())))
 
 

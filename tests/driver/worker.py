@@ -19,8 +19,9 @@ class Worker:
     def __init__(self, *, database_url: str, data: Path, name: str = "w1", ready: bool = True, **settings: object) -> None:
         self.log = data / f"{name}.log"
         self._ready = ready
+        self._name = f"--hostname={name}@test"
         self._command = [sys.executable, "-m", "celery", "-A", "pipeline_web", "worker", "--pool=prefork", "--concurrency=1"]
-        self._command += ["--loglevel=INFO", f"--hostname={name}@test", "--beat", f"--schedule={data / f'{name}-beat'}"]
+        self._command += ["--loglevel=INFO", self._name, "--beat", f"--schedule={data / f'{name}-beat'}"]
         chosen = {"LEASE_SECONDS": 6, "LEASE_RENEW_SECONDS": 1, "STOP_GRACE_SECONDS": 8, "INTERACTIVE_DRIVERS": 0, "RECONCILE_SECONDS": 1}
         self.environment = {
             **os.environ,
@@ -57,6 +58,17 @@ class Worker:
     def drivers(self, kind: str = "SHARED") -> list[int]:
         """Process ids of the READY drivers."""
         return list(Driver.objects.filter(status=DriverStatus.READY, kind=kind).values_list("pid", flat=True))
+
+    def processes(self) -> list[int]:
+        """Ids of the processes that Celery made for it, itself included."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if self._name.encode() in path.read_bytes().split(b"\0"):
+                    found.append(int(path.parent.name))
+            except OSError:  # it ended meanwhile
+                continue
+        return found
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         if self.process.poll() is None:
