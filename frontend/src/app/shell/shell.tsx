@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'react-router'
 import { ApiError, request } from '../../api/request'
 import type { Me } from '../../api/types'
 import { followOverview } from '../../live/overview-stream'
 import { AnswerList } from '../../shared/answer-list'
+import { useStartAsked } from '../../shared/start-asked'
 import { CommandSearch } from './command-search'
 import { PageBoundary } from './page-boundary'
 import { Rail } from './rail'
@@ -14,12 +15,15 @@ import { ShortcutSheet } from './shortcut-sheet'
 import { TopBar } from './top-bar'
 import { useGlobalKeys } from './use-global-keys'
 
+const StartDialog = lazy(() => import('../../shared/start-dialog'))
+
 /** Rail, top bar and the page; one live socket for all of them. Without a session the server's sign-in page takes over. */
 export function Shell({ children }: { children: ReactNode }) {
   const { t } = useTranslation()
   const { pathname } = useLocation()
   const [searching, setSearching] = useState(false)
   const [sheet, setSheet] = useState(false)
+  const asked = useStartAsked((state) => state.asked)
   const me = useQuery({ queryKey: ['me'], queryFn: () => request<Me>('GET', '/api/me'), staleTime: 300_000 })
   const signedOut = me.error instanceof ApiError && (me.error.status === 401 || me.error.status === 403)
   useEffect(() => {
@@ -39,6 +43,11 @@ export function Shell({ children }: { children: ReactNode }) {
       <div id="page" className="pw-body" tabIndex={-1}>
         <PageBoundary key={pathname}>{children}</PageBoundary>
       </div>
+      {asked && (
+        <Suspense fallback={null}>
+          <StartDialog asked={asked} />
+        </Suspense>
+      )}
       <AnswerList />
       <CommandSearch opened={searching} onClose={() => setSearching(false)} onShortcuts={() => setSheet(true)} />
       <ShortcutSheet opened={sheet} onClose={() => setSheet(false)} />

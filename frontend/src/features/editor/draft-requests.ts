@@ -50,11 +50,6 @@ export const previewNode = (document: DagDocument, nodeId: string, rows: number,
 
 export const publishDraft = (name: string, comment: string) => request<unknown>('POST', `${job(name)}/publish`, { comment })
 
-export async function startJob(name: string, from?: 'continue' | 'beginning'): Promise<string> {
-  const started = await request<{ execution_id: string }>('POST', `${job(name)}/start`, from ? { from } : {})
-  return started.execution_id
-}
-
 /** Throw the drawing away and take what the server has. */
 export async function reloadDraft(): Promise<void> {
   const { jobName, catalogue, open } = useEditor.getState()

@@ -3,8 +3,10 @@ import { IconArrowBackUp, IconArrowForwardUp, IconCheck, IconChevronDown, IconPl
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
+import type { StartFrom } from '../../api/start-job'
 import { StateGlyph } from '../../shared/state-glyph'
-import { publishDraft, startJob, type JobHead } from './draft-requests'
+import { useStart } from '../../shared/use-start'
+import { publishDraft, type JobHead } from './draft-requests'
 import { useEditor } from './editor-store'
 import { SaveChip } from './save-chip'
 
@@ -49,16 +51,34 @@ function ProblemCount() {
   )
 }
 
-function PublishDialog({ opened, onClose, onDone }: { opened: boolean; onClose: () => void; onDone: (comment: string) => Promise<void> }) {
+/** A refused publish says why here and stays open, with the comment as it was. */
+function PublishDialog({ onClose, publish }: { onClose: () => void; publish: (comment: string) => Promise<void> }) {
   const { t } = useTranslation('canvas')
   const [comment, setComment] = useState('')
   const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState('')
+  const confirm = async () => {
+    setBusy(true)
+    setFailure('')
+    try {
+      await publish(comment)
+      onClose()
+    } catch (error) {
+      setFailure((error as Error).message)
+      setBusy(false)
+    }
+  }
   return (
-    <Modal opened={opened} onClose={onClose} title={t('publishTitle')} size={420}>
+    <Modal opened onClose={onClose} title={t('publishTitle')} size={420}>
       <Textarea data-autofocus label={t('publishComment')} value={comment} maxLength={500} autosize minRows={2} onChange={(event) => setComment(event.currentTarget.value)} />
+      {failure && (
+        <p className="pw-bad pw-12 pw-wrap" role="alert">
+          {failure}
+        </p>
+      )}
       <Group justify="flex-end" mt="md" gap="xs">
         <Button onClick={onClose}>{t('cancel')}</Button>
-        <Button variant="filled" loading={busy} onClick={() => { setBusy(true); void onDone(comment).finally(() => setBusy(false)) }}>
+        <Button variant="filled" loading={busy} onClick={() => void confirm()}>
           {t('publish')}
         </Button>
       </Group>
@@ -71,29 +91,16 @@ export function EditorHeader({ job, onPublished, validate, saveNow }: Props) {
   const { t } = useTranslation('canvas')
   const navigate = useNavigate()
   const [publishing, setPublishing] = useState(false)
-  const [busy, setBusy] = useState<'run' | 'validate' | null>(null)
-  const [failure, setFailure] = useState('')
+  const [validating, setValidating] = useState(false)
+  const [starting, start] = useStart()
   const errors = useEditor((state) => state.problems.filter((problem) => problem.severity === 'error').length)
   const empty = useEditor((state) => Object.keys(state.history.present.document.nodes).length === 0)
-
-  const attempt = async (act: () => Promise<void>) => {
-    setFailure('')
-    try {
-      await act()
-    } catch (error) {
-      setFailure((error as Error).message)
-    }
+  const publish = async (comment: string) => {
+    if (useEditor.getState().save.kind !== 'saved') await saveNow()
+    await publishDraft(job.job_name, comment)
+    onPublished()
   }
-  const publish = (comment: string) =>
-    attempt(async () => {
-      if (useEditor.getState().save.kind !== 'saved') await saveNow()
-      await publishDraft(job.job_name, comment)
-      onPublished()
-    }).then(() => setPublishing(false))
-  const run = (from: 'continue' | 'beginning' | undefined) => {
-    setBusy('run')
-    void attempt(async () => navigate(`/executions/${await startJob(job.job_name, from)}`)).finally(() => setBusy(null))
-  }
+  const run = (from?: StartFrom) => void start(job.job_name, from, (id) => void navigate(`/executions/${id}`))
 
   return (
     <header className="pw-editor-head">
@@ -103,15 +110,10 @@ export function EditorHeader({ job, onPublished, validate, saveNow }: Props) {
       {job.title && <span className="pw-mono pw-dim">{job.job_name}</span>}
       <SaveChip saveNow={saveNow} />
       <span className="pw-dim">{job.version ? t('publishedVersion', { version: job.version }) : t('neverPublished')}</span>
-      {failure && (
-        <span className="pw-head-error" role="alert" title={failure}>
-          <StateGlyph state="failed" /> <span className="pw-cut">{failure}</span>
-        </span>
-      )}
       <span className="pw-grow" />
       <History />
       <ProblemCount />
-      <Button loading={busy === 'validate'} onClick={() => { setBusy('validate'); void validate().finally(() => setBusy(null)) }}>
+      <Button loading={validating} onClick={() => { setValidating(true); void validate().finally(() => setValidating(false)) }}>
         {t('validate')}
       </Button>
       <Tooltip label={errors > 0 ? t('fixFirst', { count: errors }) : t('emptyCanvas')} disabled={errors === 0 && !empty}>
@@ -121,7 +123,7 @@ export function EditorHeader({ job, onPublished, validate, saveNow }: Props) {
       </Tooltip>
       <Button.Group>
         <Tooltip label={t('publishFirst')} disabled={Boolean(job.version)}>
-          <Button variant="filled" disabled={!job.version} loading={busy === 'run'} leftSection={<IconPlayerPlay size={14} />} onClick={() => run(undefined)}>
+          <Button variant="filled" disabled={!job.version} loading={starting} leftSection={<IconPlayerPlay size={14} />} onClick={() => run()}>
             {job.version ? t('runVersion', { version: job.version }) : t('run')}
           </Button>
         </Tooltip>
@@ -137,7 +139,7 @@ export function EditorHeader({ job, onPublished, validate, saveNow }: Props) {
           </Menu.Dropdown>
         </Menu>
       </Button.Group>
-      <PublishDialog opened={publishing} onClose={() => setPublishing(false)} onDone={publish} />
+      {publishing && <PublishDialog onClose={() => setPublishing(false)} publish={publish} />}
     </header>
   )
 }
