@@ -13,13 +13,24 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from jobs.models import DEFAULT_PROJECT, Connection, Job, JobDraft, Role
+from jobs.models import (
+    DEFAULT_PROJECT,
+    UNFINISHED,
+    Connection,
+    Execution,
+    ExecutionStatus,
+    Job,
+    JobDraft,
+    Role,
+    TransitionRefused,
+)
 from jobs.nodes.connections.sqlite import sqlite_open
 from jobs.selectors.refusals import Invalid, NotFound, Refusal
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
 from jobs.services.connections import connection_create, connection_open, connection_update, installation_limits
-from jobs.services.executions.starting import unfinished_refuse
+from jobs.services.executions.starting import ExecutionConflict
+from jobs.services.executions.transition import execution_transition
 from jobs.services.flights import tables_copy
 from jobs.services.jobs import job_create, job_publish
 
@@ -113,8 +124,9 @@ def example_document(job_name: str) -> dict[str, Any]:
 def example_reset(*, job: Job, user: "User") -> None:
     """Back to the beginning: what arrived and what was written is gone; the data that ships stays.
 
-    NotFound for a job that is no example, ExecutionConflict while an execution is unfinished. The feeder starts over with the
-    first day, and the next start begins anew: no execution from before can be continued.
+    A paused execution is cancelled with it: its position is gone. NotFound for a job that is no example, ExecutionConflict while an
+    execution runs or waits. The feeder starts over with the first day, and the next start begins anew: no execution from before can
+    be continued.
     """
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
     example = EXAMPLES.get(job.job_name)
@@ -123,9 +135,31 @@ def example_reset(*, job: Job, user: "User") -> None:
     with transaction.atomic():
         # The row is written first: a start in another transaction then either came before and is seen, or waits for the reset.
         Job.objects.filter(pk=job.pk).update(reset_time=timezone.now())
-        unfinished_refuse(job)
+        cancelled = _paused_cancel(job, user)
         _leavings_remove(job, example)
-        audit_record(user=user, action="example reset", object_type="job", object_id=job.job_name, project=job.project)
+        detail = {"cancelled": cancelled} if cancelled else {}
+        audit_record(user=user, action="example reset", object_type="job", object_id=job.job_name, project=job.project, detail=detail)
+
+
+def _paused_cancel(job: Job, user: "User") -> str:
+    """The id of the paused execution that was ended, "" without one. ExecutionConflict where one runs or waits."""
+    row = Execution.objects.filter(job=job, status__in=UNFINISHED).order_by("-id").first()
+    if row is None:
+        return ""
+    try:
+        execution_transition(
+            execution_id=row.execution_id,
+            expected=ExecutionStatus.PAUSED,
+            to=ExecutionStatus.CANCELLED,
+            actor=user.get_username(),
+            reason="the example was reset",
+        )
+    except TransitionRefused as refused:
+        raise ExecutionConflict(
+            f"execution {row.execution_id} is {refused.current}: stop it first, then reset the example",
+            detail={"execution_id": row.execution_id, "status": refused.current},
+        ) from None
+    return row.execution_id
 
 
 def _leavings_remove(job: Job, example: Example) -> None:

@@ -53,6 +53,35 @@ def test_an_example_is_reset(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_a_stopped_example_is_reset_and_its_execution_ends(page: Page) -> None:
+    execution_id = str(ask(page, "POST", "/api/jobs/departures-per-hour/start").json()["execution_id"])
+    until(page, "it runs", lambda: execution(page, execution_id)["status"] == "RUNNING")
+    stopped(page, execution_id)
+    page.goto("/jobs?q=departures")
+    more(page, "departures-per-hour", "Reset example…")
+    page.get_by_role("dialog").get_by_role("button", name="Reset the example").click()
+    answered(page, "Departures per hour is as it came")
+    assert execution(page, execution_id)["status"] == "CANCELLED"
+
+
+def test_a_job_with_parameters_asks_for_their_values(page: Page) -> None:
+    document = numbers_document("with-parameters")
+    document["parameters"] = {"rows": {"type": "integer", "default": 40, "description": "How many"}}
+    document["nodes"]["rows"]["config"]["total_rows"] = "${rows}"
+    ask(page, "POST", "/api/jobs", document)
+    page.goto("/jobs?q=with-parameters")
+    page.get_by_role("table", name="Jobs").get_by_role("button", name="Run", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Run With parameters")
+    expect(dialog.get_by_label("rows")).to_have_value("40")
+    dialog.get_by_label("rows").fill("25")
+    dialog.get_by_role("button", name="Start", exact=True).click()
+    answered(page, "started")
+    started = ask(page, "GET", "/api/jobs/with-parameters").json()["latest_execution"]
+    assert started["parameters"] == {"rows": 25}
+    until(page, "its rows are written", lambda: execution(page, started["execution_id"])["status"] == "COMPLETED")
+    assert execution(page, started["execution_id"])["written_records"] == 25
+
+
 def test_a_batch_that_does_not_end_is_thrown_away_by_force(page: Page) -> None:
     document = numbers_document("slow-batch")
     columns = {"columns": [{"name": "slow", "expression": SLOW}]}
@@ -88,12 +117,12 @@ def test_a_connection_is_made_corrected_and_deleted(page: Page) -> None:
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="HTTP API").click()
     dialog.get_by_label("Name").fill("short-lived")
-    dialog.get_by_label("Base url").fill("api.example.com")
+    dialog.get_by_label("Base URL").fill("api.example.com")
     expect(dialog.locator("input[type=password]")).to_have_count(0)
     dialog.get_by_text("bearer", exact=True).click()
     expect(dialog.locator("input[type=password]")).to_have_count(1)
     dialog.get_by_label("Token").fill("canary-0815")
-    dialog.get_by_label("Base url").fill("https://api.example.com")
+    dialog.get_by_label("Base URL").fill("https://api.example.com")
     dialog.get_by_role("button", name="Keep the connection").click()
     panel = page.get_by_role("complementary", name="short-lived")
     expect(panel).to_be_visible()

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from jobs.models import Connection, Execution, Job, JobDraft
+from jobs.models import AuditEntry, Connection, Execution, Job, JobDraft
 from jobs.selectors.refusals import Forbidden, NotFound
 from jobs.services.connections import connection_open
 from jobs.services.examples import EXAMPLES, example_document, example_reset, examples_load, incoming_folder
@@ -117,15 +117,30 @@ def test_a_reset_empties_the_folder_and_the_table(admin, file_root):
     assert (file_root / "flights" / "flights.csv").exists()
 
 
-def test_a_reset_is_refused_while_an_execution_is_unfinished(admin):
+@pytest.mark.parametrize("status", ["RUNNING", "INITIALIZING", "SCHEDULED"])
+def test_a_reset_is_refused_while_an_execution_runs_or_waits(admin, status):
     job = streaming_example(admin)
-    running = Execution.objects.create(
-        job=job, job_name=job.job_name, job_type=job.job_type, version=1, generation=job.job_uid, status="PAUSED"
-    )
-    with pytest.raises(ExecutionConflict, match=running.execution_id):
+    running = unfinished(job, status)
+    with pytest.raises(ExecutionConflict, match=f"{running.execution_id} is {status}: stop it first"):
         example_reset(job=job, user=admin)
-    with pytest.raises(CommandError, match="PAUSED"):
+    with pytest.raises(CommandError, match=status):
         call_command("reset_example", "departures-per-hour")
+
+
+def test_a_reset_ends_a_paused_execution(admin):
+    job = streaming_example(admin)
+    paused = unfinished(job, "PAUSED")
+    example_reset(job=job, user=admin)
+    paused.refresh_from_db()
+    assert (paused.status, paused.end_time is not None) == ("CANCELLED", True)
+    event = paused.events.latest("seq")
+    assert (event.from_status, event.to_status, event.actor, event.reason) == ("PAUSED", "CANCELLED", "ada", "the example was reset")
+    assert AuditEntry.objects.get(action="example reset").detail == {"cancelled": paused.execution_id}
+    assert execution_start(job=job, user=admin, triggered_by="MANUAL").generation != paused.generation
+
+
+def unfinished(job: Job, status: str) -> Execution:
+    return Execution.objects.create(job=job, job_name=job.job_name, job_type=job.job_type, version=1, generation=job.job_uid, status=status)
 
 
 def test_after_a_reset_the_next_start_begins_anew(admin):

@@ -12,7 +12,7 @@ from jobs.services.examples import EXAMPLES, example_reset
 
 
 class Command(BaseCommand):
-    help = "Empty what an example job read and wrote, so that it starts over. Refused while an execution of it is unfinished."
+    help = "Empty what an example job read and wrote, so that it starts over; a paused execution is cancelled, a running one refuses it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("job_name", choices=EXAMPLES)
