@@ -17,6 +17,7 @@ from jobs.api.errors import ConflictOut, ErrorOut
 from jobs.api.pagination import CreateTimeCursorPagination
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
+from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
 from jobs.selectors.refusals import Invalid, NotFound
 
@@ -90,7 +91,7 @@ def body_read(request: Request, model: type[BodyT]) -> BodyT:
 def _fault_words(model: type[BaseModel], fault: "ErrorDetails") -> str:
     if fault["type"] != "string_pattern_mismatch":
         return fault["msg"]
-    return pattern_words(model, fault["loc"], str(fault["loc"][-1]).replace("_", " "))
+    return pattern_words(model, fault["loc"], field_words(str(fault["loc"][-1])))
 
 
 def json_object(request: Request) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, to_jsonable_python
 
 from jobs.dag.problems import Problem
+from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
 
 #: A parameter's place; what stands there is known only when the job starts.
@@ -56,7 +57,7 @@ def _problem(model: type[BaseModel], detail: ErrorDetails) -> Problem:
 
 
 def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
-    name = str(detail["loc"][-1]).replace("_", " ") if detail["loc"] else "the settings"
+    name = field_words(str(detail["loc"][-1])) if detail["loc"] else "the settings"
     if detail["type"] == "missing":
         return f"{name} is required"
     if detail["type"] == "extra_forbidden":

@@ -12,6 +12,15 @@ Widget = Literal["expression", "sql", "column", "columns", "connection", "path",
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\r\n]+$")]
 
 
+#: Words of field names that are written in capitals.
+_CAPITALS = frozenset({"api", "csv", "http", "https", "id", "jdbc", "json", "sql", "tls", "uri", "url", "utc"})
+
+
+def field_words(name: str) -> str:
+    """A field's name within a sentence: "base_url" is "base URL"."""
+    return " ".join(word.upper() if word in _CAPITALS else word for word in name.split("_"))
+
+
 def hints(
     widget: Widget | None = None, *, advanced: bool = False, kinds: tuple[str, ...] = (), when: str = "", allowed: str = ""
 ) -> dict[str, Any]:
@@ -68,11 +77,11 @@ def _inlined(part: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 def _worded(schema: dict[str, Any]) -> None:
-    """Titles in sentence case and `x-order`, here and in the rows of a list."""
+    """Titles in sentence case, abbreviations in capitals, and `x-order`, here and in the rows of a list."""
     for order, (name, field) in enumerate(schema.get("properties", {}).items()):
         field.setdefault("x-order", order)
-        if field.get("title", "") == name.replace("_", " ").title():
-            field["title"] = name.replace("_", " ").capitalize()
-        field.setdefault("title", name.replace("_", " ").capitalize())
+        if field.get("title", "") in ("", name.replace("_", " ").title()):
+            words = field_words(name)
+            field["title"] = words[:1].upper() + words[1:]
         if isinstance(field.get("items"), dict):
             _worded(field["items"])

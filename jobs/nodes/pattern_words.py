@@ -20,11 +20,16 @@ def pattern_words(model: type[BaseModel], place: Sequence[int | str], name: str)
 
 
 def _field(schema: Mapping[str, Any], place: Sequence[int | str]) -> Mapping[str, Any]:
-    """The field's schema; empty where the way to it branches."""
+    """The field's schema, of "a text or null" the text's; empty where the way to it branches otherwise."""
     found: Mapping[str, Any] = schema
     for step in place:
         below: Any = found.get("items", {}) if isinstance(step, int) else found.get("properties", {}).get(step, {})
         if not isinstance(below, Mapping):
             return {}
-        found = below
+        found = _not_null(below)
     return found
+
+
+def _not_null(field: Mapping[str, Any]) -> Mapping[str, Any]:
+    choices = [choice for choice in field.get("anyOf", []) if choice.get("type") != "null"]
+    return choices[0] if len(choices) == 1 else field

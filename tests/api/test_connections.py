@@ -159,7 +159,7 @@ def test_node_types_come_with_ports_schema_and_help(browser: Client) -> None:
             {"base_url": "api.example.com"},
             "/config/base_url",
             (
-                "base url must be an address that begins with http:// or https:// and has no user, space, ? or #, "
+                "base URL must be an address that begins with http:// or https:// and has no user, space, ? or #, "
                 "such as https://api.example.com/v1"
             ),
         ),
@@ -172,7 +172,16 @@ def test_a_wrong_address_is_answered_in_words(browser: Client, kind: str, config
 
 
 def test_a_name_that_is_not_allowed_is_answered_in_words(browser: Client) -> None:
-    body = {"name": "a/b", "kind": "sqlite", "config": {}}
-    refused = browser.post("/api/connections", body, content_type="application/json").json()["error"]
     expected = "name must be letters, digits, spaces, dots, hyphens and underscores, a letter or digit first"
+    body = {"name": "my pg!", "kind": "sqlite", "config": {}}
+    refused = browser.post("/api/connections", body, content_type="application/json").json()["error"]
     assert [problem["message"] for problem in refused["problems"]] == [expected]
+    refused = browser.patch("/api/connections/1", {"name": "my pg!"}, content_type="application/json").json()["error"]
+    assert [problem["message"] for problem in refused["problems"]] == [expected]
+
+
+def test_abbreviations_in_labels_are_written_in_capitals(browser: Client) -> None:
+    kinds = browser.get("/api/connection-kinds").json()["results"]
+    titles = {name: field["title"] for kind in kinds for name, field in kind["schema"]["properties"].items()}
+    assert (titles["tls"], titles["base_url"], titles["api_key_header"]) == ("TLS", "Base URL", "API key header")
+    assert titles["search_path"] == "Search path"

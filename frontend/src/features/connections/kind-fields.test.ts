@@ -12,7 +12,7 @@ const kind: ConnectionKind = {
     required: ['base_url'],
     properties: {
       user: { type: 'string', title: 'User', 'x-when': 'auth=basic', 'x-order': 2 },
-      base_url: { type: 'string', title: 'Base url', 'x-order': 0 },
+      base_url: { type: 'string', title: 'Base URL', 'x-order': 0 },
       auth: { type: 'string', enum: ['none', 'basic'], default: 'none', 'x-order': 1 },
     },
   },
