@@ -30,12 +30,12 @@ async function failure(response: Response): Promise<ApiError> {
 
 async function ask<T>(method: string, path: string, body: string | undefined, headers: Record<string, string>, signal?: AbortSignal): Promise<T> {
   const safety: Record<string, string> = method === 'GET' ? {} : { 'X-CSRFToken': csrfToken() }
-  const response = await fetch(path, { method, credentials: 'same-origin', headers: { Accept: 'application/json', ...safety, ...headers }, body, signal })
+  const response = await fetch(path, { method, credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': document.documentElement.lang, ...safety, ...headers }, body, signal })
   if (!response.ok) throw await failure(response)
   return (response.status === 204 ? undefined : await response.json()) as T
 }
 
-/** JSON in, JSON out. Throws ApiError for an answer that is no success, TypeError when there is no answer, AbortError when `signal` gave up. */
+/** JSON in, JSON out; what the server says in words is in the language of the page. Throws ApiError for an answer that is no success, TypeError when there is no answer, AbortError when `signal` gave up. */
 export function request<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<T> {
   if (body === undefined) return ask<T>(method, path, undefined, headers, signal)
   return ask<T>(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers }, signal)

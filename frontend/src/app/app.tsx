@@ -1,5 +1,6 @@
 import { MantineProvider, mergeThemeOverrides } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import i18next from 'i18next'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { BrowserRouter } from 'react-router'
@@ -14,6 +15,9 @@ const RETRIES = 2
 const retry = (failures: number, error: Error) => !(error instanceof ApiError && error.status < 500) && failures < RETRIES
 
 const queries = new QueryClient({ defaultOptions: { queries: { retry, staleTime: 5_000, refetchOnWindowFocus: true } } })
+
+/** What the server says in words is asked for again in the new language; a drawing is not, it may hold changes. */
+i18next.on('languageChanged', () => void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'editor' }))
 
 /** Everything under one roof: theme, queries, addresses. */
 export function App() {

@@ -17,6 +17,7 @@ import { Notice } from '../../shared/notice'
 import { count } from '../../shared/numbers'
 import { useRefetchOnChange } from '../../shared/overview'
 import { SearchField } from '../../shared/search-field'
+import { useStateWord } from '../../shared/state-word'
 import { useUrlState } from '../../shared/url-state'
 import { CleanupDialog } from './cleanup-dialog'
 
@@ -66,6 +67,7 @@ export default function CheckpointsPage() {
   const { rows } = list
   const columns = useMemo(() => checkpointColumns(t, largestOf(rows ?? []), true), [t, rows])
   const selected = rows?.find((one) => String(one.id) === chosen)
+  const said = useStateWord()
   const all = { value: '', label: t('shared:all') }
   const filtered = Boolean(q || job || state || kept)
   return (
@@ -82,7 +84,7 @@ export default function CheckpointsPage() {
         {rows && rows.length > 0 && <Strip rows={rows} />}
         <div className="pw-filters">
           <SearchField value={q} onChange={setQ} label={t('search')} />
-          <FilterMenu label={t('filter.state')} value={state} onChange={setState} options={[all, ...STATES.map((value) => ({ value, label: value }))]} />
+          <FilterMenu label={t('filter.state')} value={state} onChange={setState} options={[all, ...STATES.map((value) => ({ value, label: said(value) }))]} />
           <FilterMenu label={t('filter.kept')} value={kept} onChange={setKept} options={[all, { value: 'true', label: t('filter.person') }]} />
           {job && <FilterMenu label={t('filter.job')} value={job} onChange={setJob} options={[all, { value: job, label: job }]} />}
         </div>

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { familyOf } from '../../dag/document'
 import { nodeProblems } from '../../dag/problems'
 import { FamilyTile } from '../canvas/family-tile'
+import { typeWords } from '../canvas/type-words'
 import { StateGlyph } from '../../shared/state-glyph'
 import { inputColumns, useDocument, useEditor } from './editor-store'
 import { ConfigForm } from './form/config-form'
@@ -72,7 +73,7 @@ function NodePanel({ id }: { id: string }) {
       <div className="pw-panel-body">
         {showsHelp && type && (
           <div className="pw-about">
-            <p>{type.help}</p>
+            <p>{typeWords(t, type).help}</p>
             {type.guarantee && <p>{type.guarantee}</p>}
           </div>
         )}

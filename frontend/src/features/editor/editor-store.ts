@@ -1,3 +1,4 @@
+import i18next from 'i18next'
 import { create } from 'zustand'
 import * as edit from '../../dag/document'
 import type { Catalogue, Column, DagDocument, DagNode, Endpoint, Layout, NodeType, Position, Problem, Schemas } from '../../dag/document'
@@ -5,6 +6,7 @@ import { connectionRefusal, type Refusal } from '../../dag/connect-rules'
 import { copyNodes, pasteNodes } from '../../dag/clipboard'
 import { historyOf, record, redo, undo, type History } from '../../dag/history'
 import { completeLayout, freePlace } from '../../dag/layout'
+import { typeWords } from '../canvas/type-words'
 
 export interface Drawing {
   document: DagDocument
@@ -101,7 +103,7 @@ export const useEditor = create<EditorState>((set, get) => ({
 
   addNode: (type, at, link) => {
     const { document, layout } = get().history.present
-    const added = edit.addNode(document, type)
+    const added = edit.addNode(document, { ...type, title: typeWords(i18next.t, type).title })
     const positions = { ...layout.positions, [added.id]: freePlace(layout, at) }
     get().change({ document: wired(added.document, added.id, type, link), layout: { ...layout, positions } })
     set({ selected: new Set([added.id]), selectedEdges: new Set() })

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { fittingPort } from '../../dag/connect-rules'
 import type { Endpoint, NodeType } from '../../dag/document'
 import { FamilyTile } from '../canvas/family-tile'
+import { typeWords } from '../canvas/type-words'
 import { addAtCentre } from './add-at-centre'
 import { useDocument, useEditor } from './editor-store'
 import { matches } from './palette'
@@ -35,7 +36,7 @@ function Choices({ request }: { request: PickRequest }) {
   const jobType = useDocument().type
   const [words, setWords] = useState('')
   const [index, setIndex] = useState(0)
-  const types = useMemo(() => [...catalogue.values()].filter((type) => fits(type, request, jobType) && matches(type, words)), [catalogue, request, jobType, words])
+  const types = useMemo(() => [...catalogue.values()].filter((type) => fits(type, request, jobType) && matches(t, type, words)), [catalogue, request, jobType, words, t])
   const current = Math.min(index, types.length - 1)
   const choose = (type: NodeType | undefined) => {
     if (!type) return
@@ -60,8 +61,8 @@ function Choices({ request }: { request: PickRequest }) {
           <li key={type.type} role="option" aria-selected={position === current} onMouseEnter={() => setIndex(position)} onClick={() => choose(type)}>
             <FamilyTile family={type.family} icon={type.icon} />
             <span>
-              <b>{type.title}</b>
-              <small>{type.help}</small>
+              <b>{typeWords(t, type).title}</b>
+              <small>{typeWords(t, type).help}</small>
             </span>
           </li>
         ))}

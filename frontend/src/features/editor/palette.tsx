@@ -1,19 +1,26 @@
 import { IconPlus, IconSearch } from '@tabler/icons-react'
+import type { TFunction } from 'i18next'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Family, NodeType } from '../../dag/document'
 import { FamilyTile } from '../canvas/family-tile'
+import { typeWords } from '../canvas/type-words'
 import { useDocument, useEditor } from './editor-store'
 import { addAtCentre } from './add-at-centre'
 
 export const DRAGGED_TYPE = 'application/x-pipeline-node-type'
 const FAMILIES: Family[] = ['source', 'flow', 'sink']
 
-export const matches = (type: NodeType, words: string) => `${type.title} ${type.type} ${type.help}`.toLowerCase().includes(words.trim().toLowerCase())
+/** In the catalogue's words or the reader's. */
+export function matches(t: TFunction, type: NodeType, words: string): boolean {
+  const { title, help } = typeWords(t, type)
+  return `${title} ${help} ${type.title} ${type.type} ${type.help}`.toLowerCase().includes(words.trim().toLowerCase())
+}
 
 function PaletteItem({ type, usable }: { type: NodeType; usable: boolean }) {
   const { t } = useTranslation('canvas')
-  const reason = !type.available ? type.unavailable_reason : usable ? type.help : t('notInThisJobType')
+  const { title, help } = typeWords(t, type)
+  const reason = !type.available ? type.unavailable_reason : usable ? help : t('notInThisJobType')
   return (
     <li>
       <button
@@ -29,7 +36,7 @@ function PaletteItem({ type, usable }: { type: NodeType; usable: boolean }) {
         onClick={() => addAtCentre(type)}
       >
         <FamilyTile family={type.family} icon={type.icon} small />
-        <span className="pw-cut">{type.title}</span>
+        <span className="pw-cut">{title}</span>
         <IconPlus size={14} className="pw-palette-plus" aria-hidden="true" />
       </button>
     </li>
@@ -43,8 +50,8 @@ export function Palette() {
   const jobType = useDocument().type
   const [words, setWords] = useState('')
   const groups = useMemo(
-    () => FAMILIES.map((family) => ({ family, types: [...catalogue.values()].filter((type) => type.family === family && matches(type, words)) })).filter((group) => group.types.length > 0),
-    [catalogue, words],
+    () => FAMILIES.map((family) => ({ family, types: [...catalogue.values()].filter((type) => type.family === family && matches(t, type, words)) })).filter((group) => group.types.length > 0),
+    [catalogue, words, t],
   )
   return (
     <>

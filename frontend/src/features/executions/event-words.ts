@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next'
 import type { ExecutionEvent } from '../../api/types'
+import { stateWord } from '../../shared/state-word'
 
 const GLYPHS: Record<string, string> = {
   triggered: 'scheduled',
@@ -22,8 +23,8 @@ export const eventGlyph = (event: ExecutionEvent): string => (event.kind === 'st
 
 /** One line for an event; a kind without words is said as it is. */
 export function eventTitle(t: TFunction<'executions'>, event: ExecutionEvent): string {
-  const given = { number: event.detail.checkpoint_id ?? event.detail.number ?? '', attempt: event.attempt, from: event.from_status, to: event.to_status, kind: event.kind }
-  if (event.kind === 'status') return event.from_status ? t('event.status', given) : event.to_status
+  const given = { number: event.detail.checkpoint_id ?? event.detail.number ?? '', attempt: event.attempt, from: stateWord(t, event.from_status), to: stateWord(t, event.to_status), kind: event.kind }
+  if (event.kind === 'status') return event.from_status ? t('event.status', given) : given.to
   const key = `event.${event.kind}`
   const words = t(key as 'event.status', given)
   return (words === key ? event.kind : words).replace(/\s+/g, ' ').trim()

@@ -9,6 +9,7 @@ import { request } from '../../api/request'
 import type { Execution, Page } from '../../api/types'
 import { RelativeTime } from '../../shared/relative-time'
 import { StateGlyph } from '../../shared/state-glyph'
+import { useStateWord } from '../../shared/state-word'
 
 const SHOWN = 12
 
@@ -16,6 +17,7 @@ const SHOWN = 12
 export function ExecutionPicker({ execution }: { execution: Execution }) {
   const { t } = useTranslation('executions')
   const navigate = useNavigate()
+  const said = useStateWord()
   const [opened, setOpened] = useState(false)
   const others = useQuery({
     queryKey: ['executions-of', execution.job_name],
@@ -33,7 +35,7 @@ export function ExecutionPicker({ execution }: { execution: Execution }) {
       <Menu.Dropdown>
         {others.data?.results.map((one) => (
           <Menu.Item key={one.execution_id} leftSection={<StateGlyph state={one.status} />} rightSection={<span className="pw-11 pw-3"><RelativeTime time={one.create_time} /></span>} onClick={() => void navigate(`/executions/${one.execution_id}`)}>
-            <span className="pw-mono">{one.execution_id.slice(0, 8)}</span> <span className="pw-3">{one.status}</span>
+            <span className="pw-mono">{one.execution_id.slice(0, 8)}</span> <span className="pw-3">{said(one.status)}</span>
           </Menu.Item>
         ))}
         <Menu.Divider />

@@ -14,6 +14,7 @@ import { count, duration } from '../../shared/numbers'
 import { useHeard, useRefetchOnChange } from '../../shared/overview'
 import { RelativeTime } from '../../shared/relative-time'
 import { SearchField } from '../../shared/search-field'
+import { useStateWord } from '../../shared/state-word'
 import { useNow } from '../../shared/use-now'
 import { useUrlState } from '../../shared/url-state'
 import './executions.css'
@@ -72,6 +73,7 @@ export default function ExecutionsPage() {
     ],
     [t],
   )
+  const said = useStateWord()
   const all = { value: '', label: t('shared:all') }
   const { rows } = list
   const filtered = Boolean(q || job || state || trigger)
@@ -83,7 +85,7 @@ export default function ExecutionsPage() {
       </div>
       <div className="pw-filters">
         <SearchField value={q} onChange={setQ} label={t('search')} />
-        <FilterMenu label={t('column.state')} value={state} onChange={setState} options={[all, ...STATES.map((value) => ({ value, label: value }))]} />
+        <FilterMenu label={t('column.state')} value={state} onChange={setState} options={[all, ...STATES.map((value) => ({ value, label: said(value) }))]} />
         <FilterMenu label={t('column.trigger')} value={trigger} onChange={setTrigger} options={[all, ...TRIGGERS.map((value) => ({ value, label: t(`shared:trigger.${value}`) }))]} />
         {job && <FilterMenu label={t('column.job')} value={job} onChange={setJob} options={[all, { value: job, label: job }]} />}
       </div>

@@ -6,6 +6,7 @@ import { count, duration } from '../../shared/numbers'
 import { SectionHead } from '../../shared/section-head'
 import { SkeletonBar } from '../../shared/skeleton'
 import { StateGlyph } from '../../shared/state-glyph'
+import { useStateWord } from '../../shared/state-word'
 import { clock } from '../../shared/times'
 import { EventList } from './event-list'
 
@@ -23,6 +24,7 @@ interface Props {
 /** The newest checkpoints and events, at the side. */
 export function SidePanel({ checkpoints, events, loading, onTab, onCheckpoint }: Props) {
   const { t } = useTranslation('executions')
+  const said = useStateWord()
   const failed = checkpoints.filter((one) => one.status === 'FAILED').length
   const complete = checkpoints.filter((one) => one.status === 'COMPLETED').length
   return (
@@ -48,7 +50,7 @@ export function SidePanel({ checkpoints, events, loading, onTab, onCheckpoint }:
               <tr key={one.id} data-act tabIndex={0} onClick={() => onCheckpoint(one)} onKeyDown={(event) => event.key === 'Enter' && onCheckpoint(one)}>
                 <td>
                   <span className="pw-line">
-                    <StateGlyph state={one.status} label={one.status} />
+                    <StateGlyph state={one.status} label={said(one.status)} />
                     <span className="pw-mono">{count(one.checkpoint_id)}</span>
                     <span className="pw-11 pw-3 pw-cut">{one.is_savepoint ? one.label || t('side.savepoint') : ''}</span>
                   </span>

@@ -10,6 +10,7 @@ import { ExecutionBadge } from '../../shared/execution-badge'
 import { RelativeTime } from '../../shared/relative-time'
 import { SectionHead } from '../../shared/section-head'
 import { StateBadge } from '../../shared/state-badge'
+import { useStateWord } from '../../shared/state-word'
 import { useAct } from '../../shared/use-act'
 import { useStart } from '../../shared/use-start'
 
@@ -51,9 +52,10 @@ const MOST_SHOWN = 20
 export function AttentionTable({ attention }: { attention: readonly Attention[] }) {
   const { t } = useTranslation('home')
   const navigate = useNavigate()
+  const said = useStateWord()
   const columns = useMemo<Column<Attention>[]>(
     () => [
-      { key: 'state', title: t('attention.state'), width: 152, cell: (one) => (one.kind === 'UNCONFIRMED' ? <StateBadge state="stale" word="UNCONFIRMED" /> : <ExecutionBadge execution={one.execution} />) },
+      { key: 'state', title: t('attention.state'), width: 152, cell: (one) => (one.kind === 'UNCONFIRMED' ? <StateBadge state="stale" word={said('UNCONFIRMED')} /> : <ExecutionBadge execution={one.execution} />) },
       {
         key: 'job',
         title: t('attention.job'),
@@ -93,7 +95,7 @@ export function AttentionTable({ attention }: { attention: readonly Attention[] 
       },
       { key: 'acts', title: '', width: 176, numeric: true, cell: (one) => <Acts one={one} /> },
     ],
-    [t],
+    [t, said],
   )
   return (
     <section className="pw-home-attention">

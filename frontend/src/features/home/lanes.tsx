@@ -5,6 +5,7 @@ import type { Lane } from '../../api/types'
 import { short } from '../../shared/numbers'
 import { SectionHead } from '../../shared/section-head'
 import { StateGlyph } from '../../shared/state-glyph'
+import { useStateWord } from '../../shared/state-word'
 import { dayClock, hourMinute } from '../../shared/times'
 import { useNow } from '../../shared/use-now'
 import { axisTimes, placeOf, worstFirst, type Place } from './lane-places'
@@ -15,8 +16,9 @@ const MINUTE = 60_000
 
 function Span({ place, span }: { place: Place; span: Lane['spans'][number] }) {
   const navigate = useNavigate()
+  const said = useStateWord()
   const state = span.status.toLowerCase()
-  const words = `${span.status}, ${dayClock(span.from)} – ${span.to ? dayClock(span.to) : '…'}`
+  const words = `${said(span.status)}, ${dayClock(span.from)} – ${span.to ? dayClock(span.to) : '…'}`
   return (
     <Tooltip label={words}>
       <button type="button" className="pw-lane-span" style={{ left: `${place.left}%`, width: `${place.width}%` }} aria-label={words} onClick={() => void navigate(`/executions/${span.execution_id}`)}>
@@ -30,6 +32,7 @@ function Span({ place, span }: { place: Place; span: Lane['spans'][number] }) {
 /** One lane a job over the last 24 hours, worst first as the server sorts them. */
 export function Lanes({ lanes }: { lanes: readonly Lane[] }) {
   const { t } = useTranslation('home')
+  const said = useStateWord()
   const now = Math.ceil(useNow() / MINUTE) * MINUTE
   return (
     <>
@@ -53,7 +56,7 @@ export function Lanes({ lanes }: { lanes: readonly Lane[] }) {
         {worstFirst(lanes).map((lane) => (
           <li key={lane.job_name}>
             <Link to={`/jobs/${encodeURIComponent(lane.job_name)}`} className="pw-lane-name" title={lane.title}>
-              <StateGlyph state={lane.spans.at(-1)?.status ?? 'scheduled'} label={lane.spans.at(-1)?.status ?? ''} />
+              <StateGlyph state={lane.spans.at(-1)?.status ?? 'scheduled'} label={said(lane.spans.at(-1)?.status ?? '')} />
               <span className="pw-mono-11 pw-cut">{lane.job_name}</span>
             </Link>
             <span className="pw-lane-track">

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { FilterMenu } from '../../shared/filter-menu'
 import { SearchField } from '../../shared/search-field'
+import { useStateWord } from '../../shared/state-word'
 import { useUrlState } from '../../shared/url-state'
 
 const STATES = ['RUNNING', 'SCHEDULED', 'PAUSED', 'FAILED', 'COMPLETED', 'CANCELLED'] as const
@@ -30,11 +31,12 @@ export function useJobFilter(): { filter: JobFilter; set: Record<keyof JobFilter
 
 export function JobFilters({ filter, set }: Pick<ReturnType<typeof useJobFilter>, 'filter' | 'set'>) {
   const { t } = useTranslation(['jobs', 'shared'])
+  const said = useStateWord()
   const all = { value: '', label: t('shared:all') }
   return (
     <>
       <SearchField value={filter.q} onChange={set.q} label={t('searchJobs')} />
-      <FilterMenu label={t('column.state')} value={filter.status} onChange={set.status} options={[all, ...STATES.map((value) => ({ value, label: value })), { value: 'REGISTERED', label: t('neverRun') }]} />
+      <FilterMenu label={t('column.state')} value={filter.status} onChange={set.status} options={[all, ...STATES.map((value) => ({ value, label: said(value) })), { value: 'REGISTERED', label: t('neverRun') }]} />
       <FilterMenu label={t('column.type')} value={filter.job_type} onChange={set.job_type} options={[all, ...TYPES.map((value) => ({ value, label: t(`shared:jobType.${value}`) }))]} />
       <FilterMenu label={t('column.next')} value={filter.scheduled} onChange={set.scheduled} options={[all, { value: 'true', label: t('scheduled') }]} />
     </>

@@ -5,6 +5,8 @@ import type { Column } from '../data-table'
 import { count, duration } from '../numbers'
 import { RelativeTime } from '../relative-time'
 import { StateGlyph } from '../state-glyph'
+import { stateWord } from '../state-word'
+import { notRestorable } from './not-restorable'
 import { SizeFigure } from './size-figure'
 
 /** How checkpoints rank within the rows shown, for the bars under figures. */
@@ -49,8 +51,8 @@ function Restorable({ checkpoint, t }: { checkpoint: Checkpoint; t: TFunction<'c
   if (checkpoint.status === 'PENDING') return <span className="pw-3">{t('copying')}</span>
   if (checkpoint.restorable) return <>{t('yes')}</>
   return (
-    <span className={checkpoint.status === 'FAILED' ? 'pw-bad' : 'pw-3'} title={checkpoint.failure_reason || checkpoint.restorable_reason}>
-      {checkpoint.status === 'FAILED' ? checkpoint.failure_reason || t('failed') : checkpoint.restorable_reason || t('no')}
+    <span className={checkpoint.status === 'FAILED' ? 'pw-bad' : 'pw-3'} title={checkpoint.failure_reason || notRestorable(t, checkpoint)}>
+      {checkpoint.status === 'FAILED' ? checkpoint.failure_reason || t('failed') : notRestorable(t, checkpoint) || t('no')}
     </span>
   )
 }
@@ -77,7 +79,7 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest,
       width: 92,
       cell: (row) => (
         <span className="pw-line">
-          <StateGlyph state={row.status} label={row.status} />
+          <StateGlyph state={row.status} label={stateWord(t, row.status)} />
           <span className="pw-mono">{count(row.checkpoint_id)}</span>
         </span>
       ),

@@ -8,6 +8,7 @@ import type { Checkpoint } from '../../api/types'
 import { Failure } from '../failure'
 import { StateGlyph } from '../state-glyph'
 import { useAct } from '../use-act'
+import { notRestorable } from './not-restorable'
 import { precheckRestore, restoreCheckpoint } from './checkpoint-requests'
 
 /** First the checks, then the start: what a restore would do stands there before it is done. */
@@ -23,7 +24,7 @@ export function RestorePanel({ checkpoint }: { checkpoint: Checkpoint }) {
       done: () => t('restore.done', { number: checkpoint.checkpoint_id }),
       after: (started) => void navigate(`/executions/${started.execution_id}`),
     })
-  if (!checkpoint.restorable) return <p className="pw-help pw-wrap">{checkpoint.restorable_reason || t('restore.not')}</p>
+  if (!checkpoint.restorable) return <p className="pw-help pw-wrap">{notRestorable(t, checkpoint) || t('restore.not')}</p>
   if (!wanted) {
     return (
       <Button variant="filled" fullWidth leftSection={<IconRotate size={14} />} onClick={() => setWanted(true)}>
