@@ -190,6 +190,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 USE_TZ = True
 TIME_ZONE = "UTC"
 

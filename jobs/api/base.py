@@ -4,7 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from django.db.models import Model, QuerySet
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from pydantic import BaseModel, ValidationError
@@ -35,6 +38,13 @@ ANY_OBJECT = OpenApiTypes.OBJECT
 
 class ApiView(APIView):
     """A view of the API; signed-in users only unless it says otherwise."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Words come in the language that the request asks for, where there are some in it."""
+        with translation.override(translation.get_language_from_request(request)):
+            response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        patch_vary_headers(response, ("Accept-Language",))
+        return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """No database keeps NUL in a text: such an address or query names nothing."""

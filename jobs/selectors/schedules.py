@@ -7,8 +7,10 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 from django.utils import timezone
+from django.utils.translation import get_language
 
 from jobs.models import JobSchedule, ScheduleType
+from jobs.selectors.cron_words_zh import cron_words_zh
 from jobs.selectors.shapes.job import ScheduleOut, ScheduleTimesOut
 
 NEXT_TIMES = 5
@@ -24,9 +26,13 @@ def cron_times(expression: str, time_zone: str, *, after: datetime, count: int =
 
 
 def cron_words(expression: str) -> str:
-    """The expression for people, such as "At 06:00 every day"; the expression itself where it has no words."""
+    """The expression for people, such as "At 06:00 every day", in Chinese where that is the active language.
+
+    The expression itself where it has no words.
+    """
     try:
-        return str(CronSim(expression, timezone.now()).explain())
+        readable = CronSim(expression, timezone.now())
+        return cron_words_zh(expression) if (get_language() or "").startswith("zh") else str(readable.explain())
     except (CronSimError, ValueError):
         return expression
 

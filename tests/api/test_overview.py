@@ -107,6 +107,9 @@ def test_next_starts_come_in_order_with_words(browser: Client, editor: User) -> 
     found = browser.get("/api/overview").json()
     assert ([start["job_name"] for start in found["next_starts"]], found["scheduled"]) == (["soon", "later"], 2)
     assert found["next_starts"][0]["words"] == "Every minute"
+    chinese = browser.get("/api/overview", headers={"Accept-Language": "zh"}).json()
+    assert chinese["next_starts"][0]["words"] == "每分钟"
+    assert browser.get("/api/overview", headers={"Accept-Language": "de"}).json()["next_starts"][0]["words"] == "Every minute"
 
 
 def test_search_finds_jobs_nodes_executions_and_checkpoints(browser: Client, editor: User) -> None:
