@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { StartFrom } from '../../api/start-job'
+import { answer } from '../../shared/answers'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useStart } from '../../shared/use-start'
 import { publishDraft, type JobHead } from './draft-requests'
@@ -100,6 +101,11 @@ export function EditorHeader({ job, onPublished, validate, saveNow }: Props) {
     await publishDraft(job.job_name, comment)
     onPublished()
   }
+  const check = async () => {
+    setValidating(true)
+    await validate().catch((error: Error) => answer(false, error.message))
+    setValidating(false)
+  }
   const run = (from?: StartFrom) => void start(job.job_name, from, (id) => void navigate(`/executions/${id}`))
 
   return (
@@ -113,7 +119,7 @@ export function EditorHeader({ job, onPublished, validate, saveNow }: Props) {
       <span className="pw-grow" />
       <History />
       <ProblemCount />
-      <Button loading={validating} onClick={() => { setValidating(true); void validate().finally(() => setValidating(false)) }}>
+      <Button loading={validating} onClick={() => void check()}>
         {t('validate')}
       </Button>
       <Tooltip label={errors > 0 ? t('fixFirst', { count: errors }) : t('emptyCanvas')} disabled={errors === 0 && !empty}>

@@ -23,6 +23,7 @@ async function saveNow(): Promise<void> {
   }
 }
 
+/** Throws where the server cannot say; the problems of the latest save stay then. */
 async function analyseNow(): Promise<void> {
   const { document } = useEditor.getState().history.present
   if (Object.keys(document.nodes).length === 0) return
@@ -30,8 +31,6 @@ async function analyseNow(): Promise<void> {
   try {
     const found = await analyseDocument(document)
     if (useEditor.getState().history.present.document === document) useEditor.setState({ problems: found.problems, schemas: found.schemas })
-  } catch {
-    // The problems of the latest save stay; the next change asks again.
   } finally {
     useEditor.setState({ analysing: false })
   }
@@ -87,7 +86,7 @@ export function useDraftSync(): { saveNow: () => Promise<void>; analyseNow: () =
   }, [layout, saved.layout, jobName])
 
   useEffect(() => {
-    const timer = setTimeout(() => void analyseNow(), ANALYSE_AFTER_MS)
+    const timer = setTimeout(() => void analyseNow().catch(() => undefined), ANALYSE_AFTER_MS)
     return () => clearTimeout(timer)
   }, [document])
 

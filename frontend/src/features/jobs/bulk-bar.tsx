@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconDownload, IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { ApiError } from '../../api/request'
 import { startJob } from '../../api/start-job'
 import type { Job } from '../../api/types'
 import { answer } from '../../shared/answers'
@@ -15,6 +16,9 @@ function download(address: string): void {
   link.click()
 }
 
+/** The first problem says more than the refusal as a whole. */
+const wordsOf = (error: Error): string => (error instanceof ApiError ? (error.problems[0]?.message ?? error.message) : error.message)
+
 /** Acts on every chosen job; each that fails says so by name, the others go on. */
 export function BulkBar({ jobs, onDone, onClear }: { jobs: readonly Job[]; onDone: () => void; onClear: () => void }) {
   const { t } = useTranslation('jobs')
@@ -26,7 +30,7 @@ export function BulkBar({ jobs, onDone, onClear }: { jobs: readonly Job[]; onDon
       run: async () => {
         const results = await Promise.allSettled(ofThem.map(run))
         results.forEach((result, index) => {
-          if (result.status === 'rejected') answer(false, `${ofThem[index]?.job_name}: ${(result.reason as Error).message}`)
+          if (result.status === 'rejected') answer(false, `${ofThem[index]?.job_name}: ${wordsOf(result.reason as Error)}`)
         })
         return results.filter((result) => result.status === 'fulfilled').length
       },
