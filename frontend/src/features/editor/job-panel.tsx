@@ -33,8 +33,9 @@ interface Parameter {
   default?: Json
 }
 
+/** No number is no default: it must then be given at the start. */
 const typed = (type: string, text: string): Json => {
-  if (type === 'number' || type === 'integer') return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+  if (type === 'number' || type === 'integer') return text.trim() === '' ? null : Number.isFinite(Number(text)) ? Number(text) : text
   return type === 'boolean' ? text === 'true' : text
 }
 
