@@ -72,7 +72,8 @@ def _with_latest_status(rows: QuerySet[Job], statuses: list[str]) -> QuerySet[Jo
         wanted |= Q(pk__in=Execution.objects.filter(status__in=unfinished).values("job_id"))
     if final:
         rows = rows.annotate(latest_status=Subquery(_newest_first("status")[:1]))
-        wanted |= Q(latest_status__in=final)
+        ever = Execution.objects.filter(status__in=final).values("job_id")
+        wanted |= Q(pk__in=ever, latest_status__in=final)  # a rare state is looked for only where it ever was
     if "REGISTERED" in statuses:
         wanted |= Q(executions__isnull=True)
     return rows.filter(wanted)

@@ -48,7 +48,7 @@ def test_more_rows_cost_no_more_queries(browser: Client, editor: User, path: str
 
 
 def filled(project: Project, *, jobs: int) -> None:
-    """Ten executions a job: one job in a hundred failed last, one in 500 runs, one has a fifth of all executions."""
+    """Ten executions a job: fifty jobs failed last, twenty run, one has a fifth of all executions; pages are equally full."""
     now = timezone.now()
     Job.objects.bulk_create(
         [
@@ -65,7 +65,7 @@ def filled(project: Project, *, jobs: int) -> None:
     for number in range(10 * jobs):
         one = made[number % jobs] if number < 8 * jobs else made[77]
         last = 7 * jobs <= number < 8 * jobs
-        status = S.RUNNING if last and number % 500 == 0 else S.FAILED if last and number % 100 == 1 else S.COMPLETED
+        status = S.RUNNING if last and number % (jobs // 20) == 0 else S.FAILED if last and number % (jobs // 50) == 1 else S.COMPLETED
         start = now - timedelta(seconds=(10 * jobs - number) * 2)
         rows.append(
             Execution(
