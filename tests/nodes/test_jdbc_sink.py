@@ -326,3 +326,16 @@ def test_an_empty_batch_moves_the_marker(spark: SparkSession, build: Build, data
     sink = sink_for(build, database, people(spark))
     assert write(sink, people(spark), 0) == Written(rows=0)
     assert database.rows("SELECT attempt, batch_id FROM pipeline_sink_marker") == [(1, 0)]
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_rows_sent_before_a_later_one_failed_are_not_kept(spark: SparkSession, build: Build, postgres_database: Database):
+    """Files go into the table while Spark writes others: an end in the middle takes all of them back."""
+    rows = spark.range(0, 300_000, 1, 1)
+    sink = sink_for(build, postgres_database, rows)
+    with pytest.raises(Exception, match="the last one"):
+        write(sink, rows.selectExpr("if(id = 299999, raise_error('the last one'), id) AS id"), 0)
+    assert postgres_database.rows("SELECT count(*) FROM people") == [(0,)]
+    assert write(sink, rows, 0) == Written(rows=300_000)
+    assert postgres_database.rows("SELECT count(*), count(DISTINCT id), min(id), max(id) FROM people") == [(300_000, 300_000, 0, 299_999)]

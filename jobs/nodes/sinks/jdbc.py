@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -17,6 +19,7 @@ from jobs.nodes.columns import column
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.sinks.jdbc_dialect import BATCH_COLUMN, GENERATION_COLUMN, ORDINAL_COLUMN, Dialect, TableName, TargetColumn, dialect_for
 from jobs.nodes.sinks.jdbc_marker import Marker
+from jobs.nodes.sinks.lines_underway import LinesUnderWay
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -136,9 +139,10 @@ def _write_counted(dialect: Dialect, frame: DataFrame, batch: Batch, context: No
 
 
 def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
-    """Rows go from Spark's tasks into files of this attempt, then into the table: no transaction waits for Spark.
+    """Rows go from Spark's tasks into files of this attempt, then into the table.
 
-    Where the table reads text as it takes values, files go straight into it, else by way of a temporary table.
+    Where the table reads text as it takes values, files go straight into it while Spark still writes others; else by way of a
+    temporary table, in a transaction that begins when all are written.
     """
     from pyspark.sql import functions as F
 
@@ -146,17 +150,19 @@ def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: Node
     with dialect.transaction() as cursor:
         target = dialect.columns(cursor, TableName.parsed(context.config.table))
     sendable = _sendable(dialect, frame)
-    straight = _goes_straight(dialect, frame.schema, target, batch, context)
-    if straight:
-        extra = _provenance(target, frame.schema, batch, context)
-        sendable = sendable.withColumns({name: F.lit(value) for name, value in extra.items()})
+    underway = LinesUnderWay(folder)
     try:
-        sendable.select(dialect.line(sendable)).write.mode("overwrite").text(folder.resolve().as_uri())
-        files = sorted(folder.glob("part-*"))
+        if _goes_straight(dialect, frame.schema, target, batch, context):
+            extra = _provenance(target, frame.schema, batch, context)
+            sendable = sendable.withColumns({name: F.lit(value) for name, value in extra.items()})
+            with ThreadPoolExecutor(1, "rows into the table") as other, underway:
+                appended = other.submit(_append, dialect, sendable.columns, underway, frame.schema, batch, context)
+                underway.write(sendable.select(dialect.line(sendable)))
+            return appended.result()
+        with underway:
+            underway.write(sendable.select(dialect.line(sendable)))
         with dialect.transaction() as cursor:
-            if straight:
-                return _append(dialect, cursor, sendable.columns, files, frame.schema, batch, context)
-            staging, rows = dialect.stage_files(cursor, _staging_name(batch, context), frame.schema, files)
+            staging, rows = dialect.stage_files(cursor, _staging_name(batch, context), frame.schema, underway)
             moved = _move(dialect, cursor, staging, frame.schema, batch, context)
             return Written(rows=rows if moved else 0, repeated=not moved)
     except _WrittenAlready:
@@ -180,22 +186,27 @@ def _goes_straight(
 
 def _append(
     dialect: Dialect,
-    cursor: Any,
     columns: Sequence[str],
-    files: Sequence[Path],
+    underway: LinesUnderWay,
     schema: StructType,
     batch: Batch,
     context: NodeContext[JdbcSinkConfig],
 ) -> Written:
-    """The rows before the marker, whose lock an attempt that takes over must not wait for while rows are on their way."""
+    """The transaction begins with the first whole file, since it must not wait for Spark to compute.
+
+    The rows come before the marker, whose lock an attempt that takes over must not wait for while rows are on their way.
+    """
+    files = iter(underway)
+    first = next((file for file in files if file), None)
     table = TableName.parsed(context.config.table)
-    dialect.lock_target(cursor)
-    matched = _matched(dialect.columns(cursor, table), schema, table)
-    names = [matched[name].name if name in matched else name for name in columns]
-    rows = dialect.append_files(cursor, table, names, files)
-    if not _marker(dialect, context).advance(cursor, context.attempt, batch.batch_id):
-        raise _WrittenAlready
-    return Written(rows=rows)
+    with dialect.transaction() as cursor:
+        dialect.lock_target(cursor)
+        matched = _matched(dialect.columns(cursor, table), schema, table)
+        names = [matched[name].name if name in matched else name for name in columns]
+        rows = dialect.append_files(cursor, table, names, chain((first,), files))
+        if not _marker(dialect, context).advance(cursor, context.attempt, batch.batch_id):
+            raise _WrittenAlready
+        return Written(rows=rows)
 
 
 def _files_folder(context: NodeContext[JdbcSinkConfig]) -> Path:

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 
@@ -114,12 +113,12 @@ class Dialect(ABC):
         """A row of `frame` (of `value_column`s) as a line of the text that `stage_files` and `append_files` take."""
         raise NotImplementedError(f"{self.kind} takes no files")
 
-    def stage_files(self, cursor: Any, name: str, schema: StructType, files: Sequence[Path]) -> tuple[str, int]:
-        """Like `stage_rows`, from files of `line`s; the quoted name and how many rows it holds."""
+    def stage_files(self, cursor: Any, name: str, schema: StructType, files: Iterable[BinaryIO | None]) -> tuple[str, int]:
+        """Like `stage_rows`, from files of `line`s (None: none yet); the quoted name and how many rows it holds."""
         raise NotImplementedError(f"{self.kind} takes no files")
 
-    def append_files(self, cursor: Any, table: TableName, columns: Sequence[str], files: Sequence[Path]) -> int:
-        """Add files of `line`s to `columns` of `table`; how many rows."""
+    def append_files(self, cursor: Any, table: TableName, columns: Sequence[str], files: Iterable[BinaryIO | None]) -> int:
+        """Add files of `line`s (None: none yet) to `columns` of `table`; how many rows."""
         raise NotImplementedError(f"{self.kind} takes no files")
 
     def takes_as_text(self, target: TargetColumn, spark_type: DataType) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.postgresql import postgresql_open
@@ -126,7 +125,7 @@ class PostgresqlDialect(Dialect):
         execute_values(cursor, f"INSERT INTO {staging} ({names})".replace("%", "%%") + " VALUES %s", rows, page_size=1000)
         return staging
 
-    def stage_files(self, cursor: Any, name: str, schema: StructType, files: Sequence[Path]) -> tuple[str, int]:
+    def stage_files(self, cursor: Any, name: str, schema: StructType, files: Iterable[BinaryIO | None]) -> tuple[str, int]:
         staging, names = self._staging_create(cursor, name, schema)
         return staging, copy_files(cursor, f"COPY {staging} ({names}) FROM STDIN", files)
 
@@ -135,7 +134,7 @@ class PostgresqlDialect(Dialect):
         cursor.execute(f"CREATE TEMP TABLE {self.quoted(name)} ({', '.join([*columns, f'{ORDINAL_COLUMN} bigserial'])}) ON COMMIT DROP")
         return f"pg_temp.{self.quoted(name)}", ", ".join(self.quoted(field.name) for field in schema.fields)
 
-    def append_files(self, cursor: Any, table: TableName, columns: Sequence[str], files: Sequence[Path]) -> int:
+    def append_files(self, cursor: Any, table: TableName, columns: Sequence[str], files: Iterable[BinaryIO | None]) -> int:
         names = ", ".join(self.quoted(name) for name in columns)
         return copy_files(cursor, f"COPY {self.qualified(table)} ({names}) FROM STDIN", files)
 
