@@ -40,6 +40,7 @@ _FILTER_PUSHDOWNS = (
 )
 
 _LOOPBACK = "127.0.0.1"
+_LOGGING = Path(__file__).with_name("log4j2.properties")
 _building = threading.Lock()
 
 
@@ -74,6 +75,7 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     """Spark's conf for a process: nothing listens beyond loopback on one machine, and Python workers find our modules."""
     conf = {
         "spark.driver.memory": options.memory,
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.eventLog.enabled": "false",
