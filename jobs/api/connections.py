@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.base import ApiView, answer, answer_list, asked, body_read, described
-from jobs.models import DEFAULT_PROJECT
 from jobs.nodes.form import hints
 from jobs.selectors.connections import connection_get, connection_kinds_out, connections_out, connections_visible, node_types_out
 from jobs.selectors.shapes.base import Body, Shape
@@ -31,7 +30,7 @@ class ConnectionBody(Body):
     description: Description = ""
     config: dict[str, Any] = Field(default_factory=dict)
     secrets: Secrets = Field(default_factory=dict)
-    project: str = DEFAULT_PROJECT
+    project: str = ""
 
 
 class ConnectionPatch(Body):

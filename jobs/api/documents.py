@@ -9,12 +9,13 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs.api.analysis import analysis
 from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, body_read, described, json_object
 from jobs.api.parsers import BoundedJsonParser, TextParser
 from jobs.dag.graph import check_document
 from jobs.dag.importing import import_document
-from jobs.dag.problems import Problem, errors_in
-from jobs.models import DEFAULT_PROJECT, Role
+from jobs.dag.problems import Problem
+from jobs.models import Role
 from jobs.nodes.registry import REGISTRY
 from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
 from jobs.selectors.jobs import job_get
@@ -31,7 +32,7 @@ class ValidateBody(Body):
     """`analyse: false` leaves Spark out: only what shows without it."""
 
     document: dict[str, Any]
-    project: str = DEFAULT_PROJECT
+    project: str = ""
     analyse: bool = True
     parameters: dict[str, Any] = Field(default_factory=dict)
 
@@ -54,7 +55,7 @@ class ValidationOut(Shape):
 class PreviewBody(Body):
     document: dict[str, Any]
     node_id: str
-    project: str = DEFAULT_PROJECT
+    project: str = ""
     rows: int = Field(default=100, ge=1, le=1000)
     parameters: dict[str, Any] = Field(default_factory=dict)
 
@@ -101,16 +102,15 @@ class ValidateView(ApiView):
         body = body_read(request, ValidateBody) if "document" in data else ValidateBody(document=data)
         project = project_for(user=self.user(), slug=body.project, role=Role.VIEWER)
         document, problems = check_document(body.document, REGISTRY.catalogue())
-        if document is None or errors_in(problems) or not body.analyse:
+        if document is None or not body.analyse:
             reason = "not asked for" if not body.analyse else "the problems above come first"
             return answer(ValidationOut(problems=problems, schemas={}, analysed=False, analysis=reason))
-        payload = {"document": body.document, "project_id": project.pk, "parameters": body.parameters}
         try:
-            found = interactive_call("validate", payload, ANALYSIS_SECONDS)
+            found = analysis(body.document, project=project, parameters=body.parameters, seconds=ANALYSIS_SECONDS)
         except (InteractiveUnavailable, InteractiveFailed) as error:
             return answer(ValidationOut(problems=problems, schemas={}, analysed=False, analysis=str(error)))
-        analysis = [Problem.model_validate(item) for item in found.get("problems", [])]
-        return answer(ValidationOut(problems=[*problems, *analysis], schemas=found.get("schemas", {}), analysed=True, analysis=""))
+        more = [problem for problem in found.problems if problem not in problems]
+        return answer(ValidationOut(problems=[*problems, *more], schemas=found.schemas, analysed=True, analysis=""))
 
 
 class PreviewView(ApiView):

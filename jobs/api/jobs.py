@@ -1,21 +1,24 @@
 """/api/jobs: list, make, read, change, delete, publish, versions, switch on and off, start."""
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs.api.analysis import analysis_check
 from jobs.api.base import ANY_OBJECT, PAGED, ApiView, answer, answer_list, answer_page, asked, body_read, described, json_object
 from jobs.dag.problems import Problem
-from jobs.models import DEFAULT_PROJECT
+from jobs.models import JobDraft, Role
 from jobs.selectors.job_details import job_detail, version_get, versions_out
 from jobs.selectors.jobs import ORDERS, job_get, jobs_filtered, jobs_for_lists, jobs_out, jobs_visible
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.job import JobDetailOut, JobOut, VersionDetailOut, VersionOut
+from jobs.services.access import role_check
 from jobs.services.executions import execution_start
-from jobs.services.jobs import job_create, job_delete, job_enable, job_publish, job_update
+from jobs.services.jobs import job_create, job_delete, job_enable, job_publish, job_update, project_for
 
 Title = Annotated[str, StringConstraints(max_length=200)]
 
@@ -78,10 +81,12 @@ class JobsView(ApiView):
     )
     def post(self, request: Request) -> Response:
         document = json_object(request)
-        publish, project = document.pop("publish", True), document.pop("project", DEFAULT_PROJECT)
+        publish, project = document.pop("publish", True), document.pop("project", "")
         if not isinstance(publish, bool) or not isinstance(project, str):
             problem = Problem(code="body.invalid", pointer="/publish", message="publish is true or false, project is a slug")
             raise Invalid("the request has problems", problems=[problem])
+        if publish:
+            analysis_check(document, project=project_for(user=self.user(), slug=project, role=Role.EDITOR))
         job = job_create(user=self.user(), document=document, project=project, publish=publish)
         return answer(job_detail(user=self.user(), job_name=job.job_name), status=201)
 
@@ -119,6 +124,8 @@ class JobPublishView(ApiView):
     def post(self, request: Request, job_name: str) -> Response:
         comment = body_read(request, PublishBody).comment
         job = job_get(user=self.user(), job_name=job_name)
+        role_check(user=self.user(), project=job.project_id, role=Role.EDITOR)
+        analysis_check(json.loads(JobDraft.objects.get(job=job).document), project=job.project)
         version = job_publish(job=job, user=self.user(), comment=comment)
         return answer(version_get(job=job, version=version.version))
 

@@ -32,7 +32,7 @@ def problem_of(error: BaseException, node_id: str, node: Node, config: Any, colu
             pointer=pointer_of(("nodes", node_id, "config", *path)),
             message=f'"{node.name}": {error.message}',
         )
-    code, message, needles = _explained(error, columns)
+    code, message, needles = explained(error, columns)
     return Problem(
         code=code,
         node_id=node_id,
@@ -41,14 +41,15 @@ def problem_of(error: BaseException, node_id: str, node: Node, config: Any, colu
     )
 
 
-def _explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, list[str]]:
-    """Code, sentence, and the texts to look for in the config."""
+def explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, list[str]]:
+    """Code, sentence, and the texts to look for in the config. `columns`: those that arrive; else what Spark proposes is named."""
     condition = (error.getCondition() or "") if isinstance(error, PySparkException) else ""
     given = (error.getMessageParameters() or {}) if isinstance(error, PySparkException) else {}
     quoted = _quoted_sql(error)
     if condition.startswith(("UNRESOLVED_COLUMN", "FIELD_NOT_FOUND", "UNRESOLVED_FIELD")):
         name = _plain(given.get("objectName") or given.get("fieldName") or "")
-        return "column.unknown", _no_column(name, columns), [name, name.rsplit(".", 1)[-1], *quoted]
+        proposed = [_plain(column) for column in given.get("proposal", "").split(", ") if column]
+        return "column.unknown", _no_column(name, columns or proposed), [name, name.rsplit(".", 1)[-1], *quoted]
     if condition.startswith("UNRESOLVED_ROUTINE"):
         name = _plain(given.get("routineName", ""))
         return "function.unknown", f"there is no function {name}", [name, *quoted]

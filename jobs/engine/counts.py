@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.engine.events import NodeCounts
 from jobs.engine.steps import Steps
-from jobs.nodes.base import REJECTED
+from jobs.nodes.base import AS_IT_CAME, REJECTED
 
 #: How many rejected rows of one node and batch are kept to look at, and how much of each.
 SAMPLE_ROWS = 100
@@ -134,8 +135,26 @@ def rejected_row(frame: DataFrame) -> Column:
     return F.struct(F.col(REJECTED).alias("reason"), F.substring(text, 1, _SAMPLE_CHARACTERS).alias("row"))
 
 
+def rejection_told(reason: str, row: str) -> tuple[str, str]:
+    """Reason and row of a rejected row for people: the row as it came where the reason holds it, and which columns were lost on it."""
+    why, found, came = reason.partition(AS_IT_CAME)
+    if not found:
+        return reason, row
+    lost = _lost(came, row)
+    return f"{why}: {', '.join(lost)}" if lost else why, came
+
+
+def _lost(came: str, row: str) -> list[str]:
+    """The columns that a JSON object had a value for and the row has none."""
+    try:
+        given, kept = json.loads(came), json.loads(row)
+        return [name for name, value in kept.items() if value is None and given.get(name) is not None]
+    except (ValueError, AttributeError):  # another format, or cut off
+        return []
+
+
 def _seen(row: Mapping[str, Any]) -> Seen:
-    sample = tuple((str(item["reason"]), str(item["row"])) for item in row.get("sample") or () if item is not None)
+    sample = tuple(rejection_told(item["reason"], item["row"]) for item in row.get("sample") or () if item is not None)
     return Seen(rows=int(row["rows"]), rejected=int(row.get("rejected") or 0), sample=sample)
 
 

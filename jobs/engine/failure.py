@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 
+from jobs.engine.analysis_problems import explained
 from jobs.engine.plan import Plan, Step
 from jobs.nodes.base import NodeError, SinkFenced
 from jobs.nodes.worker_errors import node_error_in
@@ -101,7 +102,10 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         return ExecutionFailure(_at(plan, match[1], sentence), node_id=match[1], kind="user", permanent=True, stack_trace=trace)
     if "No space left on device" in text or "Disk quota exceeded" in text:
         return ExecutionFailure(
-            _at(plan, acting, "the disk is full; free some space, then resume"), node_id=acting, kind="external", stack_trace=trace
+            _at(plan, acting, "the disk is full; free some space, then start again: it goes on where it was"),
+            node_id=acting,
+            kind="external",
+            stack_trace=trace,
         )
     if sentence := _about_a_file(text):
         node_id = _source_of(text, plan) or acting
@@ -125,16 +129,22 @@ def _about_a_file(text: str) -> str:
     """A file of a source that is gone or cannot be read; empty when the text is about something else."""
     if match := re.search(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*", text):
         path = _path_in(match[0]) or _path_in(text)
-        return f"the file or folder {path} is no longer there; put it back, then resume" if path else f"a file is missing: {match[0]}"
+        return (
+            f"the file or folder {path} is no longer there; put it back, then start again: it goes on where it was"
+            if path
+            else f"a file is missing: {match[0]}"
+        )
     if match := re.search(r"Encountered error while reading file (\S+)", text):
         path = _path_in(match[1])
-        return f"the file {path} cannot be read: it is damaged, cut off or of another format; put a sound one in its place, then resume"
+        return (
+            f"the file {path} cannot be read: it is damaged, cut off or of another format; put a sound one in its place, then start again"
+        )
     return ""
 
 
 def _unknown(error: BaseException, plan: Plan, acting: str, trace: str) -> ExecutionFailure:
-    message = _first_sentence(error)
-    node_id = _expression_of("\n".join(_texts(error)), plan) or acting
+    message = _analysed(error) or _first_sentence(error)
+    node_id = _expression_of("\n".join(_texts(error)), message, plan) or acting
     kind: Kind = "user" if _is_about_the_job(error) else "system"
     return ExecutionFailure(_at(plan, node_id, message), node_id=node_id, kind=kind, permanent=kind == "user", stack_trace=trace)
 
@@ -146,6 +156,12 @@ def _is_about_the_job(error: BaseException) -> bool:
         if isinstance(link, PySparkException) and (link.getSqlState() or "").startswith(states):
             return True
     return any(re.search(r"SQLSTATE: (?:22|42)", text) for text in _texts(error))
+
+
+def _analysed(error: BaseException) -> str:
+    """What Spark's analysis refuses, in the words of the editor's problems; empty for what happened to rows."""
+    link = next((link for link in _links(error) if isinstance(link, AnalysisException)), None)
+    return explained(link, [])[1] if link is not None else ""
 
 
 _NOISE = re.compile(r"^(?:\[(?:STREAM_FAILED|FOREACH_BATCH_USER_FUNCTION_ERROR)\].*|Py4JJavaError.*|An error occurred while calling.*)$")
@@ -184,14 +200,19 @@ def _source_of(text: str, plan: Plan) -> str:
     return named[0] if len(named) == 1 else ""
 
 
-def _expression_of(text: str, plan: Plan) -> str:
-    """The node whose expression Spark quotes below "== SQL" in its message."""
-    match = re.search(r"== SQL[^\n]*==\n([^\n]+)\n", text)
-    if not match:
-        return ""
-    fragment = match[1].strip()
-    named = [step.node_id for step in plan.steps if any(fragment in value for value in _words(step))]
-    return named[0] if named else ""
+def _expression_of(text: str, message: str, plan: Plan) -> str:
+    """The node whose expression Spark quotes: below "== SQL", between quotes, or as the whole message (`raise_error`)."""
+    quoted = re.findall(r"== SQL[^\n]*==\n([^\n]+)\n", text) + re.findall(r"'([^'\n]{4,})'", message) + [message]
+    for fragment in (bare for bare in map(_bare, quoted) if len(bare) > 3):
+        named = [step.node_id for step in plan.steps if any(fragment in _bare(value) for value in _words(step))]
+        if named:
+            return named[0]
+    return ""
+
+
+def _bare(expression: str) -> str:
+    """Spark writes brackets and spaces of its own around what it quotes."""
+    return re.sub(r"[\s()`]+", "", expression).lower()
 
 
 def _words(step: Step) -> Iterator[str]:

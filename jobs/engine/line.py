@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.engine.counts import PREFIX, SAMPLE_ROWS, Counter, Seen, observed_rows, rejected_row, rejection_measures
+from jobs.engine.counts import PREFIX, SAMPLE_ROWS, Counter, Seen, observed_rows, rejected_row, rejection_measures, rejection_told
 from jobs.engine.steps import Steps
 from jobs.nodes.base import REJECTED, Flow, Source
 
@@ -125,7 +125,7 @@ class LineCounter(Counter):
         except PySparkException as error:  # the file is gone by now; the rows are counted all the same
             logger.warning("rejected rows could not be read again: %s", error)
             return ()
-        return tuple((str(row.kept.reason), str(row.kept.row)) for row in rows)
+        return tuple(rejection_told(row.kept.reason, row.kept.row) for row in rows)
 
     def _stands_before(self, node_id: str, other: str) -> bool:
         order = list(self._taken)

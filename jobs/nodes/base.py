@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: A rejecting node adds this column: the reason as text, null for a good row. The engine splits and drops it.
 REJECTED = "__rejected"
+#: In that reason: what follows is the row as it came.
+AS_IT_CAME = ":\n"
 
 
 class Config(BaseModel):

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 from django.db.models import Q, QuerySet
 
-from checkpoints.models import Checkpoint
+from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.selectors.execution_filters import time_read
 
 
 def checkpoints_filtered(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -> QuerySet[Checkpoint]:
     """`given` may hold job (or job_name), execution, status and origin (several by comma), is_savepoint, pinned, kept, q, and times.
 
-    `kept`: pinned or a savepoint. `q`: part of the label, the job's name or title, or the beginning of an execution id.
+    `kept`: pinned or a savepoint, and not deleted. `q`: part of the label, the job's name or title, or the beginning of an execution id.
     """
     if job_name := given.get("job") or given.get("job_name"):
         rows = rows.filter(execution__job_name=job_name)
@@ -35,7 +35,7 @@ def _kept(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -> QuerySet[Chec
         if given.get(column):
             rows = rows.filter(**{column: _is_yes(given[column])})
     if given.get("kept"):
-        kept = Q(pinned=True) | Q(is_savepoint=True)
+        kept = (Q(pinned=True) | Q(is_savepoint=True)) & ~Q(status=CheckpointStatus.EXPIRED)
         rows = rows.filter(kept if _is_yes(given["kept"]) else ~kept)
     return rows
 

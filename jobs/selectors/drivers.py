@@ -23,6 +23,13 @@ def dedicated_waiting(*, host: str, worker: str) -> int:
     return max(0, waiting - coming.exclude(Exists(busy)).count())
 
 
+def interactive_ready() -> bool:
+    """Whether a driver that answers the editor's questions was heard of lately."""
+    lately = timedelta(seconds=2 * settings.LEASE_SECONDS)
+    rows = Driver.objects.filter(kind=DriverKind.INTERACTIVE, status=DriverStatus.READY, heartbeat_time__gte=Now() - lately)
+    return rows.exists()
+
+
 def drivers_frozen(*, driver_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
     """Those that were READY and have not been heard of for three lease terms while the database could hear them."""
     silent_since = timedelta(seconds=3 * settings.LEASE_SECONDS)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from jobs.dag.importing import import_document
-from jobs.models import DEFAULT_PROJECT, Job, JobDraft, Role
+from jobs.models import Job, JobDraft, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.jobs import jobs_visible
 from jobs.selectors.refusals import Invalid
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @transaction.atomic
-def job_import(*, user: "User", raw: bytes, project: str = DEFAULT_PROJECT, publish: bool = True) -> str:
+def job_import(*, user: "User", raw: bytes, project: str = "", publish: bool = True) -> str:
     """Make or update the job that `raw` (JSON, YAML, linear shorthand) describes; says in words what was done. Invalid with Problems."""
     imported = import_document(raw, REGISTRY.catalogue())
     document = imported.document

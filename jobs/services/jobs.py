@@ -13,8 +13,8 @@ from jobs.dag.problems import Problem, errors_in
 from jobs.dag.resolved import with_defaults
 from jobs.models import DEFAULT_PROJECT, UNFINISHED, Execution, Job, JobDraft, JobVersion, Project, Role
 from jobs.nodes.registry import REGISTRY
-from jobs.selectors.access import projects_visible
-from jobs.selectors.refusals import Conflict, Invalid
+from jobs.selectors.access import projects_visible, role_covers, roles_by_project
+from jobs.selectors.refusals import Conflict, Forbidden, Invalid
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
 from jobs.services.drafts import document_read, draft_conflict, layout_read
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 
 @transaction.atomic
-def job_create(
-    *, user: "User", document: Mapping[str, Any], project: str = DEFAULT_PROJECT, publish: bool = True, comment: str = ""
-) -> Job:
+def job_create(*, user: "User", document: Mapping[str, Any], project: str = "", publish: bool = True, comment: str = "") -> Job:
     """A new job with its draft; with `publish` also version 1, or Invalid with the Problems and nothing kept."""
     home = project_for(user=user, slug=project, role=Role.EDITOR)
     content = {key: value for key, value in document.items() if key != "layout"}
@@ -62,13 +60,27 @@ def _name_taken(name: str) -> Conflict:
 
 
 def project_for(*, user: "User", slug: str, role: Role) -> Project:
-    """The project called `slug` when the user holds `role` in it; Invalid when it does not exist for them."""
+    """The project called `slug` when the user holds `role` in it; Invalid when it does not exist for them.
+
+    Without a slug the default project, or for one who holds the role only elsewhere the first of those by name.
+    """
+    if not slug:
+        return _own_project(user, role)
     found = projects_visible(user).filter(slug=slug).first()
     if found is None:
         problem = Problem(code="project.unknown", pointer="/project", message=f'there is no project "{slug[:100]}" that you can see')
         raise Invalid("the project does not exist, or not for you", problems=[problem])
     role_check(user=user, project=found, role=role)
     return found
+
+
+def _own_project(user: "User", role: Role) -> Project:
+    roles = roles_by_project(user)
+    own = [project for project in projects_visible(user).order_by("slug") if role_covers(roles.get(project.pk), role)]
+    if not own:
+        held = " and ".join(sorted(set(roles.values()))) or "a member of none"
+        raise Forbidden(f"this needs the role {role} in a project; you are {held}: ask an admin of a project")
+    return next((project for project in own if project.slug == DEFAULT_PROJECT), own[0])
 
 
 @transaction.atomic

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from jobs.models import Connection, ExecutionStatus, Job
-from tests.api.rows import chain, checkpoint, execution, history, job, send
+from tests.api.rows import chain, checkpoint, codes, execution, history, job, send
 
 pytestmark = pytest.mark.django_db
 
@@ -139,10 +139,22 @@ def test_documents_are_not_analysed_with_another_projects_connections(
 
 def test_nothing_is_made_in_another_project(stranger: User, client_of: Callable[[User], Client]) -> None:
     client = client_of(stranger)
-    assert send(client, "POST", "/api/jobs", chain()).status_code == 422
-    assert send(client, "POST", "/api/connections", {"name": "x", "kind": "sqlite", "config": {"path": "x"}}).status_code == 422
+    assert codes(send(client, "POST", "/api/jobs", {**chain(), "project": "default"})) == ["project.unknown"]
+    connection = {"name": "x", "kind": "sqlite", "config": {"path": "x"}}
+    assert codes(send(client, "POST", "/api/connections", {**connection, "project": "default"})) == ["project.unknown"]
     assert not Job.objects.exists()
     assert not Connection.objects.exists()
+
+
+def test_without_a_project_things_are_made_in_the_one_that_is_the_users(stranger: User, client_of: Callable[[User], Client]) -> None:
+    own = stranger.project_memberships.get().project
+    assert send(client_of(stranger), "POST", "/api/jobs", chain()).json()["project"] == own.slug
+    assert (
+        send(client_of(stranger), "POST", "/api/connections", {"name": "x", "kind": "sqlite", "config": {"path": "x"}}).status_code == 201
+    )
+    assert Connection.objects.get().project == own
+    stranger.project_memberships.all().delete()
+    assert send(client_of(stranger), "POST", "/api/jobs", {**chain(), "name": "another"}).status_code == 403
 
 
 def test_a_deactivated_user_sees_nothing_any_more(browser: Client, editor: User) -> None:

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from jobs import queue
-from jobs.api import documents
+from jobs.api import analysis, documents
 from jobs.models import Job, JobConfig
 from tests.api.rows import chain, codes, job, send
 
@@ -116,14 +116,43 @@ def test_a_schedule_that_cannot_be_read_is_refused(browser: Client, body: dict[s
     assert send(browser, "PUT", "/api/jobs/numbers/schedule", body).status_code == 422
 
 
-def test_structure_problems_come_at_once_and_without_spark(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*_: Any) -> dict[str, Any]:
-        raise AssertionError("a document with problems never reaches Spark")
-
-    monkeypatch.setattr(documents, "interactive_call", never)
+def test_structure_problems_come_with_the_schemas_of_what_is_sound(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    schemas = {"numbers": {"out": [{"name": "id", "type": "bigint", "nullable": False}]}}
+    monkeypatch.setattr(analysis, "interactive_call", lambda *_: {"problems": [], "schemas": schemas})
     answer = send(browser, "POST", "/api/jobs/validate", {"document": {**chain(), "edges": {}}}).json()
-    assert (answer["analysed"], answer["analysis"]) == (False, "the problems above come first")
+    assert (answer["analysed"], answer["schemas"]) == (True, schemas)
     assert "port.missing" in [problem["code"] for problem in answer["problems"]]
+
+
+def test_what_cannot_be_read_as_a_document_is_not_analysed(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> dict[str, Any]:
+        raise AssertionError("there is nothing to analyse")
+
+    monkeypatch.setattr(analysis, "interactive_call", never)
+    answer = send(browser, "POST", "/api/jobs/validate", {"document": {**chain(), "nodes": 7}}).json()
+    assert (answer["analysed"], answer["analysis"]) == (False, "the problems above come first")
+
+
+def test_a_document_that_spark_refuses_is_not_published(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = {"severity": "error", "code": "column.unknown", "node_id": "out", "edge_id": None, "pointer": "/x", "message": "no"}
+    monkeypatch.setattr(analysis, "interactive_ready", lambda: True)
+    monkeypatch.setattr(analysis, "interactive_call", lambda *_: {"problems": [problem], "schemas": {}})
+    assert codes(send(browser, "POST", "/api/jobs", {**chain(), "name": "refused"})) == ["column.unknown"]
+    assert codes(send(browser, "POST", "/api/jobs/numbers/publish")) == ["column.unknown"]
+    assert [row.version for row in Job.objects.all()] == [1]
+    assert send(browser, "POST", "/api/jobs", {**chain(), "name": "drawn", "publish": False}).status_code == 201
+
+
+def test_a_warning_or_a_driver_that_is_away_does_not_stop_publishing(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> dict[str, Any]:
+        raise queue.InteractiveUnavailable("no interactive driver answered")
+
+    warning = {"severity": "warning", "code": "source.unavailable", "node_id": "out", "edge_id": None, "pointer": "/x", "message": "away"}
+    monkeypatch.setattr(analysis, "interactive_ready", lambda: True)
+    monkeypatch.setattr(analysis, "interactive_call", lambda *_: {"problems": [warning], "schemas": {}})
+    assert send(browser, "POST", "/api/jobs/numbers/publish").status_code == 200
+    monkeypatch.setattr(analysis, "interactive_call", away)
+    assert send(browser, "POST", "/api/jobs/numbers/publish").status_code == 200
 
 
 def test_sparks_analysis_joins_the_problems(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +166,7 @@ def test_sparks_analysis_joins_the_problems(browser: Client, monkeypatch: pytest
         asked.append(given)
         return found
 
-    monkeypatch.setattr(documents, "interactive_call", analysed)
+    monkeypatch.setattr(analysis, "interactive_call", analysed)
     answer = send(browser, "POST", "/api/jobs/validate", {"document": chain()}).json()
     assert (answer["analysed"], [problem["code"] for problem in answer["problems"]]) == (True, ["spark.column"])
     assert answer["schemas"]["numbers"]["out"][0]["name"] == "id"
@@ -189,6 +218,7 @@ def test_an_analysis_that_failed_is_told_and_not_a_500(browser: Client, monkeypa
     def failed(*_: Any) -> dict[str, Any]:
         raise queue.InteractiveFailed("the driver ran out of memory")
 
+    monkeypatch.setattr(analysis, "interactive_call", failed)
     monkeypatch.setattr(documents, "interactive_call", failed)
     answer = send(browser, "POST", "/api/jobs/validate", {"document": chain()})
     assert (answer.status_code, answer.json()["analysis"]) == (200, "the driver ran out of memory")

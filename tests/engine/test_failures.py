@@ -37,7 +37,7 @@ def test_a_fenced_sink_is_told_as_fenced_and_not_as_permanent(bench: Bench) -> N
 
 def test_a_full_disk_is_an_external_failure_at_the_sink(bench: Bench) -> None:
     found = failure(bench, {"gen": numbers(100, 50), "out": fail("disk")}, "gen>out")
-    assert found.message == '"Out": the disk is full; free some space, then resume'
+    assert found.message == '"Out": the disk is full; free some space, then start again: it goes on where it was'
     assert (found.node_id, found.kind, found.permanent) == ("out", "external", False)
 
 
@@ -50,6 +50,18 @@ def test_an_expression_that_fails_on_a_row_blames_its_own_node_not_the_sink(benc
     found = failure(bench, {"gen": numbers(100, 50), "bad": keep("1 / (id - 60) > 0"), "out": COLLECT}, "gen>bad, bad>out")
     assert (found.node_id, found.kind, found.permanent) == ("bad", "user", True)
     assert found.message.startswith('"Bad": Division by zero')
+
+
+@pytest.mark.parametrize("condition", ["assert_true(id < 60) is null", "if(id = 60, raise_error('sixty is bad'), true)"])
+def test_a_check_in_an_expression_blames_its_own_node_too(bench: Bench, condition: str) -> None:
+    found = failure(bench, {"gen": numbers(100, 50), "checked": keep(condition), "out": fail("nothing")}, "gen>checked, checked>out")
+    assert found.node_id == "checked", found.message
+
+
+def test_a_column_that_does_not_exist_is_told_as_the_editor_tells_it(bench: Bench) -> None:
+    found = failure(bench, {"gen": numbers(100, 50), "kept": keep("idd > 1"), "out": COLLECT}, "gen>kept, kept>out")
+    assert (found.node_id, found.kind) == ("kept", "user")
+    assert found.message == '"Kept": there is no column idd; did you mean id? The columns are id, key, time, value'
 
 
 def test_the_other_queries_end_when_one_fails(bench: Bench) -> None:
@@ -95,7 +107,8 @@ def test_a_damaged_file_blames_the_source_and_names_the_file(bench: Bench) -> No
         run.wait(60)
     assert (caught.value.node_id, caught.value.kind, caught.value.permanent) == ("files", "external", False)
     assert caught.value.message == (
-        f'"Files": the file {file} cannot be read: it is damaged, cut off or of another format; put a sound one in its place, then resume'
+        f'"Files": the file {file} cannot be read: it is damaged, cut off or of another format; '
+        "put a sound one in its place, then start again"
     )
 
 

@@ -70,3 +70,16 @@ def test_a_file_with_broken_rows_goes_on_with_the_good_ones(bench: Bench) -> Non
     source = ("source.file", {"path": "orders.csv", "columns": [{"name": "id", "type": "long"}, {"name": "amount", "type": "double"}]})
     heard = bench.completed(document({"csv": source, "out": COLLECT}, "csv>out"))
     assert (heard.rows_in(), heard.rows("out"), heard.rows("csv", "rejected")) == (4, 2, 2)
+
+
+def test_a_json_row_that_does_not_fit_is_kept_as_it_came_and_the_column_is_named(bench: Bench) -> None:
+    bad = '{"id": "7", "amount": "much", "note": null}'
+    (bench.files / "in.json").write_text('{"id": 1, "amount": 2.5, "note": "a"}\n' + bad + "\n")
+    columns = [{"name": "id", "type": "long"}, {"name": "amount", "type": "double"}, {"name": "note", "type": "string"}]
+    source = ("source.file", {"path": "in.json", "format": "json", "columns": columns})
+    heard = bench.completed(document({"json": source, "out": COLLECT}, "json>out"))
+    (row,) = heard.of(RowsRejected)[0].rows
+    assert row["row"] == bad
+    assert row["reason"].startswith("the row does not fit the columns: ")
+    assert "amount" in row["reason"]
+    assert "note" not in row["reason"]

@@ -86,7 +86,7 @@ def test_a_file_that_vanishes_while_it_is_read_is_told_too(bench: Bench, incomin
     run, _ = bench.run(plan_of(bench, kind="source.vanishing", job_type="BATCH_ROLLER"))
     failed = failure_of(run)
     assert failed.message.startswith('"Csv": the file or folder ')
-    assert failed.message.endswith(" is no longer there; put it back, then resume")
+    assert failed.message.endswith(" is no longer there; put it back, then start again: it goes on where it was")
 
 
 def test_an_empty_file_of_the_same_name_lets_the_stream_go_on_without_it(bench: Bench, incoming: Path) -> None:

@@ -292,6 +292,20 @@ def test_a_row_that_breaks_a_rule_fails_the_batch_in_one_sentence_and_leaves_no_
     assert write(sink, people(spark, (1, "a")), 0) == Written(rows=1)
 
 
+def test_a_table_that_vanished_is_not_made_anew_over_the_rows_that_were_in_it(spark: SparkSession, build: Build, database: Database):
+    frame = people(spark, (1, "a"))
+    sink = sink_for(build, database, frame)
+    write(sink, frame, 0)
+    database.run("ALTER TABLE people RENAME TO people_aside")
+    with pytest.raises(NodeError, match="people is gone with the rows that this job wrote; put it back"):
+        write(sink, frame, 1)
+    with pytest.raises(NodeError, match="people is gone"):
+        sink_for(build, database, frame, attempt=2)
+    database.run("ALTER TABLE people_aside RENAME TO people")
+    assert write(sink_for(build, database, frame, attempt=3), people(spark, (2, "b")), 1) == Written(rows=1)
+    assert database.rows("SELECT id FROM people ORDER BY id") == [(1,), (2,)]
+
+
 @pytest.mark.postgres
 @pytest.mark.server
 def test_a_wrong_password_is_said_without_showing_it(spark: SparkSession, build: Build, postgres_database: Database):

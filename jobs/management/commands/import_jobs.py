@@ -7,7 +7,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from jobs.management.commands.load_examples import user_found
-from jobs.models import DEFAULT_PROJECT
 from jobs.selectors.refusals import Refusal
 from jobs.services.imports import job_import
 
@@ -20,7 +19,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path)
         parser.add_argument("--user", default="", help="who acts; else the first active superuser")
-        parser.add_argument("--project", default=DEFAULT_PROJECT, help="where new jobs go")
+        parser.add_argument("--project", default="", help="where new jobs go")
         parser.add_argument("--draft", action="store_true", help="save drafts only, publish nothing")
 
     def handle(self, *args: Any, path: Path, user: str, project: str, draft: bool, **options: Any) -> None:

@@ -91,8 +91,10 @@ class JdbcSink(Sink[JdbcSinkConfig]):
             dialect.lock_definitions(cursor)
             marker = _marker(dialect, context)
             marker.create_table(cursor)
-            marker.raise_fence(cursor, context.attempt)
+            has_written = marker.raise_fence(cursor, context.attempt)
             if not dialect.columns(cursor, table):
+                if has_written:
+                    raise _gone(table)
                 _create_table(dialect, cursor, table, schema, context.config)
             _matched(dialect.columns(cursor, table), schema, table)
             if context.config.keys and not dialect.has_unique_key(cursor, table, context.config.keys):
@@ -273,8 +275,18 @@ def _create_table(dialect: Dialect, cursor: Any, table: TableName, schema: Struc
     cursor.execute(f"CREATE TABLE {dialect.qualified(table)} ({', '.join(lines)})")
 
 
+def _gone(table: TableName) -> NodeError:
+    return NodeError(
+        f"writing to a table: {table} is gone with the rows that this job wrote; put it back and start again, or start from the beginning",
+        kind="user",
+        field="table",
+    )
+
+
 def _matched(target: Sequence[TargetColumn], schema: StructType, table: TableName) -> dict[str, TargetColumn]:
     """The target's column for each of ours, by name and else without regard to case; NodeError for one that is not there."""
+    if not target:
+        raise _gone(table)
     by_name = {found.name.lower(): found for found in target} | {found.name: found for found in target}
     unknown = [name for name in schema.names if name not in by_name and name.lower() not in by_name]
     if unknown:

@@ -28,8 +28,11 @@ class Marker:
             "PRIMARY KEY (job_uid, node, generation))"
         )
 
-    def raise_fence(self, cursor: Any, attempt: int) -> None:
-        """Insert or raise this generation's marker and close all others of the job; SinkFenced if a newer attempt holds one."""
+    def raise_fence(self, cursor: Any, attempt: int) -> bool:
+        """Insert or raise this generation's marker and close all others of the job; SinkFenced if a newer attempt holds one.
+
+        Whether the generation has written batches already.
+        """
         newer = self._one(
             cursor, "SELECT max(attempt) FROM {table} WHERE job_uid = ? AND attempt > ? AND attempt < ?", self.job_uid, attempt, CLOSED
         )
@@ -45,6 +48,7 @@ class Marker:
             )
         else:
             self._run(cursor, "UPDATE {table} SET attempt = ? WHERE job_uid = ? AND node = ? AND generation = ?", attempt, *self._key)
+        return mine is not None and mine[1] >= 0
 
     def state(self, cursor: Any, attempt: int, batch_id: int) -> Literal["new", "written"]:
         """Whether the batch is in already; SinkFenced if this attempt may not write. Takes no lock."""

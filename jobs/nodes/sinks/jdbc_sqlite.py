@@ -33,7 +33,7 @@ _TYPES: Mapping[str, str] = {
     "binary": "BLOB",
 }
 
-_FULL = 'writing to "{}": the disk is full; free some space, then resume'
+_FULL = 'writing to "{}": the disk is full; free some space, then start again: it goes on where it was'
 _LEAST_ROOM = 64 << 10
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from jobs.nodes import base
-from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
+from jobs.nodes.base import AS_IT_CAME, REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.columns import ColumnField, column, rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.form import hints
@@ -240,4 +240,6 @@ def _reason(corrupt: Column, others: list[Column]) -> Column:
     from pyspark.sql import functions as F
 
     unseen = F.substring(F.to_json(F.struct(*others)), 1, 0)
-    return F.when(corrupt.isNotNull(), F.concat(F.lit("the row does not fit the columns: "), F.substring(corrupt, 1, 500), unseen))
+    return F.when(
+        corrupt.isNotNull(), F.concat(F.lit(f"the row does not fit the columns{AS_IT_CAME}"), F.substring(corrupt, 1, 2000), unseen)
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeContext, NodeError, Source
+from jobs.nodes.base import AS_IT_CAME, REJECTED, ConnectionSettings, Limits, NodeContext, NodeError, Source
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.json_pointer import JsonPointer
@@ -213,5 +213,5 @@ def _typed(frame: DataFrame, schema: StructType) -> DataFrame:
     options: Any = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
     parsed = frame.select("value", F.from_json("value", with_corrupt, options).alias("record"))
     bad = F.col("record").isNull() | F.col(f"record.{_CORRUPT}").isNotNull()
-    reason = F.when(bad, F.concat(F.lit("the record does not fit the columns: "), F.substring("value", 1, 500)))
+    reason = F.when(bad, F.concat(F.lit(f"the record does not fit the columns{AS_IT_CAME}"), F.substring("value", 1, 2000)))
     return parsed.select(*(F.col("record").getField(field.name).alias(field.name) for field in schema.fields), reason.alias(REJECTED))

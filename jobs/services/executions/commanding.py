@@ -57,7 +57,9 @@ def execution_resume(*, execution: Execution, user: "User") -> Execution:
             )
             queue.wake()
     except TransitionRefused as refused:
-        raise Conflict(f"execution {execution.execution_id} is {refused.current}: only a paused one can be resumed") from None
+        raise Conflict(
+            f"execution {execution.execution_id} is {refused.current}: only a paused one can be resumed; start the job instead"
+        ) from None
     return _fresh(execution)
 
 

@@ -1,0 +1,42 @@
+"""Spark's own analysis of a document, asked of an interactive driver."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.dag.problems import Problem, errors_in
+from jobs.models import Project
+from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
+from jobs.selectors.drivers import interactive_ready
+from jobs.selectors.refusals import Invalid
+
+_PUBLISH_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """`problems`: all of the document. `schemas`: node id → port → columns, wherever Spark could tell."""
+
+    problems: list[Problem]
+    schemas: dict[str, Any]
+
+
+def analysis(document: Mapping[str, Any], *, project: Project, parameters: Mapping[str, Any], seconds: float) -> Analysed:
+    """InteractiveUnavailable when no driver answers within `seconds`, InteractiveFailed when it could not tell."""
+    payload = {"document": document, "project_id": project.pk, "parameters": parameters}
+    found = interactive_call("validate", payload, seconds)
+    return Analysed([Problem.model_validate(item) for item in found.get("problems", [])], found.get("schemas", {}))
+
+
+def analysis_check(document: Mapping[str, Any], *, project: Project) -> None:
+    """Invalid when Spark refuses the document. Where no driver can be asked now, the start tells what this would have told."""
+    if not interactive_ready():
+        return
+    content = {key: value for key, value in document.items() if key != "layout"}
+    try:
+        problems = analysis(content, project=project, parameters={}, seconds=_PUBLISH_SECONDS).problems
+    except (InteractiveUnavailable, InteractiveFailed):
+        return
+    if count := len(errors_in(problems)):
+        words = "one problem stands" if count == 1 else f"{count} problems stand"
+        raise Invalid(f"{words} in the way of publishing", code="document.problems", problems=problems)
