@@ -108,8 +108,10 @@ DATABASES = {"default": database_settings(env.str("DATABASE_URL", f"sqlite:///{D
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", "redis://127.0.0.1:6379/0")
+#: The layer waits five seconds for a message; the client's own time-out, as long by default, would now and then cut an idle socket.
+_CHANNEL_REDIS = {"address": REDIS_URL, "socket_timeout": 20, "socket_connect_timeout": 5}
 CHANNEL_LAYERS = {
-    "default": {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [REDIS_URL], "capacity": 1000, "expiry": 30}}
+    "default": {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [_CHANNEL_REDIS], "capacity": 1000, "expiry": 30}}
 }
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 

@@ -16,6 +16,8 @@ COLOURS = (36, 32, 35, 34, 33, 96)
 #: A service that ends this often within seconds of its start will not come up by trying again.
 QUICK_DEATHS_ALLOWED = 3
 QUICK_SECONDS = 10.0
+#: Whoever waits longer than this for a service to end is told so.
+PATIENCE_SECONDS = 10.0
 
 
 @dataclass
@@ -142,6 +144,8 @@ class Supervisor:
                 continue
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
+            if service.stop_seconds > PATIENCE_SECONDS:
+                self.say("stop", f"{service.name} hands over what runs, which may take up to {service.stop_seconds:g} s")
             try:
                 await asyncio.wait_for(process.wait(), service.stop_seconds)
             except TimeoutError:

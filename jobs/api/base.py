@@ -93,9 +93,21 @@ def body_read(request: Request, model: type[BodyT]) -> BodyT:
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False, include_context=False)[:50]
         problems = [
-            Problem(code=f"body.{fault['type']}", pointer=pointer_of(fault["loc"]), message=_fault_words(model, fault)) for fault in faults
+            Problem(code=f"body.{fault['type']}", pointer=pointer_of(_place(data, fault["loc"])), message=_fault_words(model, fault))
+            for fault in faults
         ]
         raise Invalid("the request has problems", code="body.invalid", problems=problems) from None
+
+
+def _place(data: Any, loc: Sequence[str | int]) -> list[str | int]:
+    """`loc` without what pydantic adds to it below a value: the names of a union's ways."""
+    place: list[str | int] = []
+    for part in loc:
+        if place and not isinstance(data, dict | list):
+            break
+        place.append(part)
+        data = data.get(part) if isinstance(data, dict) else data[part] if isinstance(part, int) and part < len(data) else None
+    return place
 
 
 def _fault_words(model: type[BaseModel], fault: "ErrorDetails") -> str:

@@ -16,6 +16,9 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
+from jobs.dag.problems import Problem
+from jobs.selectors.refusals import Invalid
+
 
 class CreateTimeCursorPagination(BasePagination):
     """`ordering` is one column that is never null and then the id, both ascending or both descending."""
@@ -46,8 +49,11 @@ class CreateTimeCursorPagination(BasePagination):
         return Response({"results": data, "next": self.get_next_link()})
 
     def _size(self, request: Request) -> int:
-        text = request.query_params.get("page_size", "")
-        return max(1, min(self.max_page_size, int(text))) if text.isascii() and text.isdigit() and len(text) < 9 else self.page_size
+        text = request.query_params.get("page_size") or str(self.page_size)
+        if not (text.isascii() and text.isdigit() and len(text) < 9):
+            problem = Problem(code="query.invalid", pointer="/page_size", message="page_size must be a whole number")
+            raise Invalid("the query has problems", problems=[problem])
+        return max(1, min(self.max_page_size, int(text)))
 
 
 def _behind(column: str, value: Any, row_id: int) -> Q:

@@ -41,7 +41,7 @@ def read_yaml(raw: bytes | str) -> tuple[Any, list[Problem]]:
     except _Refused as refused:
         return None, [refused.problem]
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        return None, [unreadable(f"this is not YAML: {_where(error)}")]
+        return None, [unreadable(f"this is neither JSON nor YAML: {_where(error)}")]
     problems = data_problems(data)
     return (None if problems else data), problems
 

@@ -44,6 +44,8 @@ def serve(order: dict[str, str]) -> None:
     process = DriverProcess(driver)
 
     def told(signum: int, frame: object) -> None:
+        if not process.is_open:
+            os._exit(0)  # it holds nothing yet, and Spark may take long to begin
         # In a thread: the one that the signal interrupted may hold the very lock that `stop` needs.
         threading.Thread(target=process.stop, args=("the worker stops",), daemon=True).start()
 

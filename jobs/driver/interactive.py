@@ -23,17 +23,18 @@ _AT_ONCE = 2
 
 
 def answer_for_ever(process: DriverProcess) -> None:
-    """Until the process is to end. Redis may come and go."""
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="answer") as pool:
-        while not process.is_stopping() and not process.spark_died():
-            try:
-                with redis_client() as client:
-                    while not process.is_stopping() and not process.spark_died():
-                        if request := interactive_take(client, timeout=1.0):
-                            pool.submit(_answer, process, request)
-            except RedisError as error:
-                logger.warning("questions cannot be heard: %s", error)
-                time.sleep(1.0)
+    """Until the process is to end; questions that are being answered then get no answer. Redis may come and go."""
+    pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="answer")
+    while not process.is_stopping() and not process.spark_died():
+        try:
+            with redis_client() as client:
+                while not process.is_stopping() and not process.spark_died():
+                    if request := interactive_take(client, timeout=1.0):
+                        pool.submit(_answer, process, request)
+        except RedisError as error:
+            logger.warning("questions cannot be heard: %s", error)
+            time.sleep(1.0)
+    pool.shutdown(wait=False, cancel_futures=True)
     if process.spark_died():
         process.give_up("Spark's JVM ended")
 

@@ -40,6 +40,7 @@ class DriverProcess:
         self.spark: SparkSession
         self.writer = Writer()
         self.exit_code = 0
+        self.is_open = False
         self._attempts: dict[str, Attempt] = {}
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -57,6 +58,7 @@ class DriverProcess:
         self.spark = session_build(options)
         self.spark.sparkContext.setLogLevel("ERROR")
         REGISTRY.catalogue()
+        self.is_open = True
         driver_ready(driver=self.driver)
         if self.driver.kind != DriverKind.DEDICATED:
             run = self.driver.kind == DriverKind.SHARED

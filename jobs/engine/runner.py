@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pyspark.sql import SparkSession
 
-from jobs.engine.events import BatchCommitted, Noticed, Report
+from jobs.engine.events import BatchCommitted, BatchWritten, Noticed, Report
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import is_whole, query_plans
@@ -22,6 +22,7 @@ from jobs.engine.progress import ProgressListener, committed, progressed
 from jobs.engine.query import StreamQuery
 from jobs.engine.session import execution_session, session_enter
 from jobs.engine.steps import Steps
+from jobs.engine.turns import StartTurn
 from jobs.engine.vanished import sources_check
 from jobs.engine.whole import WholeQuery
 from jobs.nodes.base import Sink, Source
@@ -88,6 +89,7 @@ class Run:
         self._failure: ExecutionFailure | None = None
         self._news: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._ends_heard: set[str] = set()
+        self._turn = StartTurn()
 
     def start(self) -> None:
         """Begin in a thread of its own; whatever goes wrong is raised by `wait`."""
@@ -131,6 +133,7 @@ class Run:
     def _attempt(self) -> Outcome:
         session = execution_session(self._spark, self.plan)
         session_enter(session, self.plan)
+        self._turn.take(self._stopping.is_set)
         listener = ProgressListener(self._progress_heard, self._end_heard)
         session.streams.addListener(listener)
         try:
@@ -143,6 +146,7 @@ class Run:
             self._watch()
             self._await_last_events()
         finally:
+            self._turn.give_back()
             session.streams.removeListener(listener)
             self._close_sinks()
         return self._conclude()
@@ -180,6 +184,7 @@ class Run:
         while any(query_.is_active() for query_ in self._queries):
             self._changed.wait(_POLL_SECONDS)
             self._changed.clear()
+            self._turn.give_back(overdue_only=True)
             if self._forced_at is None and (cause := self._first_cause() or self._input_gone()) is not None:
                 self._cause, self._forced_at = cause, time.monotonic()
                 for query_ in self._queries:
@@ -269,6 +274,8 @@ class Run:
         self._on_boundary(Boundary(query_.key, event.batch_id, query_.folder, query_.plan.sinks, event))
 
     def _report(self, event: Any) -> None:
+        if isinstance(event, BatchWritten):
+            self._turn.give_back()
         try:
             self._report_to(event)
         except Exception:

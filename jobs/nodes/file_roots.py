@@ -24,7 +24,10 @@ def allowed_path(path: str, limits: Limits) -> Path:
         raise _refused(path, "wildcards belong into the file name pattern")
     resolved = Path(os.path.realpath(limits.file_roots[0] / path))
     if not any(_is_below(resolved, root) for root in limits.file_roots):
-        raise _refused(path, f"it leads outside the allowed folders ({', '.join(str(root) for root in limits.file_roots)})")
+        raise _refused(
+            path,
+            f"it leads outside the allowed folders ({', '.join(str(root) for root in limits.file_roots)}); name a path below one of them",
+        )
     return resolved
 
 

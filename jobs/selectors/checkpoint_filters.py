@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from django.db.models import Q, QuerySet
 
-from checkpoints.models import Checkpoint, CheckpointStatus
+from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus
 from jobs.selectors.execution_filters import time_read
+from jobs.selectors.query_words import words_asked
 
 
 def checkpoints_filtered(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -> QuerySet[Checkpoint]:
@@ -17,8 +18,8 @@ def checkpoints_filtered(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -
         rows = rows.filter(execution__job_name=job_name)
     if execution_id := given.get("execution") or given.get("execution_id"):
         rows = rows.filter(execution_id=execution_id)
-    for column in ("status", "origin"):
-        if words := [word.strip().upper() for word in given.get(column, "").split(",") if word.strip()]:
+    for column, known in (("status", CheckpointStatus.values), ("origin", CheckpointOrigin.values)):
+        if words := words_asked(given, column, known):
             rows = rows.filter(**{f"{column}__in": words})
     rows = _kept(rows, given)
     if text := given.get("q", "").strip():

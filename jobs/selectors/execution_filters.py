@@ -7,7 +7,8 @@ from django.db.models import Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
 from jobs.dag.problems import Problem
-from jobs.models import Execution
+from jobs.models import Execution, ExecutionStatus, JobType, TriggeredBy
+from jobs.selectors.query_words import words_asked
 from jobs.selectors.refusals import Invalid
 
 
@@ -15,8 +16,9 @@ def executions_filtered(rows: QuerySet[Execution], given: Mapping[str, str]) -> 
     """`given` may hold job_name, status, job_type, triggered_by (several by comma), q, created_after, created_before."""
     if job_name := given.get("job_name"):
         rows = rows.filter(job_name=job_name)
-    for column in ("status", "job_type", "triggered_by"):
-        if words := [word.strip().upper() for word in given.get(column, "").split(",") if word.strip()]:
+    choices = (("status", ExecutionStatus.values), ("job_type", JobType.values), ("triggered_by", TriggeredBy.values))
+    for column, known in choices:
+        if words := words_asked(given, column, known):
             rows = rows.filter(**{f"{column}__in": words})
     if text := given.get("q", "").strip():
         rows = rows.filter(Q(job_name__icontains=text) | Q(job__title__icontains=text) | Q(execution_id__startswith=text))

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from jobs.models import FINAL, LEASED, UNFINISHED, Execution, ExecutionStatus, Job, JobVersion, MetricSample
+from jobs.models import FINAL, LEASED, UNFINISHED, Execution, ExecutionStatus, Job, JobType, JobVersion, MetricSample
 from jobs.selectors.access import projects_visible
 from jobs.selectors.executions import executions_for_lists, executions_out
+from jobs.selectors.query_words import words_asked
 from jobs.selectors.refusals import NotFound
 from jobs.selectors.schedules import schedule_out
 from jobs.selectors.shapes.execution import ExecutionOut, JobTypeWord, StatusWord
@@ -46,7 +47,7 @@ def jobs_filtered(rows: QuerySet[Job], given: dict[str, str]) -> QuerySet[Job]:
     """`given` may hold q (in name, title or description), job_type, enabled, project, scheduled, status (of the latest execution)."""
     if text := given.get("q", "").strip():
         rows = rows.filter(Q(job_name__icontains=text) | Q(title__icontains=text) | Q(description__icontains=text))
-    if types := _words(given.get("job_type")):
+    if types := words_asked(given, "job_type", JobType.values):
         rows = rows.filter(job_type__in=types)
     if given.get("enabled") in ("true", "false"):
         rows = rows.filter(enabled=given["enabled"] == "true")
@@ -54,13 +55,9 @@ def jobs_filtered(rows: QuerySet[Job], given: dict[str, str]) -> QuerySet[Job]:
         rows = rows.filter(project__slug=project)
     if given.get("scheduled") == "true":
         rows = rows.filter(schedule__enabled=True, schedule__next_trigger_time__isnull=False)
-    if statuses := _words(given.get("status")):
+    if statuses := words_asked(given, "status", [*ExecutionStatus.values, "REGISTERED"]):
         rows = _with_latest_status(rows, statuses)
     return rows
-
-
-def _words(text: str | None) -> list[str]:
-    return [word.strip().upper() for word in (text or "").split(",") if word.strip()]
 
 
 def _with_latest_status(rows: QuerySet[Job], statuses: list[str]) -> QuerySet[Job]:

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from jobs.api.base import ApiView
-from tests.api.rows import chain, job, send
+from tests.api.rows import chain, codes, job, send
 
 pytestmark = pytest.mark.django_db
 
@@ -90,3 +90,27 @@ def test_nothing_changes_by_get(browser: Client, editor: User, path: str) -> Non
 def test_any_accept_header_gets_json(browser: Client) -> None:
     answer = browser.get("/api/jobs", headers={"accept": "text/html"})
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/jobs?status=NOPE",
+        "/api/jobs?job_type=STREAM",
+        "/api/executions?status=NOPE",
+        "/api/executions?triggered_by=ME",
+        "/api/checkpoints?origin=NOPE",
+        "/api/jobs?page_size=many",
+    ],
+)
+def test_a_query_that_could_only_find_nothing_is_refused_by_name(browser: Client, path: str) -> None:
+    answer = browser.get(path)
+    name = path.partition("?")[2].partition("=")[0]
+    assert (answer.status_code, codes(answer)) == (422, ["query.invalid"])
+    assert answer.json()["error"]["problems"][0]["pointer"] == f"/{name}"
+
+
+def test_a_wrong_choice_is_pointed_at_without_the_names_of_the_ways(browser: Client, editor: User) -> None:
+    job(editor)
+    problems = send(browser, "POST", "/api/jobs/numbers/start", {"from": "nowhere"}).json()["error"]["problems"]
+    assert {problem["pointer"] for problem in problems} == {"/from"}

@@ -1390,7 +1390,7 @@ export interface components {
             };
             /**
              * Project
-             * @default default
+             * @default
              */
             project: string;
         };
@@ -2210,7 +2210,7 @@ export interface components {
             node_id: string;
             /**
              * Project
-             * @default default
+             * @default
              */
             project: string;
             /**
@@ -2579,7 +2579,7 @@ export interface components {
             };
             /**
              * Project
-             * @default default
+             * @default
              */
             project: string;
             /**

@@ -177,7 +177,8 @@ def _sign_in(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Li
 
 def _refusal(name: str, typed: PostgresqlSettings, error: Exception) -> NodeError:
     """libpq's words, without its repetition of host and address, and what to do."""
-    text = re.sub(r"^.*?(?:FATAL|failed):\s*", "", str(error).strip().splitlines()[-1])
+    told = [line for line in str(error).strip().splitlines() if not line[:1].isspace()]  # below stand its questions
+    text = re.sub(r"^.*?(?:FATAL|failed):\s*", "", told[-1])
     where = f'connecting to "{name}"'
     if "password authentication failed" in text or "no password supplied" in text:
         return NodeError(f"{where}: user {typed.user} was refused ({text}); correct user or password", permanent=True, kind="user")

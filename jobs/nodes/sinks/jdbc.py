@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
+from jobs.nodes.base import Batch, NodeContext, Sink, Written
 from jobs.nodes.columns import column
 from jobs.nodes.form import ColumnName, connection_field, hints
-from jobs.nodes.sinks.jdbc_dialect import BATCH_COLUMN, GENERATION_COLUMN, ORDINAL_COLUMN, Dialect, TableName, TargetColumn, dialect_for
+from jobs.nodes.sinks.jdbc_dialect import Dialect, TableName, TargetColumn, dialect_for
 from jobs.nodes.sinks.jdbc_marker import Marker
+from jobs.nodes.sinks.jdbc_table import columns_matched, provenance, table_create, table_gone, user_error
 from jobs.nodes.sinks.lines_underway import LinesUnderWay
 
 if TYPE_CHECKING:
@@ -94,11 +95,14 @@ class JdbcSink(Sink[JdbcSinkConfig]):
             has_written = marker.raise_fence(cursor, context.attempt)
             if not dialect.columns(cursor, table):
                 if has_written:
-                    raise _gone(table)
-                _create_table(dialect, cursor, table, schema, context.config)
-            _matched(dialect.columns(cursor, table), schema, table)
+                    raise table_gone(table)
+                if not context.config.create_table:
+                    raise user_error(f"table {table} does not exist; create it, or let the node create it", "table")
+                appended = context.config.mode == "append"
+                table_create(dialect, cursor, table, schema, keys=context.config.keys, appended=appended)
+            columns_matched(dialect.columns(cursor, table), schema, table)
             if context.config.keys and not dialect.has_unique_key(cursor, table, context.config.keys):
-                raise _user_error(
+                raise user_error(
                     f"table {table} has no unique key over {', '.join(context.config.keys)}; add one, or choose append", "keys"
                 )
         shutil.rmtree(_files_folder(context), ignore_errors=True)
@@ -155,7 +159,7 @@ def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: Node
     underway = LinesUnderWay(folder)
     try:
         if _goes_straight(dialect, frame.schema, target, batch, context):
-            extra = _provenance(target, frame.schema, batch, context)
+            extra = provenance(target, frame.schema, generation=context.generation, batch_id=batch.batch_id)
             sendable = sendable.withColumns({name: F.lit(value) for name, value in extra.items()})
             with ThreadPoolExecutor(1, "rows into the table") as other, underway:
                 appended = other.submit(_append, dialect, sendable.columns, underway, frame.schema, batch, context)
@@ -182,7 +186,7 @@ def _goes_straight(
 ) -> bool:
     if context.config.keys or (context.config.mode == "overwrite" and batch.first_of_fresh_generation):
         return False
-    matched = _matched(target, schema, TableName.parsed(context.config.table))
+    matched = columns_matched(target, schema, TableName.parsed(context.config.table))
     return all(dialect.takes_as_text(matched[field.name], field.dataType) for field in schema.fields)
 
 
@@ -203,7 +207,7 @@ def _append(
     table = TableName.parsed(context.config.table)
     with dialect.transaction() as cursor:
         dialect.lock_target(cursor)
-        matched = _matched(dialect.columns(cursor, table), schema, table)
+        matched = columns_matched(dialect.columns(cursor, table), schema, table)
         names = [matched[name].name if name in matched else name for name in columns]
         rows = dialect.append_files(cursor, table, names, chain((first,), files))
         if not _marker(dialect, context).advance(cursor, context.attempt, batch.batch_id):
@@ -228,21 +232,12 @@ def _move(dialect: Dialect, cursor: Any, staging: str, schema: StructType, batch
     if not _marker(dialect, context).advance(cursor, context.attempt, batch.batch_id):
         return False
     target = dialect.columns(cursor, table)
-    matched = _matched(target, schema, table)
-    extra = _provenance(target, schema, batch, context)
+    matched = columns_matched(target, schema, table)
+    extra = provenance(target, schema, generation=context.generation, batch_id=batch.batch_id)
     if config.mode == "overwrite" and batch.first_of_fresh_generation:
         cursor.execute(f"DELETE FROM {dialect.qualified(table)}")
     cursor.execute(dialect.merge_statement(table, staging, matched, config.keys, extra))
     return True
-
-
-def _provenance(
-    target: Sequence[TargetColumn], schema: StructType, batch: Batch, context: NodeContext[JdbcSinkConfig]
-) -> dict[str, str | int]:
-    """Where a row comes from, for the columns that the table has for it."""
-    names = {found.name for found in target}
-    values: dict[str, str | int] = {GENERATION_COLUMN: context.generation, BATCH_COLUMN: batch.batch_id}
-    return {name: value for name, value in values.items() if name in names and name not in schema.names}
 
 
 def _dialect(context: NodeContext[JdbcSinkConfig]) -> Dialect:
@@ -255,47 +250,3 @@ def _marker(dialect: Dialect, context: NodeContext[JdbcSinkConfig]) -> Marker:
 
 def _sendable(dialect: Dialect, frame: DataFrame) -> DataFrame:
     return frame.select(*(dialect.value_column(column(field.name), field.dataType).alias(field.name) for field in frame.schema.fields))
-
-
-def _create_table(dialect: Dialect, cursor: Any, table: TableName, schema: StructType, config: JdbcSinkConfig) -> None:
-    if not config.create_table:
-        raise _user_error(f"table {table} does not exist; create it, or let the node create it", "table")
-    keys = {key.lower() for key in config.keys}
-    lines = [
-        f"{dialect.quoted(field.name)} {dialect.column_type(field.dataType, key=field.name.lower() in keys)}" for field in schema.fields
-    ]
-    if config.mode == "append":
-        types = dialect.marker_types
-        lines += [f"{GENERATION_COLUMN} {types['text']}", f"{BATCH_COLUMN} {types['bigint']}"]
-    if config.keys:
-        missing = sorted(keys - {name.lower() for name in schema.names})
-        if missing:
-            raise _user_error(f"the key {missing[0]} is not among the columns {', '.join(schema.names)}", "keys")
-        lines.append(f"PRIMARY KEY ({', '.join(dialect.quoted(key) for key in config.keys)})")
-    cursor.execute(f"CREATE TABLE {dialect.qualified(table)} ({', '.join(lines)})")
-
-
-def _gone(table: TableName) -> NodeError:
-    return NodeError(
-        f"writing to a table: {table} is gone with the rows that this job wrote; put it back and start again, or start from the beginning",
-        kind="user",
-        field="table",
-    )
-
-
-def _matched(target: Sequence[TargetColumn], schema: StructType, table: TableName) -> dict[str, TargetColumn]:
-    """The target's column for each of ours, by name and else without regard to case; NodeError for one that is not there."""
-    if not target:
-        raise _gone(table)
-    by_name = {found.name.lower(): found for found in target} | {found.name: found for found in target}
-    unknown = [name for name in schema.names if name not in by_name and name.lower() not in by_name]
-    if unknown:
-        columns = ", ".join(found.name for found in target)
-        raise _user_error(f"table {table} has no column {unknown[0]}; its columns are {columns}: add it, or drop it before", "table")
-    if ORDINAL_COLUMN in schema.names:
-        raise _user_error(f"the column name {ORDINAL_COLUMN} is taken by the node itself; rename it before", "table")
-    return {name: by_name.get(name) or by_name[name.lower()] for name in schema.names}
-
-
-def _user_error(message: str, field: str) -> NodeError:
-    return NodeError(f"writing to a table: {message}", permanent=True, kind="user", field=field)

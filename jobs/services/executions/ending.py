@@ -108,7 +108,9 @@ def _attempt_over(
             commands_close(execution_id, to, CommandStatus.DONE)
         elif permanent or row.retry_count >= most:
             to = ExecutionStatus.FAILED
-            fields.setdefault("error_message", f"{reason}; no retries are left ({row.retry_count} of {most} used)")
+            fields.setdefault(
+                "error_message", f"{reason}; no retries are left ({row.retry_count} of {most} used); start again to go on where it was"
+            )
         else:
             pause = 0.0 if at_once and row.retry_count == 0 else backoff(row)
             to = ExecutionStatus.SCHEDULED

@@ -1,0 +1,64 @@
+"""The table that `sink.jdbc` writes to: made, matched with the columns that arrive, and the columns that tell where a row came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.sinks.jdbc_dialect import BATCH_COLUMN, GENERATION_COLUMN, ORDINAL_COLUMN, Dialect, TableName, TargetColumn
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+
+def table_create(dialect: Dialect, cursor: Any, table: TableName, schema: StructType, *, keys: Sequence[str], appended: bool) -> None:
+    """With `keys` as its primary key; `appended` rows carry their provenance. NodeError when a key is not among the columns."""
+    wanted = {key.lower() for key in keys}
+    lines = [
+        f"{dialect.quoted(field.name)} {dialect.column_type(field.dataType, key=field.name.lower() in wanted)}" for field in schema.fields
+    ]
+    if appended:
+        types = dialect.marker_types
+        lines += [f"{GENERATION_COLUMN} {types['text']}", f"{BATCH_COLUMN} {types['bigint']}"]
+    if keys:
+        missing = sorted(wanted - {name.lower() for name in schema.names})
+        if missing:
+            raise user_error(f"the key {missing[0]} is not among the columns {', '.join(schema.names)}", "keys")
+        lines.append(f"PRIMARY KEY ({', '.join(dialect.quoted(key) for key in keys)})")
+    cursor.execute(f"CREATE TABLE {dialect.qualified(table)} ({', '.join(lines)})")
+
+
+def table_gone(table: TableName) -> NodeError:
+    """Not to be made anew: the rows that were written would be missing, and nobody would be told."""
+    return NodeError(
+        f"writing to a table: {table} is gone with the rows that this job wrote; put it back and start again, or start from the beginning",
+        kind="user",
+        field="table",
+    )
+
+
+def columns_matched(target: Sequence[TargetColumn], schema: StructType, table: TableName) -> dict[str, TargetColumn]:
+    """The target's column for each of ours, by name and else without regard to case; NodeError for one that is not there."""
+    if not target:
+        raise table_gone(table)
+    by_name = {found.name.lower(): found for found in target} | {found.name: found for found in target}
+    unknown = [name for name in schema.names if name not in by_name and name.lower() not in by_name]
+    if unknown:
+        columns = ", ".join(found.name for found in target)
+        raise user_error(f"table {table} has no column {unknown[0]}; its columns are {columns}: add it, or drop it before", "table")
+    if ORDINAL_COLUMN in schema.names:
+        raise user_error(f"the column name {ORDINAL_COLUMN} is taken by the node itself; rename it before", "table")
+    return {name: by_name.get(name) or by_name[name.lower()] for name in schema.names}
+
+
+def provenance(target: Sequence[TargetColumn], schema: StructType, *, generation: str, batch_id: int) -> Mapping[str, str | int]:
+    """Where a row comes from, for the columns that the table has for it."""
+    names = {found.name for found in target}
+    values: dict[str, str | int] = {GENERATION_COLUMN: generation, BATCH_COLUMN: batch_id}
+    return {name: value for name, value in values.items() if name in names and name not in schema.names}
+
+
+def user_error(message: str, field: str) -> NodeError:
+    """The job is wrong, at `field` of the node."""
+    return NodeError(f"writing to a table: {message}", permanent=True, kind="user", field=field)
