@@ -15,10 +15,10 @@ from jobs.api.parsers import BoundedJsonParser, TextParser
 from jobs.dag.graph import check_document
 from jobs.dag.importing import import_document
 from jobs.dag.problems import Problem
-from jobs.models import Role
+from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
-from jobs.selectors.jobs import job_get
+from jobs.selectors.jobs import job_get, jobs_visible
 from jobs.selectors.refusals import Invalid, NotYet
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.services.jobs import job_document, project_for
@@ -93,14 +93,21 @@ class ImportOut(Shape):
     connections: list[ProposedConnectionOut]
 
 
-class ValidateView(ApiView):
+class DocumentView(ApiView):
+    def _project(self, body: ValidateBody | PreviewBody, role: Role) -> Project:
+        """The one that was named, else that of the job whose document this is, else the user's own."""
+        job = jobs_visible(self.user()).filter(job_name=str(body.document.get("name", ""))).select_related("project").first()
+        return project_for(user=self.user(), slug=body.project or (job.project.slug if job else ""), role=role)
+
+
+class ValidateView(DocumentView):
     @described(
         "Problems of a document: structure at once, then Spark's own analysis", takes=ValidateBody, responds=ValidationOut, tag="documents"
     )
     def post(self, request: Request) -> Response:
         data = json_object(request)
         body = body_read(request, ValidateBody) if "document" in data else ValidateBody(document=data)
-        project = project_for(user=self.user(), slug=body.project, role=Role.VIEWER)
+        project = self._project(body, Role.VIEWER)
         document, problems = check_document(body.document, REGISTRY.catalogue())
         if document is None or not body.analyse:
             reason = "not asked for" if not body.analyse else "the problems above come first"
@@ -113,11 +120,11 @@ class ValidateView(ApiView):
         return answer(ValidationOut(problems=[*problems, *more], schemas=found.schemas, analysed=True, analysis=""))
 
 
-class PreviewView(ApiView):
+class PreviewView(DocumentView):
     @described("The first rows into and out of one node", takes=PreviewBody, responds=PreviewOut, tag="documents")
     def post(self, request: Request) -> Response:
         body = body_read(request, PreviewBody)
-        project = project_for(user=self.user(), slug=body.project, role=Role.EDITOR)
+        project = self._project(body, Role.EDITOR)
         document, problems = check_document(body.document, REGISTRY.catalogue())
         if document is None or body.node_id not in document.nodes:
             raise Invalid("the document, or the node, cannot be previewed", problems=problems)

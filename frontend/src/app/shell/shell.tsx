@@ -1,9 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'react-router'
-import { ApiError, request } from '../../api/request'
-import type { Me } from '../../api/types'
+import { ApiError } from '../../api/request'
+import { useMe } from '../../api/use-me'
 import { followOverview } from '../../live/overview-stream'
 import { AnswerList } from '../../shared/answer-list'
 import { useStartAsked } from '../../shared/start-asked'
@@ -24,7 +23,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const [searching, setSearching] = useState(false)
   const [sheet, setSheet] = useState(false)
   const asked = useStartAsked((state) => state.asked)
-  const me = useQuery({ queryKey: ['me'], queryFn: () => request<Me>('GET', '/api/me'), staleTime: 300_000 })
+  const me = useMe()
   const signedOut = me.error instanceof ApiError && (me.error.status === 401 || me.error.status === 403)
   useEffect(() => {
     if (signedOut) location.assign(`/sign-in?next=${encodeURIComponent(pathname)}`)

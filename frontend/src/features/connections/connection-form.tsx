@@ -5,6 +5,7 @@ import { ApiError } from '../../api/request'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { answer } from '../../shared/answers'
 import { ConfigField } from './config-field'
+import { ProjectField } from '../../shared/project-field'
 import { changeConnection, createConnection } from './connection-requests'
 import { fieldsOf, initialConfig, isShown, secretsSent, secretsShown } from './kind-fields'
 import { SecretField } from './secret-field'
@@ -44,6 +45,7 @@ export function ConnectionForm({ kind, connection, onSaved, onCancel }: Props) {
   const [config, setConfig] = useState<Record<string, unknown>>(() => ({ ...initialConfig(fields), ...connection?.config }))
   const [secrets, setSecrets] = useState<Record<string, string | null | undefined>>({})
   const [refused, setRefused] = useState(NO_REFUSAL)
+  const [project, setProject] = useState('')
   const [busy, setBusy] = useState(false)
   const change = (field: string, value: unknown) => {
     setRefused(({ whole, fields }) => ({ whole, fields: Object.fromEntries(Object.entries(fields).filter(([name]) => name !== field)) }))
@@ -56,7 +58,7 @@ export function ConnectionForm({ kind, connection, onSaved, onCancel }: Props) {
     const given = secretsSent(kind, config, secrets, connection?.secrets ?? {})
     const content = { name: name.trim(), description: description.trim(), config: Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)), secrets: given }
     try {
-      const kept = connection ? await changeConnection(connection.id, content) : await createConnection(kind.kind, content)
+      const kept = connection ? await changeConnection(connection.id, content) : await createConnection(kind.kind, project, content)
       answer(true, t('kept', { name: kept.name }))
       onSaved(kept)
     } catch (error) {
@@ -75,6 +77,7 @@ export function ConnectionForm({ kind, connection, onSaved, onCancel }: Props) {
     <form className="pw-form-column" onSubmit={(event) => void save(event)}>
       <TextInput data-autofocus label={t('form.name')} description={t('form.nameHelp')} value={name} maxLength={100} error={refused.fields.name} inputWrapperOrder={order} onChange={(event) => setName(event.currentTarget.value)} />
       <Textarea label={t('form.description')} value={description} maxLength={500} autosize minRows={1} maxRows={4} onChange={(event) => setDescription(event.currentTarget.value)} />
+      {!connection && <ProjectField value={project} onChange={setProject} />}
       {drawn(false)}
       {secretsShown(kind, config).map((field) => (
         <SecretField key={field} label={kind.secrets[field] ?? field} kept={connection?.secrets[field] === true} value={secrets[field]} error={refused.fields[`secrets/${field}`]} onChange={(value) => setSecrets((old) => ({ ...old, [field]: value }))} />

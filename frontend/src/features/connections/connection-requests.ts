@@ -12,7 +12,7 @@ export interface ConnectionContent {
 
 export const readConnections = async () => (await request<{ results: Connection[] }>('GET', '/api/connections?page_size=500')).results
 export const readKinds = async () => (await request<{ results: ConnectionKind[] }>('GET', '/api/connection-kinds')).results
-export const createConnection = (kind: string, content: ConnectionContent) => request<Connection>('POST', '/api/connections', { kind, ...content })
+export const createConnection = (kind: string, project: string, content: ConnectionContent) => request<Connection>('POST', '/api/connections', { kind, project, ...content })
 export const changeConnection = (id: number, content: ConnectionContent) => request<Connection>('PATCH', path(id), content)
 export const deleteConnection = (id: number) => request<undefined>('DELETE', path(id))
 export const testConnection = (id: number) => request<ConnectionTest>('POST', `${path(id)}/test`, {})

@@ -12,8 +12,8 @@ export const switchJob = (name: string, on: boolean) => request<Job>('POST', `${
 export const exportAddress = (name: string, format: 'json' | 'yaml') => `${job(name)}/export?format=${format}`
 
 /** A draft without nodes; it is published from the editor. */
-export const createJob = (name: string, title: string, type: JobType) =>
-  request<Job>('POST', '/api/jobs', { schema_version: 1, name, title, type, nodes: {}, edges: {}, publish: false })
+export const createJob = (name: string, title: string, type: JobType, project: string) =>
+  request<Job>('POST', '/api/jobs', { schema_version: 1, name, title, type, nodes: {}, edges: {}, publish: false, project })
 
 export const createFromDocument = (document: Record<string, unknown>) => request<Job>('POST', '/api/jobs', { ...document, publish: false })
 

@@ -3,6 +3,7 @@ import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { JobType } from '../../api/types'
+import { ProjectField } from '../../shared/project-field'
 import { createJob } from './job-requests'
 import { slugOf } from './slug'
 
@@ -15,6 +16,7 @@ export function NewJobDialog({ onClose }: { onClose: () => void }) {
   const [title, setTitle] = useState('')
   const [name, setName] = useState<string | null>(null)
   const [type, setType] = useState<JobType>('STREAMING')
+  const [project, setProject] = useState('')
   const [error, setError] = useState('')
   const [busy, setBusy] = useState(false)
   const slug = name ?? slugOf(title)
@@ -26,7 +28,7 @@ export function NewJobDialog({ onClose }: { onClose: () => void }) {
     }
     setBusy(true)
     try {
-      const made = await createJob(slug, title.trim(), type)
+      const made = await createJob(slug, title.trim(), type, project)
       void navigate(`/jobs/${encodeURIComponent(made.job_name)}`)
     } catch (failure) {
       setError((failure as Error).message)
@@ -43,6 +45,7 @@ export function NewJobDialog({ onClose }: { onClose: () => void }) {
           <SegmentedControl size="xs" fullWidth value={type} onChange={(value) => setType(value as JobType)} data={TYPES.map((value) => ({ value, label: t(`shared:jobType.${value}`) }))} />
           <p className="pw-help">{t(`new.typeHelp.${type}`)}</p>
         </div>
+        <ProjectField value={project} onChange={setProject} />
         <div className="pw-form-acts">
           <Button onClick={onClose}>{t('shared:cancel')}</Button>
           <Button type="submit" variant="filled" loading={busy}>
