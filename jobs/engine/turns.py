@@ -7,9 +7,9 @@ import threading
 import time
 from collections.abc import Callable
 
-_PLACES = threading.BoundedSemaphore(2 * (os.cpu_count() or 1))
+_PLACES = threading.BoundedSemaphore(os.cpu_count() or 1)
 #: A stream without input has nothing to show for a start; it does not keep others waiting longer.
-_MOST_SECONDS = 5.0
+_MOST_SECONDS = 15.0
 _LOOK_SECONDS = 0.2
 
 
