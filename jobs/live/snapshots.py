@@ -33,7 +33,7 @@ def execution_snapshot(user: "User", execution_id: str) -> SnapshotMessage:
     sample = MetricSample.objects.filter(execution_id=execution_id, resolution=1).order_by("-time").first()
     return SnapshotMessage(
         seq=row.seq,
-        execution=execution_out(row, with_trace=True),
+        execution=execution_out(row, detailed=True),
         events=[event for event in events_out(row, limit=EVENTS) if event.seq <= row.seq],
         checkpoints=checkpoints_out(checkpoints),
         metrics=_metrics(sample, row.seq) if sample else None,

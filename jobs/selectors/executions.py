@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
+from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.models import LEASED, Event, Execution, ExecutionStatus, Job
 from jobs.selectors.access import projects_visible
+from jobs.selectors.overdue import checkpoint_overdue
 from jobs.selectors.refusals import NotFound
 from jobs.selectors.shapes.execution import EventOut, ExecutionOut, JobTypeWord, ShownStatus, StatusWord, TriggerWord
 
@@ -51,11 +53,11 @@ def executions_for_lists(rows: QuerySet[Execution]) -> QuerySet[Execution]:
 
 
 def execution_detail(*, user: "User | AnonymousUser", execution_id: str) -> ExecutionOut:
-    """One execution with its stack trace, or NotFound."""
+    """One execution with its stack trace and whether its checkpoint is overdue, or NotFound."""
     row = executions_with_facts(executions_visible(user).filter(execution_id=execution_id)).first()
     if row is None:
         raise NotFound(f'execution "{execution_id[:64]}" does not exist, or not for you')
-    return execution_out(row, with_trace=True)
+    return execution_out(row, detailed=True)
 
 
 def execution_message_out(execution_id: str) -> ExecutionOut:
@@ -67,7 +69,7 @@ def executions_out(rows: Iterable[Execution]) -> list[ExecutionOut]:
     return [execution_out(row) for row in rows]
 
 
-def execution_out(row: Execution, *, with_trace: bool = False) -> ExecutionOut:
+def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
     """`row` comes from `executions_with_facts` or `executions_for_lists`."""
     checkpointing = bool(getattr(row, "checkpoint_pending", False)) and row.status == ExecutionStatus.RUNNING
     driver = row.driver if row.status in LEASED else None
@@ -94,7 +96,7 @@ def execution_out(row: Execution, *, with_trace: bool = False) -> ExecutionOut:
         written_records=row.written_records,
         failed_records=row.failed_records,
         error_message=row.error_message,
-        error_stack_trace=row.error_stack_trace if with_trace else None,
+        error_stack_trace=row.error_stack_trace if detailed else None,
         error_node_id=row.error_node_id,
         error_class=row.error_class,
         retry_count=row.retry_count,
@@ -107,6 +109,7 @@ def execution_out(row: Execution, *, with_trace: bool = False) -> ExecutionOut:
         worker=f"{driver.host}:{driver.pid}" if driver else "",
         created_by=row.created_by.get_username() if row.created_by else "",
         last_checkpoint_time=getattr(row, "last_checkpoint", None),
+        checkpoint_overdue=checkpoint_overdue(row, timezone.now()) if detailed else None,
     )
 
 

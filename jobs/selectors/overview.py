@@ -31,6 +31,7 @@ def overview_out(user: "User") -> OverviewOut:
     leased = list(visible.filter(status__in=LEASED).values_list("execution_id", "job_id"))
     rates = rates_now([execution_id for execution_id, _ in leased])
     schedules = _schedules(user)
+    attention, attention_count = attention_out(visible, failing, now)
     return OverviewOut(
         health=tasks_trouble(),
         jobs=jobs_visible(user).count(),
@@ -40,7 +41,8 @@ def overview_out(user: "User") -> OverviewOut:
         in_per_second=sum(sample.in_per_second for sample in rates.values()),
         out_per_second=sum(sample.out_per_second for sample in rates.values()),
         rejected_per_second=sum(rejected_rate(sample) for sample in rates.values()),
-        attention=attention_out(visible, failing, now),
+        attention=attention,
+        attention_count=attention_count,
         chart=chart_out(visible, now),
         lanes=lanes_out(visible, rates, now),
         next_starts=_next_starts(schedules, now),

@@ -35,6 +35,7 @@ def test_a_job_fails_by_its_latest_execution_only(browser: Client, editor: User)
     assert (found["jobs"], found["failing"]) == (2, 1)
     (one,) = found["attention"]
     assert (one["kind"], one["node_id"], one["node_name"], one["first_error_line"]) == ("FAILED", "out", "Out", "writing: refused")
+    assert one["node_type"].startswith("sink.")
 
 
 def test_what_nobody_confirms_what_is_tried_again_and_what_has_no_checkpoint_needs_attention(browser: Client, editor: User) -> None:
@@ -55,6 +56,16 @@ def test_what_nobody_confirms_what_is_tried_again_and_what_has_no_checkpoint_nee
     assert browser.get("/api/overview").json()["running"] == 5
 
 
+def test_an_execution_says_itself_whether_its_checkpoint_is_overdue(browser: Client, editor: User) -> None:
+    now = timezone.now()
+    bare = running(job(editor, "bare"), start_time=now - timedelta(minutes=14))
+    idle = running(job(editor, "idle"), start_time=now - timedelta(minutes=14), resolved={"checkpoint_interval": 30})
+    MetricSample.objects.create(execution=bare, resolution=10, time=now - timedelta(minutes=5), rows_in=9, in_per_second=0.9)
+    overdue = {run.job_name: browser.get(f"/api/executions/{run.execution_id}").json()["checkpoint_overdue"] for run in (bare, idle)}
+    assert overdue == {"bare": True, "idle": False}
+    assert {one["checkpoint_overdue"] for one in browser.get("/api/executions").json()["results"]} == {None}
+
+
 def test_many_failures_do_not_hide_what_goes_wrong_now(browser: Client, editor: User) -> None:
     for number in range(25):
         execution(job(editor, f"failed-{number}"), S.FAILED, end_time=timezone.now())
@@ -62,6 +73,7 @@ def test_many_failures_do_not_hide_what_goes_wrong_now(browser: Client, editor: 
     found = concerns(browser)
     assert len(found) == 20
     assert found["silent"] == "UNCONFIRMED"
+    assert browser.get("/api/overview").json()["attention_count"] == 26
 
 
 def test_rates_and_the_chart_add_up_what_runs(browser: Client, editor: User) -> None:

@@ -1014,7 +1014,7 @@ export interface components {
     schemas: {
         /**
          * AttentionOut
-         * @description Something a person should look at, and since when. `node_name` and `first_error_line` are empty where none is known.
+         * @description Something a person should look at, and since when. `node_name`, `node_type` and `first_error_line` are empty where none is known.
          */
         AttentionOut: {
             /**
@@ -1027,6 +1027,8 @@ export interface components {
             node_id: string;
             /** Node Name */
             node_name: string;
+            /** Node Type */
+            node_type: string;
             /** First Error Line */
             first_error_line: string;
             /**
@@ -1608,7 +1610,7 @@ export interface components {
         };
         /**
          * ExecutionOut
-         * @description `shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint. `error_stack_trace`: null in lists.
+         * @description `shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint. `error_stack_trace` and `checkpoint_overdue`: null in lists.
          *
          *     `resolved` are the settings it runs with; `worker` is the driver, "host:pid", while one holds the lease.
          */
@@ -1705,6 +1707,8 @@ export interface components {
             created_by: string;
             /** Last Checkpoint Time */
             last_checkpoint_time: string | null;
+            /** Checkpoint Overdue */
+            checkpoint_overdue: boolean | null;
         };
         /** ExecutionPage */
         ExecutionPage: {
@@ -2066,7 +2070,7 @@ export interface components {
          * OverviewOut
          * @description Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one.
          *
-         *     `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
+         *     `attention` holds the worst 20 of `attention_count`. `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
          */
         OverviewOut: {
             /** Health */
@@ -2087,6 +2091,8 @@ export interface components {
             rejected_per_second: number;
             /** Attention */
             attention: components["schemas"]["AttentionOut"][];
+            /** Attention Count */
+            attention_count: number;
             chart: components["schemas"]["ChartOut"];
             /** Lanes */
             lanes: components["schemas"]["LaneOut"][];

@@ -13,8 +13,9 @@ TriggerWord = Literal["CRON", "MANUAL", "EVENT", "DEPENDENCY", "RETRY", "RESTORE
 
 
 class ExecutionOut(Shape):
-    """`shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint. `error_stack_trace`: null in lists.
+    """`shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint.
 
+    `error_stack_trace` and `checkpoint_overdue`: null in lists.
     `resolved` are the settings it runs with; `worker` is the driver, "host:pid", while one holds the lease.
     """
 
@@ -53,6 +54,7 @@ class ExecutionOut(Shape):
     worker: str
     created_by: str
     last_checkpoint_time: datetime | None
+    checkpoint_overdue: bool | None
 
 
 class EventOut(Shape):

@@ -10,12 +10,13 @@ from jobs.selectors.shapes.execution import ExecutionOut, StatusWord
 
 
 class AttentionOut(Shape):
-    """Something a person should look at, and since when. `node_name` and `first_error_line` are empty where none is known."""
+    """Something a person should look at, and since when. `node_name`, `node_type` and `first_error_line` are empty where none is known."""
 
     kind: Literal["FAILED", "UNCONFIRMED", "RETRYING", "NO_CHECKPOINT"]
     execution: ExecutionOut
     node_id: str
     node_name: str
+    node_type: str
     first_error_line: str
     since: datetime
 
@@ -54,6 +55,7 @@ class NextStartOut(Shape):
 class OverviewOut(Shape):
     """Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one.
 
+    `attention` holds the worst 20 of `attention_count`.
     `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
     """
 
@@ -66,6 +68,7 @@ class OverviewOut(Shape):
     out_per_second: float
     rejected_per_second: float
     attention: list[AttentionOut]
+    attention_count: int
     chart: ChartOut
     lanes: list[LaneOut]
     next_starts: list[NextStartOut]

@@ -6,17 +6,16 @@ import { Figure, Unit } from '../../shared/figure'
 import { count, duration, NO_VALUE, percent, rate, span } from '../../shared/numbers'
 import { useNow } from '../../shared/use-now'
 
-/** The last completed checkpoint's age, with a warning once it is three intervals old. */
+/** The last completed checkpoint's age, with a warning once the server calls it overdue. */
 function LastCheckpoint({ execution }: { execution: Execution }) {
   const { t } = useTranslation(['executions', 'shared'])
   const now = useNow()
   const every = Number(execution.resolved.checkpoint_interval ?? 0) * 1000
   const at = execution.last_checkpoint_time ? Date.parse(execution.last_checkpoint_time) : null
   const age = at === null ? null : now - at
-  const old = age !== null && every > 0 && execution.status === 'RUNNING' && age > every * 3
   const shown = age === null ? null : span(age)
   return (
-    <Figure label={t('strip.checkpoint')} {...(old ? { tone: 'warn' as const, glyph: 'stale' } : {})} note={every > 0 ? t('strip.every', { duration: duration(every) }) : ''}>
+    <Figure label={t('strip.checkpoint')} {...(execution.checkpoint_overdue ? { tone: 'warn' as const, glyph: 'stale' } : {})} note={every > 0 ? t('strip.every', { duration: duration(every) }) : ''}>
       {shown ? (
         <>
           {shown.value} <Unit>{t('strip.ago', { unit: t(`shared:unit.${shown.unit}`) })}</Unit>
