@@ -4,7 +4,7 @@ import { topologicalOrder, type DagDocument, type Layout, type Position } from '
 
 export const NODE_WIDTH = 188
 export const NODE_HEIGHT = 92
-const COLUMN = 248
+const COLUMN = 240
 const ROW = 128
 
 /** The layout with a place for every node; places that exist are kept. */

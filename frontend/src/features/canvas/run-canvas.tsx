@@ -11,6 +11,7 @@ import type { CountsStore } from './counts'
 import './i18n'
 import { RunEdge, type RunEdgeData } from './run-edge'
 import { CountsContext, RunNode, type RunNodeData } from './run-node'
+import { useOpeningView } from './use-opening-view'
 
 const nodeTypes = { run: RunNode }
 const edgeTypes = { run: RunEdge }
@@ -32,6 +33,11 @@ export interface RunCanvasProps {
 
 /** Only one node failed; the others ended with it. */
 const glyphOf = (status: string) => (status === 'FAILED' ? 'cancelled' : status.toLowerCase())
+
+function OpeningView() {
+  useOpeningView(true)
+  return null
+}
 
 /** The job's canvas, read-only, with live totals on nodes and rates on edges. */
 export function RunCanvas({ document, layout, catalogue, counts, status, stale = false, errorNodeId = '', selected = null, onSelect }: RunCanvasProps) {
@@ -80,12 +86,11 @@ export function RunCanvas({ document, layout, catalogue, counts, status, stale =
             onlyRenderVisibleElements={nodes.length > MANY_NODES}
             minZoom={0.2}
             maxZoom={2}
-            fitView
-            fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
             deleteKeyCode={null}
             proOptions={{ hideAttribution: true }}
           >
             <Background variant={BackgroundVariant.Dots} gap={16} size={1.2} color="var(--canvas-dot)" />
+            <OpeningView />
             <CanvasTools />
             <Panel position="bottom-right" className="pw-legend">
               <span>{t('legendWidth')}</span>

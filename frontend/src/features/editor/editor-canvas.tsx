@@ -8,6 +8,7 @@ import { NODE_HEIGHT, NODE_WIDTH } from '../../dag/layout'
 import '../canvas/canvas.css'
 import { CanvasTools } from '../canvas/canvas-tools'
 import '../canvas/i18n'
+import { useOpeningView } from '../canvas/use-opening-view'
 import { EditorEdge } from './editor-edge'
 import { EditorNode, type EditorNodeData } from './editor-node'
 import { useEditor } from './editor-store'
@@ -36,10 +37,11 @@ function edgeAt(x: number, y: number): string | undefined {
 
 export function EditorCanvas() {
   const { t } = useTranslation('canvas')
-  const { screenToFlowPosition, fitView } = useReactFlow()
+  const { screenToFlowPosition } = useReactFlow()
   const { nodes, onNodesChange, onDragStop } = useFlowNodes()
   const edges = useFlowEdges()
   const [hadNodes] = useState(() => Object.keys(useEditor.getState().history.present.document.nodes).length > 0)
+  const showBeginning = useOpeningView(hadNodes)
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const well = useRef<HTMLElement>(null)
 
@@ -114,15 +116,13 @@ export function EditorCanvas() {
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         minZoom={0.2}
         maxZoom={2}
-        fitView={hadNodes}
-        fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
         deleteKeyCode={null}
         selectionKeyCode="Shift"
         multiSelectionKeyCode={['Meta', 'Control']}
         proOptions={{ hideAttribution: true }}
       >
         <Background variant={BackgroundVariant.Dots} gap={16} size={1.2} color="var(--canvas-dot)" />
-        <CanvasTools onTidy={() => void tidyUp().then(() => fitView({ padding: 0.15, maxZoom: 1 }))} />
+        <CanvasTools onTidy={() => void tidyUp().then(() => requestAnimationFrame(showBeginning))} />
         {nodes.length > 0 && (
           <MiniMap className="pw-minimap" pannable zoomable nodeColor={mapColour} nodeBorderRadius={6} bgColor="var(--surface-raised)" maskColor="color-mix(in srgb, var(--surface-canvas) 70%, transparent)" style={{ width: 128, height: 80 }} />
         )}
