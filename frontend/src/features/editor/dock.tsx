@@ -3,6 +3,7 @@ import { IconChevronDown, IconChevronUp } from '@tabler/icons-react'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
+import { lessName } from '../../dag/less-name'
 import { ordered } from '../../dag/problems'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
@@ -21,7 +22,7 @@ function Problems() {
           <button type="button" onClick={() => useEditor.getState().focusProblem(problem)}>
             <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={t(`severity.${problem.severity}`)} />
             <span className="pw-problem-node">{problem.node_id ? (document.nodes[problem.node_id]?.name ?? problem.node_id) : t('wholeJob')}</span>
-            <span>{problem.message}</span>
+            <span>{lessName(problem.message, document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
             <code>{problem.code}</code>
           </button>
         </li>

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Execution } from '../../api/types'
+import { lessName } from '../../dag/less-name'
 import { StateGlyph } from '../../shared/state-glyph'
 
 /** What failed, at which node; the trace is one click away. */
@@ -15,7 +16,7 @@ export function ErrorLine({ execution, nodeName }: { execution: Execution; nodeN
         <StateGlyph state={execution.status === 'FAILED' ? 'failed' : 'warning'} />
         {nodeName && <b>{nodeName}</b>}
         <span className="pw-grow pw-lines-2" title={execution.error_message}>
-          {execution.error_message}
+          {lessName(execution.error_message, nodeName)}
         </span>
         {execution.error_stack_trace && <Button onClick={() => setOpened(!opened)}>{t(opened ? 'error.hide' : 'error.show')}</Button>}
       </div>
