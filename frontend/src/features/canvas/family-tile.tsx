@@ -1,4 +1,5 @@
 import type { Family } from '../../dag/document'
+import './family-tile.css'
 import { NodeIcon } from './node-icon'
 
 /** The family's mark: round on the left for a source, on the right for a sink, square for a flow. */

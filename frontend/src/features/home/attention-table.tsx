@@ -1,10 +1,13 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core'
 import { IconArrowRight } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { request } from '../../api/request'
 import type { Attention } from '../../api/types'
+import { familyOf, type NodeType } from '../../dag/document'
+import { lessName } from '../../dag/less-name'
 import { DataTable, type Column } from '../../shared/data-table'
 import { ExecutionBadge } from '../../shared/execution-badge'
 import { RelativeTime } from '../../shared/relative-time'
@@ -13,6 +16,7 @@ import { StateBadge } from '../../shared/state-badge'
 import { useStateWord } from '../../shared/state-word'
 import { useAct } from '../../shared/use-act'
 import { useStart } from '../../shared/use-start'
+import { FamilyTile } from '../canvas/family-tile'
 
 const at = (one: Attention) => `/executions/${one.execution.execution_id}${one.node_id ? `?node=${encodeURIComponent(one.node_id)}` : ''}`
 
@@ -45,11 +49,20 @@ function Acts({ one }: { one: Attention }) {
   )
 }
 
-/** What a person should look at: state, job, node, first error line, since when, and the way out. */
-/** The server lists no more than these, the worst first. */
-const MOST_SHOWN = 20
+function FailedNode({ one }: { one: Attention }) {
+  const types = useQuery({ queryKey: ['node-types'], queryFn: () => request<{ results: NodeType[] }>('GET', '/api/node-types'), staleTime: 600_000 })
+  if (!one.node_name) return <>–</>
+  const icon = types.data?.results.find((type) => type.type === one.node_type)?.icon
+  return (
+    <span className="pw-line" title={one.node_id}>
+      {one.node_type && <FamilyTile family={familyOf(one.node_type)} icon={icon ?? 'puzzle'} />}
+      <span className="pw-cut">{one.node_name}</span>
+    </span>
+  )
+}
 
-export function AttentionTable({ attention }: { attention: readonly Attention[] }) {
+/** What a person should look at, the worst first: state, job, node, first error line, since when, and the way out. */
+export function AttentionTable({ attention, total }: { attention: readonly Attention[]; total: number }) {
   const { t } = useTranslation('home')
   const navigate = useNavigate()
   const said = useStateWord()
@@ -59,30 +72,30 @@ export function AttentionTable({ attention }: { attention: readonly Attention[] 
       {
         key: 'job',
         title: t('attention.job'),
-        width: 264,
+        width: 216,
         cell: (one) => (
           <>
             <div className="pw-cut pw-home-name" title={one.execution.job_title}>
               {one.execution.job_title}
             </div>
-            <div className="pw-mono-11 pw-3 pw-cut">{one.execution.job_name}</div>
+            {one.execution.job_title !== one.execution.job_name && <div className="pw-mono-11 pw-3 pw-cut">{one.execution.job_name}</div>}
           </>
         ),
       },
-      { key: 'node', title: t('attention.node'), width: 150, cell: (one) => <span title={one.node_id}>{one.node_name || '–'}</span> },
+      { key: 'node', title: t('attention.node'), width: 160, cell: (one) => <FailedNode one={one} /> },
       {
         key: 'error',
         title: t('attention.error'),
         cell: (one) => (
           <span className={`pw-mono-11 pw-lines-2 ${one.kind === 'FAILED' ? 'pw-bad' : one.kind === 'RETRYING' ? 'pw-2' : 'pw-warn'}`} title={one.first_error_line}>
-            {one.first_error_line || t(`attention.words.${one.kind}`)}
+            {lessName(one.first_error_line, one.node_name) || t(`attention.words.${one.kind}`)}
           </span>
         ),
       },
       {
         key: 'since',
         title: t('attention.since'),
-        width: 118,
+        width: 100,
         numeric: true,
         cell: (one) => (
           <>
@@ -99,7 +112,7 @@ export function AttentionTable({ attention }: { attention: readonly Attention[] 
   )
   return (
     <section className="pw-home-attention">
-      <SectionHead title={t('attention.title')} count={attention.length < MOST_SHOWN ? attention.length : `${MOST_SHOWN}+`} />
+      <SectionHead title={t('attention.title')} count={total} note={total > attention.length ? t('attention.worst', { count: attention.length }) : ''} />
       <div className="pw-table-wrap">
         <DataTable label={t('attention.title')} columns={columns} rows={attention} keyOf={(one) => `${one.kind}${one.execution.execution_id}`} twoLines onRow={(one) => void navigate(at(one))} />
       </div>

@@ -152,7 +152,7 @@ export default function HomePage() {
       {never && <Welcome jobs={overview.jobs} />}
       {overview && !never && (
         <div className="pw-home">
-          {overview.attention.length > 0 && <AttentionTable attention={overview.attention} />}
+          {overview.attention.length > 0 && <AttentionTable attention={overview.attention} total={overview.attention_count} />}
           <section className="pw-home-low">
             <div>
               <LastHour overview={overview} />

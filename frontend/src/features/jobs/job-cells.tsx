@@ -34,9 +34,11 @@ export function JobIdentity({ job }: { job: Job }) {
         )}
         {!job.enabled && <span className="pw-chip pw-chip-warn">{t('off')}</span>}
       </div>
-      <div className="pw-mono-11 pw-3 pw-cut" title={job.job_name}>
-        {job.job_name}
-      </div>
+      {job.title && job.title !== job.job_name && (
+        <div className="pw-mono-11 pw-3 pw-cut" title={job.job_name}>
+          {job.job_name}
+        </div>
+      )}
     </>
   )
 }
