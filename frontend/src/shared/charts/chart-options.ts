@@ -19,14 +19,27 @@ export interface ChartLook {
 /** Steps of a time axis in seconds. */
 const STEPS = [1, 5, 10, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400]
 
+/** Room at the right for half of the last time's words. */
+const HALF_CLOCK = 26
+const HEADROOM = 1.12
+
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 const FONT = () => `10.5px ${token('font') || 'sans-serif'}`
+
+/** Where the y axis ends: above the highest value, and above the words of a limit that is within reach. */
+export function topOf(look: Pick<ChartLook, 'atLeast' | 'limit'>, high: number): number {
+  const top = Math.max(look.atLeast, high * HEADROOM)
+  const limit = look.limit()?.at ?? 0
+  return (limit <= top ? Math.max(top, limit * (HEADROOM + 0.06)) : top) || 1
+}
 
 function drawMarks(plot: uPlot, look: ChartLook): void {
   const { ctx, bbox } = plot
   const ratio = devicePixelRatio
   ctx.save()
   ctx.font = `${10.5 * ratio}px ${token('font')}`
+  // The axes leave theirs behind, and words would lie on their line.
+  ctx.textBaseline = 'alphabetic'
   ctx.lineWidth = ratio
   ctx.setLineDash([3 * ratio, 3 * ratio])
   for (const mark of look.bars || look.times().length < 2 ? [] : look.marks()) {
@@ -50,7 +63,11 @@ function drawMarks(plot: uPlot, look: ChartLook): void {
     ctx.lineTo(bbox.left + bbox.width, top)
     ctx.stroke()
     ctx.textAlign = 'right'
-    ctx.fillText(limit.words, bbox.left + bbox.width, top - 4 * ratio)
+    ctx.lineWidth = 4 * ratio
+    ctx.setLineDash([])
+    ctx.strokeStyle = token('surface-page')
+    ctx.strokeText(limit.words, bbox.left + bbox.width, top - 5 * ratio)
+    ctx.fillText(limit.words, bbox.left + bbox.width, top - 5 * ratio)
   }
   ctx.restore()
 }
@@ -82,12 +99,12 @@ export function chartOptions(look: ChartLook, width: number, height: number): uP
   return {
     width,
     height,
-    padding: look.axes ? [8, 8, 0, 0] : [2, 0, 0, 0],
+    padding: look.axes ? [8, HALF_CLOCK, 0, 0] : [2, 0, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 5 }, drag: { x: false, y: false }, ...(look.sync ? { sync: { key: look.sync, scales: ['x', null] } } : {}) },
     scales: {
       x: look.bars ? { time: false, range: (_plot, low, high) => [(low ?? 0) - 0.6, (high ?? 0) + 0.6] } : { time: true },
-      y: { range: (_plot, _low, high) => [0, Math.max(look.atLeast, (high || 0) * 1.12) || 1] },
+      y: { range: (_plot, _low, high) => [0, topOf(look, high || 0)] },
     },
     axes: look.axes
       ? [
