@@ -5,7 +5,7 @@ import { SkeletonRows } from './skeleton'
 export interface Column<T> {
   key: string
   title: ReactNode
-  /** Pixels; the one column without takes what is left. */
+  /** Pixels; the columns without share what is left. */
   width?: number
   numeric?: boolean
   /** The API's order for this column; a click turns it round. */

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { usePagedList, withQuery } from '../../api/pages'
 import type { Checkpoint } from '../../api/types'
-import { checkpointColumns, largestOf } from '../../shared/checkpoints/checkpoint-columns'
+import { checkpointColumns, isPinned, isSavepoint, largestOf } from '../../shared/checkpoints/checkpoint-columns'
 import { CheckpointDetail } from '../../shared/checkpoints/checkpoint-detail'
 import '../../shared/checkpoints/i18n'
 import { SizeFigure } from '../../shared/checkpoints/size-figure'
@@ -29,8 +29,8 @@ function Strip({ rows }: { rows: readonly Checkpoint[] }) {
   const kept = rows.filter((row) => row.status === 'COMPLETED')
   const sum = (of: (row: Checkpoint) => number) => kept.reduce((total, row) => total + of(row), 0)
   const failed = rows.filter((row) => row.status === 'FAILED').length
-  const pinned = rows.filter((row) => row.pinned).length
-  const savepoints = rows.filter((row) => row.is_savepoint).length
+  const pinned = rows.filter(isPinned).length
+  const savepoints = rows.filter(isSavepoint).length
   const shown = t('strip.ofShown')
   return (
     <div className="pw-strip">
@@ -41,7 +41,7 @@ function Strip({ rows }: { rows: readonly Checkpoint[] }) {
         <SizeFigure value={sum((row) => row.exclusive_bytes)} />
       </Figure>
       <Figure label={t('strip.kept')} note={`${t('strip.savepoints', { count: savepoints })}, ${t('strip.pinned', { count: pinned })}`}>
-        {count(rows.filter((row) => row.pinned || row.is_savepoint).length)}
+        {count(rows.filter((row) => isPinned(row) || isSavepoint(row)).length)}
       </Figure>
       <Figure label={t('strip.failed')} {...(failed > 0 ? { glyph: 'failed', tone: 'bad' as const } : {})} note={shown}>
         {count(failed)}
@@ -65,8 +65,9 @@ export default function CheckpointsPage() {
   const list = usePagedList<Checkpoint>(['checkpoints'], withQuery('/api/checkpoints', { q, job, status: state, kept }), { refetchInterval: 15_000 })
   useRefetchOnChange(list.refetch)
   const { rows } = list
-  const columns = useMemo(() => checkpointColumns(t, largestOf(rows ?? []), true), [t, rows])
   const selected = rows?.find((one) => String(one.id) === chosen)
+  const beside = selected !== undefined
+  const columns = useMemo(() => checkpointColumns(t, { largest: largestOf(rows ?? []), withJob: true, beside }), [t, rows, beside])
   const said = useStateWord()
   const all = { value: '', label: t('shared:all') }
   const filtered = Boolean(q || job || state || kept)

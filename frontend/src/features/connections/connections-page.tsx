@@ -39,18 +39,22 @@ const placeOf = (connection: Connection) => {
   return String(where)
 }
 
-function useColumns(kinds: ReadonlyMap<string, ConnectionKind>): Column<Connection>[] {
+/** With one of them open at the side, what its panel says leaves room for where the others are. */
+function useColumns(kinds: ReadonlyMap<string, ConnectionKind>, beside: boolean): Column<Connection>[] {
   const { t } = useTranslation('connections')
   return useMemo(
-    () => [
-      { key: 'name', title: t('column.name'), width: 230, cell: (row) => <span className="pw-connection-name" title={row.description || row.name}>{row.name}</span> },
-      { key: 'kind', title: t('column.kind'), width: 132, cell: (row) => <span className="pw-line pw-12 pw-2"><KindIcon icon={kinds.get(row.kind)?.icon ?? ''} />{kinds.get(row.kind)?.title ?? row.kind}</span> },
-      { key: 'place', title: t('column.place'), cell: (row) => <span className="pw-mono-11 pw-2" title={placeOf(row)}>{placeOf(row)}</span> },
-      { key: 'used', title: t('column.used'), width: 92, numeric: true, cell: (row) => t('jobs', { count: row.used_by.length }) },
-      { key: 'tested', title: t('column.tested'), width: 200, cell: (row) => <Tested connection={row} /> },
-      { key: 'changed', title: t('column.changed'), width: 112, numeric: true, cell: (row) => <RelativeTime time={row.update_time} /> },
-    ],
-    [t, kinds],
+    () => {
+      const columns: Column<Connection>[] = [
+        { key: 'name', title: t('column.name'), width: beside ? 190 : 230, cell: (row) => <span className="pw-connection-name" title={row.description || row.name}>{row.name}</span> },
+        { key: 'kind', title: t('column.kind'), width: 132, cell: (row) => <span className="pw-line pw-12 pw-2"><KindIcon icon={kinds.get(row.kind)?.icon ?? ''} />{kinds.get(row.kind)?.title ?? row.kind}</span> },
+        { key: 'place', title: t('column.place'), cell: (row) => <span className="pw-mono-11 pw-2" title={placeOf(row)}>{placeOf(row)}</span> },
+        { key: 'used', title: t('column.used'), width: 92, numeric: true, cell: (row) => t('jobs', { count: row.used_by.length }) },
+        { key: 'tested', title: t('column.tested'), width: 200, cell: (row) => <Tested connection={row} /> },
+        { key: 'changed', title: t('column.changed'), width: 112, numeric: true, cell: (row) => <RelativeTime time={row.update_time} /> },
+      ]
+      return beside ? columns.filter(({ key }) => key !== 'used' && key !== 'changed') : columns
+    },
+    [t, kinds, beside],
   )
 }
 
@@ -64,9 +68,9 @@ export default function ConnectionsPage() {
   const list = useQuery({ queryKey: ['connections'], queryFn: readConnections })
   const kinds = useQuery({ queryKey: ['connection-kinds'], queryFn: readKinds, staleTime: 600_000 })
   const byKind = useMemo(() => new Map((kinds.data ?? []).map((one) => [one.kind, one])), [kinds.data])
-  const columns = useColumns(byKind)
   const rows = list.data?.filter((row) => (!kind || row.kind === kind) && `${row.name} ${row.description} ${placeOf(row)}`.toLowerCase().includes(q.toLowerCase()))
   const selected = list.data?.find((row) => String(row.id) === chosen)
+  const columns = useColumns(byKind, selected !== undefined)
   const refetch = () => void list.refetch()
   const all = { value: '', label: t('shared:all') }
   const act = (

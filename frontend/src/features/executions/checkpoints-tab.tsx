@@ -6,6 +6,7 @@ import { checkpointColumns, largestOf } from '../../shared/checkpoints/checkpoin
 import { CheckpointDetail } from '../../shared/checkpoints/checkpoint-detail'
 import '../../shared/checkpoints/i18n'
 import { DataTable } from '../../shared/data-table'
+import { isFinal } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { MoreRows } from '../../shared/more-rows'
 import { Notice } from '../../shared/notice'
@@ -22,10 +23,11 @@ export function CheckpointsTab({ execution, live }: { execution: Execution; live
     const read = (list.rows ?? []).filter((one) => !heard.has(one.id))
     return [...live, ...read].sort((one, other) => other.checkpoint_id - one.checkpoint_id)
   }, [list.rows, live])
-  const columns = useMemo(() => checkpointColumns(t, largestOf(rows ?? []), false), [t, rows])
   const selected = rows?.find((one) => String(one.id) === chosen)
+  const beside = selected !== undefined
+  const columns = useMemo(() => checkpointColumns(t, { largest: largestOf(rows ?? []), beside }), [t, rows, beside])
   if (list.error && !rows) return <Failure error={list.error} what={t('title')} retry={list.refetch} />
-  if (rows?.length === 0) return <Notice title={t('noneOfExecution')}>{t('noneOfExecutionHelp')}</Notice>
+  if (rows?.length === 0) return <Notice title={t(isFinal(execution.status) ? 'noneTaken' : 'noneOfExecution')}>{t(isFinal(execution.status) ? 'noneTakenHelp' : 'noneOfExecutionHelp')}</Notice>
   return (
     <div className="pw-with-drawer">
       <div className="pw-table-wrap pw-grow">

@@ -23,17 +23,21 @@ export const largestOf = (rows: readonly Checkpoint[]): Largest => ({
 /** Nothing where no copy was ever complete. */
 export const keptBytes = (row: Checkpoint, bytes: number): number | null => (row.status === 'PENDING' || row.status === 'FAILED' ? null : bytes)
 
+/** What was kept by a person until it was deleted is kept no more. */
+export const isSavepoint = (row: Checkpoint): boolean => row.is_savepoint && row.status !== 'EXPIRED'
+export const isPinned = (row: Checkpoint): boolean => row.pinned && row.status !== 'EXPIRED'
+
 const share = (part: number, whole: number) => `${Math.min(100, (part / whole) * 100)}%`
 
 export function CheckpointChips({ checkpoint, t }: { checkpoint: Checkpoint; t: TFunction<'checkpoints'> }) {
   return (
     <>
-      {checkpoint.is_savepoint && (
+      {isSavepoint(checkpoint) && (
         <span className="pw-chip">
           <IconDeviceFloppy size={12} aria-hidden /> {t('savepoint')}
         </span>
       )}
-      {checkpoint.pinned && (
+      {isPinned(checkpoint) && (
         <span className="pw-chip">
           <IconPin size={12} aria-hidden /> {t('pinned')}
         </span>
@@ -48,17 +52,26 @@ export function CheckpointChips({ checkpoint, t }: { checkpoint: Checkpoint; t: 
 }
 
 function Restorable({ checkpoint, t }: { checkpoint: Checkpoint; t: TFunction<'checkpoints'> }) {
-  if (checkpoint.status === 'PENDING') return <span className="pw-3">{t('copying')}</span>
-  if (checkpoint.restorable) return <>{t('yes')}</>
+  if (checkpoint.status === 'PENDING') return <span className="pw-12 pw-3">{t('copying')}</span>
+  if (checkpoint.restorable) return <span className="pw-12">{t('yes')}</span>
   return (
-    <span className={checkpoint.status === 'FAILED' ? 'pw-bad' : 'pw-3'} title={checkpoint.failure_reason || notRestorable(t, checkpoint)}>
+    <span className={`pw-11 pw-lines-2 ${checkpoint.status === 'FAILED' ? 'pw-bad' : 'pw-3'}`} title={checkpoint.failure_reason || notRestorable(t, checkpoint)}>
       {checkpoint.status === 'FAILED' ? checkpoint.failure_reason || t('failed') : notRestorable(t, checkpoint) || t('no')}
     </span>
   )
 }
 
-/** Number with its state, job, origin, when, sizes, duration, whether one can restore from it. */
-export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest, withJob: boolean): Column<Checkpoint>[] {
+const SAID_AT_THE_SIDE = ['origin', 'exclusive', 'took']
+
+interface Shown {
+  largest: Largest
+  withJob?: boolean
+  /** One of them is open at the side, which says the rest. */
+  beside?: boolean
+}
+
+/** Number with its state, job, origin, when, sizes, duration, whether one can restore from it: its reason has as much room as the job. */
+export function checkpointColumns(t: TFunction<'checkpoints'>, { largest, withJob = false, beside = false }: Shown): Column<Checkpoint>[] {
   const job: Column<Checkpoint> = {
     key: 'job',
     title: t('column.job'),
@@ -72,7 +85,7 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest,
     ),
   }
   const marks: Column<Checkpoint> = { key: 'marks', title: t('column.marks'), cell: (row) => <span className="pw-line"><CheckpointChips checkpoint={row} t={t} /></span> }
-  return [
+  const columns: Column<Checkpoint>[] = [
     {
       key: 'number',
       title: t('column.number'),
@@ -121,6 +134,7 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, largest: Largest,
         </>
       ),
     },
-    { key: 'restorable', title: t('column.restorable'), width: 92, cell: (row) => <span className="pw-12"><Restorable checkpoint={row} t={t} /></span> },
+    { key: 'restorable', title: t('column.restorable'), cell: (row) => <Restorable checkpoint={row} t={t} /> },
   ]
+  return beside ? columns.filter((column) => !SAID_AT_THE_SIDE.includes(column.key)) : columns
 }
