@@ -1,3 +1,4 @@
+import i18next from 'i18next'
 import { describe, expect, it } from 'vitest'
 import { bytes, count, duration, percent, rate, short, span } from './numbers'
 
@@ -15,4 +16,11 @@ describe('figures', () => {
     expect(`${figure} ${unit}`).toBe(words)
   })
   it.each([[1204, 41_208_377, '0.003 %'], [0, 10, '0 %'], [1, 4, '25 %'], [1, 0, '–']])('%s of %s is %s', (part, whole, words) => expect(percent(part, whole)).toBe(words))
+})
+
+it('writes a duration in the reader\'s language', async () => {
+  const { default: shared } = await import('./locales/zh.json')
+  await i18next.init({ lng: 'zh', resources: { zh: { shared } } })
+  expect(duration(789_000)).toBe('13 分钟 9 秒')
+  expect(duration(412)).toBe('412 毫秒')
 })

@@ -1,5 +1,7 @@
 /** Figures as the interface writes them: exact to seven digits, then short; a thin grey unit follows elsewhere. */
 
+import i18next from 'i18next'
+
 const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 
@@ -46,12 +48,16 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** 412 ms · 8.6 s · 12 min 4 s · 3 h 57 min · 4 d 2 h. */
+type TimeUnit = 'ms' | 's' | 'min' | 'h' | 'd'
+
+const quantity = (value: number | string, unit: TimeUnit) => `${value} ${i18next.t(`shared:unit.${unit}`) || unit}`
+
+/** 412 ms · 8.6 s · 12 min 4 s · 3 h 57 min · 4 d 2 h, in the reader's language. */
 export function duration(ms: number | null | undefined): string {
   if (ms == null || !Number.isFinite(ms)) return NO_VALUE
-  if (ms < SECOND) return `${Math.round(ms)} ms`
-  if (ms < MINUTE) return ms < 10 * SECOND ? `${(ms / SECOND).toFixed(1)} s` : `${Math.round(ms / SECOND)} s`
-  const pair = (big: number, bigUnit: string, small: number, smallUnit: string) => (small > 0 ? `${big} ${bigUnit} ${small} ${smallUnit}` : `${big} ${bigUnit}`)
+  if (ms < SECOND) return quantity(Math.round(ms), 'ms')
+  if (ms < MINUTE) return quantity(ms < 10 * SECOND ? (ms / SECOND).toFixed(1) : Math.round(ms / SECOND), 's')
+  const pair = (big: number, bigUnit: TimeUnit, small: number, smallUnit: TimeUnit) => (small > 0 ? `${quantity(big, bigUnit)} ${quantity(small, smallUnit)}` : quantity(big, bigUnit))
   if (ms < HOUR) return pair(Math.floor(ms / MINUTE), 'min', Math.floor((ms % MINUTE) / SECOND), 's')
   if (ms < DAY) return pair(Math.floor(ms / HOUR), 'h', Math.floor((ms % HOUR) / MINUTE), 'min')
   return pair(Math.floor(ms / DAY), 'd', Math.floor((ms % DAY) / HOUR), 'h')
