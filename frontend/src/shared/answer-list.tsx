@@ -1,6 +1,6 @@
 import { IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
-import { Link } from 'react-router'
+import { Link, useLocation } from 'react-router'
 import { useAnswers } from './answers'
 import { StateGlyph } from './state-glyph'
 import { clock } from './times'
@@ -9,6 +9,7 @@ import { clock } from './times'
 export function AnswerList() {
   const { t } = useTranslation('shared')
   const { answers, dismiss } = useAnswers()
+  const here = useLocation().pathname
   return (
     <div className="pw-answers" aria-live="polite">
       {answers.map((one) => (
@@ -17,7 +18,7 @@ export function AnswerList() {
           <span>
             {one.text} <span className="pw-3">{clock(one.at)}</span>
           </span>
-          {one.link && 'to' in one.link && (
+          {one.link && 'to' in one.link && one.link.to !== here && (
             <Link className="pw-link" to={one.link.to}>
               {one.link.words}
             </Link>
