@@ -29,6 +29,9 @@ class CheckpointAdmin(AnyAdmin):
     show_full_result_count = False
     actions = ("pin", "unpin", "keep_as_savepoint", "delete_files", "clean_up_dry_run", "clean_up")
 
+    class Media:
+        css = {"all": ("jobs/admin.css",)}
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Checkpoint]:
         return checkpoints_visible(request.user)
 

@@ -41,6 +41,9 @@ class ReadOnlyAdmin(AnyAdmin):
     show_full_result_count = False
     list_per_page = 50
 
+    class Media:
+        css = {"all": ("jobs/admin.css",)}
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
