@@ -12,5 +12,12 @@ export const isActive = (status: Status): boolean => LEASED.includes(status) || 
 export const isUnconfirmed = (execution: Execution, now: number): boolean =>
   LEASED.includes(execution.status) && execution.lease_expires_at !== null && Date.parse(execution.lease_expires_at) + PATIENCE_MS < now
 
+/** Milliseconds it ran: to its end, to now, or while it is paused to its driver's last word. */
+export function ranFor(execution: Execution, now: number): number | null {
+  if (!execution.start_time) return null
+  const until = execution.end_time ?? (execution.status === 'PAUSED' ? execution.confirmed_time : null)
+  return Math.max(0, (until ? Date.parse(until) : now) - Date.parse(execution.start_time))
+}
+
 /** SCHEDULED because an attempt failed and the next one waits. */
 export const isRetrying = (execution: Execution): boolean => execution.status === 'SCHEDULED' && execution.retry_count > 0

@@ -2,10 +2,10 @@ import { useTranslation } from 'react-i18next'
 import type { ExecutionEvent } from '../../api/types'
 import { StateGlyph } from '../../shared/state-glyph'
 import { clock, dayClock, wholeTime } from '../../shared/times'
-import { eventGlyph, eventTitle } from './event-words'
+import { eventDetail, eventGlyph, eventTitle } from './event-words'
 
 /** Events by time, each with its glyph, what happened, who or why. */
-export function EventList({ events, compact = false }: { events: readonly ExecutionEvent[]; compact?: boolean }) {
+export function EventList({ events, nameOf, compact = false }: { events: readonly ExecutionEvent[]; nameOf: (nodeId: string) => string; compact?: boolean }) {
   const { t } = useTranslation('executions')
   return (
     <ol className={`pw-events${compact ? ' pw-events-compact' : ''}`}>
@@ -17,7 +17,7 @@ export function EventList({ events, compact = false }: { events: readonly Execut
           <StateGlyph state={eventGlyph(event)} />
           <div className="pw-grow">
             <div className={compact ? 'pw-cut' : 'pw-wrap'}>{eventTitle(t, event)}</div>
-            <div className={`pw-11 pw-3 ${compact ? 'pw-lines-2' : 'pw-wrap'}`}>{[event.node_id && t('event.node', { node: event.node_id }), event.reason, event.actor && event.actor !== 'system' ? event.actor : ''].filter(Boolean).join(' · ')}</div>
+            <div className={`pw-11 pw-3 ${compact ? 'pw-lines-2' : 'pw-wrap'}`}>{eventDetail(t, event, nameOf)}</div>
           </div>
           {!compact && <span className="pw-mono-11 pw-3">{event.seq}</span>}
         </li>

@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next'
 import type { ExecutionEvent } from '../../api/types'
+import { lessName } from '../../dag/less-name'
 import { stateWord } from '../../shared/state-word'
 
 const GLYPHS: Record<string, string> = {
@@ -23,12 +24,43 @@ export const eventGlyph = (event: ExecutionEvent): string => (event.kind === 'st
 
 /** One line for an event; a kind without words is said as it is. */
 export function eventTitle(t: TFunction<'executions'>, event: ExecutionEvent): string {
-  const given = { number: event.detail.checkpoint_id ?? event.detail.number ?? '', attempt: event.attempt, from: stateWord(t, event.from_status), to: stateWord(t, event.to_status), kind: event.kind }
-  if (event.kind === 'status') return event.from_status ? t('event.status', given) : given.to
+  const given = { number: event.detail.checkpoint_id ?? event.detail.number ?? '', attempt: event.attempt, to: stateWord(t, event.to_status), kind: event.kind }
+  if (event.kind === 'status') return t(`event.to.${event.to_status}` as 'event.to.PAUSED', { defaultValue: given.to })
   const key = `event.${event.kind}`
-  const words = t(key as 'event.status', given)
+  const words = t(key as 'event.started', given)
   return (words === key ? event.kind : words).replace(/\s+/g, ' ').trim()
 }
+
+/** The short reasons that the server writes by itself. An error's sentence, or a person's, is shown as it is. */
+const REASONS: readonly [RegExp, string][] = [
+  [/^version (?<version>\d+), from the beginning$/, 'beginning'],
+  [/^version (?<version>\d+), continues where execution (?<execution>\S+) ended$/, 'continues'],
+  [/^version (?<version>\d+), from checkpoint (?<number>\d+) of execution (?<execution>\S+)$/, 'restored'],
+  [/^superseded by a restore of checkpoint (?<number>\d+)$/, 'superseded'],
+  [/^handover: (?<why>.+)$/, 'handover'],
+  [/^the example was reset$/, 'reset'],
+  [/^asked for$/, 'asked'],
+  [/^resumed$/, 'resumed'],
+]
+
+function eventReason(t: TFunction<'executions'>, event: ExecutionEvent): string {
+  if (event.kind === 'claimed') return ''
+  for (const [pattern, key] of REASONS) {
+    const { groups } = pattern.exec(event.reason) ?? {}
+    if (groups || pattern.test(event.reason)) return t(`reason.${key}` as 'reason.beginning', { ...groups, execution: groups?.execution?.slice(0, 8) })
+  }
+  return event.reason
+}
+
+function eventActor(t: TFunction<'executions'>, { actor }: ExecutionEvent): string {
+  const driver = /^driver (.+)$/.exec(actor)?.[1]
+  if (driver) return t('actor.driver', { driver })
+  return actor === 'system' ? '' : t(`actor.${actor}` as 'actor.engine', { defaultValue: actor })
+}
+
+/** Where, why and by whom, in the reader's language as far as the server's words are known. */
+export const eventDetail = (t: TFunction<'executions'>, event: ExecutionEvent, nameOf: (nodeId: string) => string): string =>
+  [event.node_id && t('event.node', { node: nameOf(event.node_id) }), lessName(eventReason(t, event), nameOf(event.node_id)), eventActor(t, event)].filter(Boolean).join(' · ')
 
 /** Events worth a line in a chart. */
 export const isChartMark = (event: ExecutionEvent): boolean => ['checkpoint_failed', 'attempt_failed', 'lease_lost'].includes(event.kind) || (event.kind === 'status' && event.to_status === 'FAILED')

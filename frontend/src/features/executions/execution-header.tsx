@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import type { Checkpoint, Execution, ExecutionEvent } from '../../api/types'
 import type { Link } from '../../live/link-state'
 import { ExecutionBadge } from '../../shared/execution-badge'
-import { isFinal, isRetrying } from '../../shared/execution-state'
+import { isFinal, isRetrying, ranFor } from '../../shared/execution-state'
 import { duration } from '../../shared/numbers'
 import { RelativeTime } from '../../shared/relative-time'
 import { useNow } from '../../shared/use-now'
@@ -33,10 +33,9 @@ function Confirmed({ execution, link }: { execution: Execution; link: Link }) {
 function Facts({ execution }: { execution: Execution }) {
   const { t } = useTranslation('executions')
   const now = useNow()
-  const from = execution.start_time ? Date.parse(execution.start_time) : null
-  const ran = from === null ? null : (execution.end_time ? Date.parse(execution.end_time) : now) - from
+  const ran = ranFor(execution, now)
   const parts = [t('version', { version: execution.version }), execution.attempt > 0 ? t('attempt', { attempt: execution.attempt }) : '', execution.worker]
-  if (ran !== null) parts.push(t(isFinal(execution.status) ? 'ranFor' : 'upFor', { duration: duration(ran) }))
+  if (ran !== null) parts.push(t(isFinal(execution.status) || execution.status === 'PAUSED' ? 'ranFor' : 'upFor', { duration: duration(ran) }))
   const text = parts.filter(Boolean).join(' · ')
   return (
     <Tooltip label={`${execution.execution_id} · ${text}`}>

@@ -57,20 +57,19 @@ function Canvas({ execution, watched, drawing, selected, onSelect }: { execution
   )
 }
 
-function TabBodies({ tab, execution, watched, drawing, nodeId, range }: { tab: string; execution: Execution; watched: Watched; drawing: Drawing | undefined; nodeId: string; range: string }) {
+function TabBodies({ tab, execution, watched, drawing, nodeId, range, nameOf }: { tab: string; execution: Execution; watched: Watched; drawing: Drawing | undefined; nodeId: string; range: string; nameOf: (nodeId: string) => string }) {
   const events = watched.live?.events ?? NO_EVENTS
-  const nameOf = (id: string) => drawing?.document.nodes[id]?.name ?? id
   switch (tab) {
     case 'checkpoints':
       return <CheckpointsTab execution={execution} live={watched.live?.checkpoints ?? NO_CHECKPOINTS} />
     case 'timeline':
-      return <TimelineTab execution={execution} live={events} nodeId={nodeId} />
+      return <TimelineTab execution={execution} live={events} nodeId={nodeId} nameOf={nameOf} />
     case 'logs':
-      return <LogsTab execution={execution} nodeId={nodeId} />
+      return <LogsTab execution={execution} nodeId={nodeId} nameOf={nameOf} />
     case 'rejected':
       return <RejectedTab execution={execution} nodeId={nodeId} nameOf={nameOf} />
     case 'printed':
-      return <PrintedTab printed={watched.live?.printed ?? []} nodeId={nodeId} nameOf={nameOf} />
+      return <PrintedTab over={isFinal(execution.status)} printed={watched.live?.printed ?? []} nodeId={nodeId} nameOf={nameOf} />
     case 'config':
       return <ConfigTab execution={execution} document={drawing?.document} settings={drawing?.settings} />
     default:
@@ -95,12 +94,13 @@ export default function ExecutionPage() {
   const nodes = useMemo(() => Object.entries(drawing?.document.nodes ?? {}).map(([value, node]) => ({ value, label: node.name })), [drawing])
   if (watched.error) return <Failure error={watched.error} what={t('one')} retry={watched.retry} />
   if (!execution) return <main className="pw-page" aria-busy="true"><div className="pw-head"><SkeletonBar width={320} /></div></main>
+  const nameOf = (id: string) => drawing?.document.nodes[id]?.name ?? id
   const tabs = ['throughput', 'checkpoints', 'timeline', 'logs', ...(hasPrint(drawing) ? ['printed'] : []), 'rejected', 'config']
   return (
     <main className="pw-page">
       <ExecutionHeader execution={execution} link={link} checkpoints={live?.checkpoints ?? NO_CHECKPOINTS} events={live?.events ?? NO_EVENTS} />
       <ExecutionStrip execution={execution} metrics={live?.metrics ?? null} />
-      <ErrorLine execution={execution} nodeName={drawing?.document.nodes[execution.error_node_id]?.name ?? ''} />
+      <ErrorLine execution={execution} nodeName={execution.error_node_id && nameOf(execution.error_node_id)} />
       <div className="pw-execution">
         <div className="pw-execution-main" data-folded={folded === 'off' || undefined}>
           <div className="pw-execution-canvas">
@@ -126,11 +126,11 @@ export default function ExecutionPage() {
               </Tooltip>
             </div>
             <div className="pw-tab-body" role="tabpanel" aria-label={t(`tab.${tab}`)} tabIndex={0}>
-              <TabBodies tab={tab} execution={execution} watched={watched} drawing={drawing} nodeId={nodeId} range={range} />
+              <TabBodies tab={tab} execution={execution} watched={watched} drawing={drawing} nodeId={nodeId} range={range} nameOf={nameOf} />
             </div>
           </Tabs>
         </div>
-        <SidePanel checkpoints={live?.checkpoints ?? NO_CHECKPOINTS} events={live?.events ?? NO_EVENTS} loading={!live} onTab={setTab} onCheckpoint={(one) => { setTab('checkpoints'); setCheckpoint(String(one.id)) }} />
+        <SidePanel checkpoints={live?.checkpoints ?? NO_CHECKPOINTS} events={live?.events ?? NO_EVENTS} loading={!live} over={isFinal(execution.status)} nameOf={nameOf} onTab={setTab} onCheckpoint={(one) => { setTab('checkpoints'); setCheckpoint(String(one.id)) }} />
       </div>
     </main>
   )

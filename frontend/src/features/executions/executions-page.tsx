@@ -5,7 +5,7 @@ import { usePagedList, withQuery } from '../../api/pages'
 import type { Execution } from '../../api/types'
 import { DataTable, type Column } from '../../shared/data-table'
 import { ExecutionBadge } from '../../shared/execution-badge'
-import { isFinal } from '../../shared/execution-state'
+import { isFinal, ranFor } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { FilterMenu } from '../../shared/filter-menu'
 import { MoreRows } from '../../shared/more-rows'
@@ -28,8 +28,7 @@ const State = ({ row }: { row: Execution }) => <ExecutionBadge execution={useHea
 function Ran({ row }: { row: Execution }) {
   const now = useNow()
   const heard = useHeard(row)
-  if (isFinal(heard.status)) return <>{duration(heard.duration_ms)}</>
-  return <>{heard.start_time ? duration(now - Date.parse(heard.start_time)) : '–'}</>
+  return <>{duration(isFinal(heard.status) ? heard.duration_ms : ranFor(heard, now))}</>
 }
 
 function Identity({ row }: { row: Execution }) {
@@ -39,11 +38,11 @@ function Identity({ row }: { row: Execution }) {
         {row.job_title || row.job_name} <span className="pw-3">v{row.version}</span>
       </div>
       {row.status === 'FAILED' && row.error_message ? (
-        <div className="pw-mono-11 pw-bad pw-cut" title={row.error_message}>
+        <div className="pw-mono-11 pw-bad pw-lines-2" title={row.error_message}>
           {row.error_message.split('\n')[0]}
         </div>
       ) : (
-        <div className="pw-mono-11 pw-3 pw-cut">{row.job_name}</div>
+        row.job_title !== row.job_name && <div className="pw-mono-11 pw-3 pw-cut">{row.job_name}</div>
       )}
     </>
   )
@@ -61,15 +60,15 @@ export default function ExecutionsPage() {
   useRefetchOnChange(list.refetch)
   const columns = useMemo<Column<Execution>[]>(
     () => [
-      { key: 'state', title: t('column.state'), width: 150, cell: (row) => <State row={row} /> },
+      { key: 'state', title: t('column.state'), width: 136, cell: (row) => <State row={row} /> },
       { key: 'job', title: t('column.job'), cell: (row) => <Identity row={row} /> },
-      { key: 'id', title: t('one'), width: 92, cell: (row) => <span className="pw-mono">{row.execution_id.slice(0, 8)}</span> },
-      { key: 'trigger', title: t('column.trigger'), width: 128, cell: (row) => <span className="pw-12 pw-2">{[t(`shared:trigger.${row.triggered_by}`), row.created_by].filter(Boolean).join(', ')}</span> },
-      { key: 'created', title: t('column.created'), width: 104, numeric: true, cell: (row) => <RelativeTime time={row.create_time} /> },
-      { key: 'ran', title: t('column.ran'), width: 104, numeric: true, cell: (row) => <Ran row={row} /> },
-      { key: 'in', title: t('strip.in'), width: 104, numeric: true, cell: (row) => count(row.processed_records) },
-      { key: 'out', title: t('strip.out'), width: 104, numeric: true, cell: (row) => count(row.written_records) },
-      { key: 'rejected', title: t('strip.rejected'), width: 92, numeric: true, cell: (row) => <span className={row.failed_records > 0 ? 'pw-bad' : undefined}>{count(row.failed_records)}</span> },
+      { key: 'id', title: t('one'), width: 82, cell: (row) => <span className="pw-mono">{row.execution_id.slice(0, 8)}</span> },
+      { key: 'trigger', title: t('column.trigger'), width: 116, cell: (row) => <span className="pw-12 pw-2">{[t(`shared:trigger.${row.triggered_by}`), row.created_by].filter(Boolean).join(', ')}</span> },
+      { key: 'created', title: t('column.created'), width: 92, numeric: true, cell: (row) => <RelativeTime time={row.create_time} /> },
+      { key: 'ran', title: t('column.ran'), width: 92, numeric: true, cell: (row) => <Ran row={row} /> },
+      { key: 'in', title: t('strip.in'), width: 84, numeric: true, cell: (row) => count(row.processed_records) },
+      { key: 'out', title: t('strip.out'), width: 84, numeric: true, cell: (row) => count(row.written_records) },
+      { key: 'rejected', title: t('strip.rejected'), width: 76, numeric: true, cell: (row) => <span className={row.failed_records > 0 ? 'pw-bad' : undefined}>{count(row.failed_records)}</span> },
     ],
     [t],
   )

@@ -2,6 +2,7 @@ import { Switch } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Execution } from '../../api/types'
+import { isFinal } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { FilterMenu } from '../../shared/filter-menu'
 import { Notice } from '../../shared/notice'
@@ -9,11 +10,12 @@ import { SearchField } from '../../shared/search-field'
 import { clock } from '../../shared/times'
 import { useUrlState } from '../../shared/url-state'
 import { useLog } from './use-log'
+import { WholeFields } from './whole-fields'
 
 const LEVELS = ['ERROR', 'WARNING', 'INFO', 'DEBUG'] as const
 
 /** The driver's log: follow it, filter by attempt, level and node, search. */
-export function LogsTab({ execution, nodeId }: { execution: Execution; nodeId: string }) {
+export function LogsTab({ execution, nodeId, nameOf }: { execution: Execution; nodeId: string; nameOf: (nodeId: string) => string }) {
   const { t } = useTranslation(['executions', 'shared'])
   const [level, setLevel] = useUrlState('level')
   const [search, setSearch] = useUrlState('find')
@@ -35,16 +37,18 @@ export function LogsTab({ execution, nodeId }: { execution: Execution; nodeId: s
         <Switch size="xs" label={t('log.follow')} checked={follow === 'on'} onChange={(event) => setFollow(event.currentTarget.checked ? 'on' : 'off')} />
       </div>
       {log.error && log.lines.length === 0 && <Failure error={log.error} what={t('tab.logs')} retry={log.retry} />}
-      {!log.error && !log.pending && log.lines.length === 0 && <Notice title={t('log.none')}>{t(search || level || nodeId ? 'log.noneFound' : 'log.noneYet')}</Notice>}
-      <div className="pw-log-lines" role="log" aria-label={t('tab.logs')} tabIndex={0}>
+      {!log.error && !log.pending && log.lines.length === 0 && <Notice title={t('log.none')}>{t(search || level || nodeId ? 'log.noneFound' : isFinal(execution.status) ? 'log.noneEver' : 'log.noneYet')}</Notice>}
+      <div className="pw-log-lines" data-nodes={log.lines.some((line) => line.node_id) || undefined} role="log" aria-label={t('tab.logs')} tabIndex={0}>
         {log.lines.map((line, index) => (
           <div key={index} className={`pw-log-line pw-log-${line.level.toLowerCase()}`}>
             <span>{line.time ? clock(line.time) : ''}</span>
             <span>{line.level}</span>
             <span className="pw-cut" title={line.node_id}>
-              {line.node_id}
+              {line.node_id && nameOf(line.node_id)}
             </span>
-            <span>{line.message}</span>
+            <span>
+              <WholeFields text={line.message} />
+            </span>
           </div>
         ))}
         <div ref={end} />

@@ -1,6 +1,7 @@
+import { IconDeviceFloppy } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { Checkpoint, ExecutionEvent } from '../../api/types'
-import { keptBytes } from '../../shared/checkpoints/checkpoint-columns'
+import { isSavepoint, keptBytes } from '../../shared/checkpoints/checkpoint-columns'
 import { SizeFigure } from '../../shared/checkpoints/size-figure'
 import { count, duration } from '../../shared/numbers'
 import { SectionHead } from '../../shared/section-head'
@@ -17,12 +18,15 @@ interface Props {
   checkpoints: readonly Checkpoint[]
   events: readonly ExecutionEvent[]
   loading: boolean
+  /** The execution has ended: what is missing will not come. */
+  over: boolean
+  nameOf: (nodeId: string) => string
   onTab: (tab: string) => void
   onCheckpoint: (checkpoint: Checkpoint) => void
 }
 
 /** The newest checkpoints and events, at the side. */
-export function SidePanel({ checkpoints, events, loading, onTab, onCheckpoint }: Props) {
+export function SidePanel({ checkpoints, events, loading, over, nameOf, onTab, onCheckpoint }: Props) {
   const { t } = useTranslation('executions')
   const said = useStateWord()
   const failed = checkpoints.filter((one) => one.status === 'FAILED').length
@@ -36,14 +40,14 @@ export function SidePanel({ checkpoints, events, loading, onTab, onCheckpoint }:
           </button>
         )}
       </SectionHead>
-      {checkpoints.length === 0 && <p className="pw-side-empty">{loading ? <SkeletonBar width={140} /> : t('side.noCheckpoint')}</p>}
+      {checkpoints.length === 0 && <p className="pw-side-empty">{loading ? <SkeletonBar width={140} /> : t(over ? 'side.noneTaken' : 'side.noCheckpoint')}</p>}
       {checkpoints.length > 0 && (
         <table className="pw-table pw-side-table">
           <colgroup>
             <col />
-            <col style={{ width: 72 }} />
-            <col style={{ width: 64 }} />
-            <col style={{ width: 78 }} />
+            <col style={{ width: 62 }} />
+            <col style={{ width: 66 }} />
+            <col style={{ width: 74 }} />
           </colgroup>
           <tbody>
             {checkpoints.slice(0, CHECKPOINTS).map((one) => (
@@ -52,7 +56,10 @@ export function SidePanel({ checkpoints, events, loading, onTab, onCheckpoint }:
                   <span className="pw-line">
                     <StateGlyph state={one.status} label={said(one.status)} />
                     <span className="pw-mono">{count(one.checkpoint_id)}</span>
-                    <span className="pw-11 pw-3 pw-cut">{one.is_savepoint ? one.label || t('side.savepoint') : ''}</span>
+                    {isSavepoint(one) && <IconDeviceFloppy size={12} className="pw-3 pw-fixed" role="img" aria-label={t('side.savepoint')} title={t('side.savepoint')} />}
+                    <span className="pw-11 pw-3 pw-cut" title={one.label}>
+                      {one.label}
+                    </span>
                   </span>
                 </td>
                 <td className="pw-mono-11 pw-3">{clock(one.create_time)}</td>
@@ -71,7 +78,7 @@ export function SidePanel({ checkpoints, events, loading, onTab, onCheckpoint }:
         </button>
       </SectionHead>
       <div className="pw-side-events" role="region" aria-label={t('side.events')} tabIndex={0}>
-        <EventList events={events.slice(0, EVENTS)} compact />
+        <EventList events={events.slice(0, EVENTS)} nameOf={nameOf} compact />
       </div>
     </aside>
   )

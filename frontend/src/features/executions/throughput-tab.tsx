@@ -4,6 +4,7 @@ import type { Execution, ExecutionEvent } from '../../api/types'
 import type { ExecutionState } from '../../live/execution-state'
 import { Chart } from '../../shared/charts/lazy-chart'
 import { withGaps, type ChartMark } from '../../shared/charts/chart-data'
+import { isFinal } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { Notice } from '../../shared/notice'
 import { bytes, count, duration, rate, short } from '../../shared/numbers'
@@ -38,6 +39,7 @@ function SmallChart({ title, value, note, samples, of, color, format, apart }: {
   )
 }
 
+const hasMoved = (sample: Sample) => sample.in > 0 || (sample.processed ?? 0) > 0 || sample.batchId !== null
 const backlogOf = (sample: Sample) => sample.backlog
 const watermarkOf = (sample: Sample) => sample.watermarkMs
 const stateOf = (sample: Sample) => sample.stateBytes
@@ -55,12 +57,12 @@ function Rates({ samples, marks, apart, nodeId, nodeName }: { samples: readonly 
   return <Chart title={t('chart.rows')} note={nodeName} times={times} values={values} series={series} height={188} format={short} marks={marks} sync="execution" />
 }
 
-function Batches({ samples, triggerMs }: { samples: readonly Sample[]; triggerMs: number }) {
+function Batches({ samples, triggerMs, over }: { samples: readonly Sample[]; triggerMs: number; over: boolean }) {
   const { t } = useTranslation('executions')
   const { times, phases, count: many } = useMemo(() => batchesOf(samples, BATCHES), [samples])
   const series = useMemo(() => PHASES.map((phase) => ({ label: t(`phase.${phase.key}`), color: phase.color })), [t])
   const limit = useMemo(() => (triggerMs > 0 ? { at: triggerMs, words: t('chart.trigger', { duration: duration(triggerMs) }) } : null), [triggerMs, t])
-  if (times.length === 0) return <Notice title={t('chart.batch')}>{t('chart.noBatch')}</Notice>
+  if (times.length === 0) return <Notice title={t('chart.batch')}>{t(over ? 'chart.noBatchEver' : 'chart.noBatch')}</Notice>
   return <Chart title={t('chart.batch')} note={many > BATCHES ? t('chart.lastBatches', { count: BATCHES }) : ''} times={times} values={phases} series={series} height={188} bars format={spanWords} limit={limit} />
 }
 
@@ -80,8 +82,10 @@ export function ThroughputTab({ execution, live, events, range, nodeId, nodeName
   const marks = useMarks(events)
   const apart = Math.max(GAP_MS, resolution * 3000)
   const last = samples.at(-1)
+  const over = isFinal(execution.status)
   if (error && samples.length === 0) return <Failure error={error} what={t('tab.throughput')} retry={retry} />
-  if (samples.length === 0) return pending ? null : <Notice title={t('chart.none')}>{t(execution.start_time ? 'chart.noneInRange' : 'chart.noneYet')}</Notice>
+  if (samples.length === 0) return pending ? null : <Notice title={t('chart.none')}>{t(over ? 'chart.noneInRange' : 'chart.noneYet')}</Notice>
+  if (over && !samples.some(hasMoved)) return <Notice title={t('chart.none')}>{t('chart.noneEver')}</Notice>
   const state = bytes(last?.stateBytes)
   const peak = Math.max(0, ...samples.map((one) => one.backlog ?? 0))
   return (
@@ -91,7 +95,7 @@ export function ThroughputTab({ execution, live, events, range, nodeId, nodeName
           <Rates samples={samples} marks={marks} apart={apart} nodeId={nodeId} nodeName={nodeName} />
         </div>
         <div className="pw-chart-cell">
-          <Batches samples={samples} triggerMs={Number(execution.resolved.trigger_interval ?? 0) * 1000} />
+          <Batches samples={samples} triggerMs={Number(execution.resolved.trigger_interval ?? 0) * 1000} over={over} />
         </div>
       </div>
       <div className="pw-charts-four">

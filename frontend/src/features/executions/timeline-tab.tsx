@@ -9,10 +9,11 @@ interface Props {
   execution: Execution
   live: readonly ExecutionEvent[]
   nodeId: string
+  nameOf: (nodeId: string) => string
 }
 
 /** Every event, newest first: the live ones, then the pages of older ones. */
-export function TimelineTab({ execution, live, nodeId }: Props) {
+export function TimelineTab({ execution, live, nodeId, nameOf }: Props) {
   const { t } = useTranslation('executions')
   const list = usePagedList<ExecutionEvent>(['events', execution.execution_id], `/api/executions/${execution.execution_id}/events`)
   if (list.error && live.length === 0) return <Failure error={list.error} what={t('tab.timeline')} retry={list.refetch} />
@@ -20,7 +21,7 @@ export function TimelineTab({ execution, live, nodeId }: Props) {
   const events = [...live, ...(list.rows ?? []).filter((event) => event.seq < oldest)].filter((event) => !nodeId || !event.node_id || event.node_id === nodeId)
   return (
     <>
-      <EventList events={events} />
+      <EventList events={events} nameOf={nameOf} />
       <MoreRows list={list} />
     </>
   )
