@@ -4,7 +4,7 @@ import { openingView, READABLE } from './opening-view'
 const row = (...xs: number[]) => xs.map((x) => ({ x, y: 100, width: 188, height: 92 }))
 
 it('a small drawing stands in the middle at full size', () => {
-  expect(openingView(row(0, 248), 1000, 400)).toEqual({ x: 282, y: 54, zoom: 1 })
+  expect(openingView(row(0, 248), 1000, 400)).toEqual({ x: 282, y: 32, zoom: 1 })
 })
 it('a wider one is made smaller to be seen whole', () => {
   const { x, zoom } = openingView(row(0, 870), 1000, 400)

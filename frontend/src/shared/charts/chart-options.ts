@@ -63,10 +63,11 @@ function drawMarks(plot: uPlot, look: ChartLook): void {
     ctx.lineTo(bbox.left + bbox.width, top)
     ctx.stroke()
     ctx.textAlign = 'right'
-    ctx.lineWidth = 4 * ratio
-    ctx.setLineDash([])
-    ctx.strokeStyle = token('surface-page')
-    ctx.strokeText(limit.words, bbox.left + bbox.width, top - 5 * ratio)
+    const width = ctx.measureText(limit.words).width
+    const words = ctx.fillStyle
+    ctx.fillStyle = token('surface-page')
+    ctx.fillRect(bbox.left + bbox.width - width - 4 * ratio, top - 17 * ratio, width + 4 * ratio, 16 * ratio)
+    ctx.fillStyle = words
     ctx.fillText(limit.words, bbox.left + bbox.width, top - 5 * ratio)
   }
   ctx.restore()

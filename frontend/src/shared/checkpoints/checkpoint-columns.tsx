@@ -121,7 +121,7 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, { largest, withJo
     {
       key: 'took',
       title: t('column.took'),
-      width: 70,
+      width: 84,
       numeric: true,
       cell: (row) => (
         <>
