@@ -37,6 +37,7 @@ const REASONS: readonly [RegExp, string][] = [
   [/^version (?<version>\d+), continues where execution (?<execution>\S+) ended$/, 'continues'],
   [/^version (?<version>\d+), from checkpoint (?<number>\d+) of execution (?<execution>\S+)$/, 'restored'],
   [/^superseded by a restore of checkpoint (?<number>\d+)$/, 'superseded'],
+  [/^handover: the worker stops$/, 'workerStops'],
   [/^handover: (?<why>.+)$/, 'handover'],
   [/^the example was reset$/, 'reset'],
   [/^asked for$/, 'asked'],
