@@ -1610,8 +1610,9 @@ export interface components {
         };
         /**
          * ExecutionOut
-         * @description `shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint. `error_stack_trace` and `checkpoint_overdue`: null in lists.
+         * @description `shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint.
          *
+         *     `error_stack_trace` and `checkpoint_overdue`: null in lists.
          *     `resolved` are the settings it runs with; `worker` is the driver, "host:pid", while one holds the lease.
          */
         ExecutionOut: {
@@ -2070,7 +2071,8 @@ export interface components {
          * OverviewOut
          * @description Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one.
          *
-         *     `attention` holds the worst 20 of `attention_count`. `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
+         *     `attention` holds the worst 20 of `attention_count`.
+         *     `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
          */
         OverviewOut: {
             /** Health */
