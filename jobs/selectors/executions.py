@@ -72,7 +72,6 @@ def executions_out(rows: Iterable[Execution]) -> list[ExecutionOut]:
 def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
     """`row` comes from `executions_with_facts` or `executions_for_lists`."""
     checkpointing = bool(getattr(row, "checkpoint_pending", False)) and row.status == ExecutionStatus.RUNNING
-    driver = row.driver if row.status in LEASED else None
     return ExecutionOut(
         execution_id=row.execution_id,
         job_name=row.job_name,
@@ -106,11 +105,15 @@ def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
         parameters=row.parameters,
         resolved=row.resolved,
         seq=row.seq,
-        worker=f"{driver.host}:{driver.pid}" if driver else "",
+        worker=_worker(row),
         created_by=row.created_by.get_username() if row.created_by else "",
         last_checkpoint_time=getattr(row, "last_checkpoint", None),
         checkpoint_overdue=checkpoint_overdue(row, timezone.now()) if detailed else None,
     )
+
+
+def _worker(row: Execution) -> str:
+    return f"{row.driver.host}:{row.driver.pid}" if row.driver and row.status in LEASED else ""
 
 
 def _retries(row: Execution) -> int:

@@ -12,15 +12,11 @@ import { SkeletonBar } from '../../shared/skeleton'
 import { useNow } from '../../shared/use-now'
 import { useUrlState } from '../../shared/url-state'
 import { CheckpointsTab } from './checkpoints-tab'
-import { ConfigTab } from './config-tab'
 import { ErrorLine } from './error-line'
 import { ExecutionHeader } from './execution-header'
 import { ExecutionStrip } from './execution-strip'
 import './executions.css'
 import './i18n'
-import { LogsTab } from './logs-tab'
-import { PrintedTab } from './printed-tab'
-import { RejectedTab } from './rejected-tab'
 import { SidePanel } from './side-panel'
 import { ThroughputTab } from './throughput-tab'
 import { TimelineTab } from './timeline-tab'
@@ -30,6 +26,10 @@ import { useNodeCounts } from './use-node-counts'
 import { RANGES } from './use-samples'
 
 const RunCanvas = lazy(async () => ({ default: (await import('../canvas/run-canvas')).RunCanvas }))
+const ConfigTab = lazy(async () => ({ default: (await import('./config-tab')).ConfigTab }))
+const LogsTab = lazy(async () => ({ default: (await import('./logs-tab')).LogsTab }))
+const PrintedTab = lazy(async () => ({ default: (await import('./printed-tab')).PrintedTab }))
+const RejectedTab = lazy(async () => ({ default: (await import('./rejected-tab')).RejectedTab }))
 
 const NO_EVENTS: readonly ExecutionEvent[] = []
 const NO_CHECKPOINTS: readonly Checkpoint[] = []
@@ -126,7 +126,9 @@ export default function ExecutionPage() {
               </Tooltip>
             </div>
             <div className="pw-tab-body" role="tabpanel" aria-label={t(`tab.${tab}`)} tabIndex={0}>
-              <TabBodies tab={tab} execution={execution} watched={watched} drawing={drawing} nodeId={nodeId} range={range} nameOf={nameOf} />
+              <Suspense fallback={null}>
+                <TabBodies tab={tab} execution={execution} watched={watched} drawing={drawing} nodeId={nodeId} range={range} nameOf={nameOf} />
+              </Suspense>
             </div>
           </Tabs>
         </div>
