@@ -12,9 +12,13 @@ from pathlib import Path
 from jobs.driver.mortality import die_with_parent
 from pipeline_web import variables
 
+#: Where web and drivers share a machine, pages answer although Spark takes all it can get.
+_NICENESS = 10
+
 
 def main() -> None:
     die_with_parent(signal.SIGTERM, parent=int(sys.argv[1]))
+    os.nice(_NICENESS)
     faulthandler.enable()
     variables.receive(sys.stdin)
     order = json.loads(sys.stdin.readline())
