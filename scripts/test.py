@@ -55,15 +55,18 @@ def jars() -> bool:
     return True
 
 
-#: Those of one group run at the same time.
-GROUPS: tuple[Mapping[str, Part], ...] = (
-    {"Spark's jars": jars},
-    {"checks and unit tests": checks_run},
-    {
-        "the suite on SQLite, in processes": lambda: suite("-m", f"processes and {LONG}"),
-        "the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}"),
-    },
-    {"the suite on PostgreSQL": suite_on_postgres, "the browser": lambda: suite("-m", "e2e")},
+#: The lanes of a group run at the same time, the parts of a lane one after the other.
+Lane = Mapping[str, Part]
+GROUPS: tuple[tuple[Lane, ...], ...] = (
+    ({"Spark's jars": jars, "checks and unit tests": checks_run},),
+    (
+        {"the suite on SQLite, in processes": lambda: suite("-m", f"processes and {LONG}")},
+        {
+            "the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}"),
+            "the suite on PostgreSQL": suite_on_postgres,
+        },
+    ),
+    ({"the browser": lambda: suite("-m", "e2e")},),
 )
 
 
@@ -75,13 +78,17 @@ def timed(name: str, part: Part) -> bool:
     return passed
 
 
+def lane_run(lane: Lane) -> list[str]:
+    """The names of the parts that failed."""
+    return [name for name, part in lane.items() if not timed(name, part)]
+
+
 def main() -> int:
     missing_packages_install()
-    failed = []
+    failed: list[str] = []
     for group in GROUPS:
         with ThreadPoolExecutor(len(group)) as pool:
-            results = list(pool.map(timed, group, group.values()))
-        failed += [name for name, passed in zip(group, results, strict=True) if not passed]
+            failed += [name for names in pool.map(lane_run, group) for name in names]
     print(f"FAILED: {', '.join(failed)}" if failed else "Everything passed", flush=True)
     return 1 if failed else 0
 
