@@ -184,7 +184,6 @@ class Run:
         while any(query_.is_active() for query_ in self._queries):
             self._changed.wait(_POLL_SECONDS)
             self._changed.clear()
-            self._turn.give_back(overdue_only=True)
             if self._forced_at is None and (cause := self._first_cause() or self._input_gone()) is not None:
                 self._cause, self._forced_at = cause, time.monotonic()
                 for query_ in self._queries:

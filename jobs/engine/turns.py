@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 
 _PLACES = threading.BoundedSemaphore(os.cpu_count() or 1)
-#: A stream without input has nothing to show for a start; it does not keep others waiting longer.
+#: A stream without input has nothing to show for a start, and a server may hang; neither keeps others waiting longer.
 _MOST_SECONDS = 15.0
 _LOOK_SECONDS = 0.2
 
 
 class StartTurn:
-    """One place among those that start now; given back once, by whichever thread sees first that the start is over."""
+    """One place among those that start now; given back once: by whichever thread sees first that the start is over, or when its time is."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._since: float | None = None
+        self._timer: threading.Timer | None = None
 
     def take(self, given_up: Callable[[], bool]) -> None:
         """Wait for a place, or until `given_up`."""
         while not given_up():
             if _PLACES.acquire(timeout=_LOOK_SECONDS):
-                self._since = time.monotonic()
+                self._timer = threading.Timer(_MOST_SECONDS, self.give_back)
+                self._timer.daemon = True
+                self._timer.start()
                 return
 
-    def give_back(self, *, overdue_only: bool = False) -> None:
-        """Let another start; with `overdue_only` only when this one has taken its time. May be called again and again."""
+    def give_back(self) -> None:
+        """Let another start. May be called again and again."""
         with self._lock:
-            if self._since is None or (overdue_only and time.monotonic() - self._since < _MOST_SECONDS):
-                return
-            self._since = None
-        _PLACES.release()
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+            _PLACES.release()

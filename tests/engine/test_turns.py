@@ -42,13 +42,11 @@ def test_a_place_is_given_back_once_however_often_it_is_said() -> None:
     taken(), taken()
 
 
-def test_a_start_that_is_over_time_lets_others_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    turn, _other = taken(), taken()
-    turn.give_back(overdue_only=True)
+def test_a_start_that_hangs_lets_others_go_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_MOST_SECONDS", 0.2)
+    taken(), taken()
     assert not turns._PLACES.acquire(blocking=False)
-    monkeypatch.setattr(turns, "_MOST_SECONDS", 0.0)
-    turn.give_back(overdue_only=True)
-    assert turns._PLACES.acquire(blocking=False)
+    assert turns._PLACES.acquire(timeout=5)
 
 
 def test_one_that_is_stopped_waits_no_longer_and_gives_nothing_back() -> None:
