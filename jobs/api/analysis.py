@@ -8,7 +8,7 @@ from jobs.dag.problems import Problem, errors_in
 from jobs.models import Project
 from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
 from jobs.selectors.drivers import interactive_ready
-from jobs.selectors.refusals import Invalid
+from jobs.services.jobs import publishing_refused
 
 _PUBLISH_SECONDS = 15.0
 
@@ -37,6 +37,5 @@ def analysis_check(document: Mapping[str, Any], *, project: Project) -> None:
         problems = analysis(content, project=project, parameters={}, seconds=_PUBLISH_SECONDS).problems
     except (InteractiveUnavailable, InteractiveFailed):
         return
-    if count := len(errors_in(problems)):
-        words = "one problem stands" if count == 1 else f"{count} problems stand"
-        raise Invalid(f"{words} in the way of publishing", code="document.problems", problems=problems)
+    if errors_in(problems):
+        raise publishing_refused(problems)

@@ -115,10 +115,15 @@ def publishable(text: str) -> DagDocument:
     if document is not None:
         problems = structure_problems(document, catalogue)
     if document is None or errors_in(problems):
-        count = len(errors_in(problems))
-        words = "one problem stands" if count == 1 else f"{count} problems stand"
-        raise Invalid(f"{words} in the way of publishing", code="document.problems", problems=problems)
+        raise publishing_refused(problems)
     return with_defaults(document, catalogue)
+
+
+def publishing_refused(problems: list[Problem]) -> Invalid:
+    """What is said when `problems`, some of them errors, keep a document from being published."""
+    count = len(errors_in(problems))
+    words = "one problem stands" if count == 1 else f"{count} problems stand"
+    return Invalid(f"{words} in the way of publishing", code="document.problems", problems=problems)
 
 
 @transaction.atomic
