@@ -43,11 +43,11 @@ def port(page: Page, node: str, name: str) -> Locator:
 
 
 def connect(page: Page, source: str, target: str) -> None:
-    begin, end = port(page, source, "out").bounding_box(), port(page, target, "in").bounding_box()
-    assert begin is not None
-    assert end is not None
-    page.mouse.move(begin["x"] + begin["width"] / 2, begin["y"] + begin["height"] / 2)
+    """Draws an edge; the pointer waits until the drawing stands still, as a person does."""
+    port(page, source, "out").hover()
     page.mouse.down()
+    end = port(page, target, "in").bounding_box()
+    assert end is not None
     page.mouse.move(end["x"] - 20, end["y"], steps=6)
     page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=4)
     page.mouse.up()
