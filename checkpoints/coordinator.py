@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from checkpoints.cut import folder_remove
 from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
@@ -52,7 +52,8 @@ class Coordinator:
     """`queries` are all queries of the job by key; without any (a job read whole) every request is refused.
 
     `interval` and `timeout` in seconds; an interval of 0 takes checkpoints on request only. `rows_before`: source rows of the
-    execution's earlier attempts.
+    execution's earlier attempts. `notify` hears of each complete checkpoint the position of every source by node; what it raises
+    is logged: the checkpoint stays good, and the next one tells more.
     """
 
     def __init__(
@@ -64,10 +65,12 @@ class Coordinator:
         interval: float,
         timeout: float = 300.0,
         rows_before: int = 0,
+        notify: Callable[[Mapping[str, Any]], None] = lambda positions: None,
     ) -> None:
         self._ledger, self._queries = ledger, dict(queries)
         self._interval, self._timeout = interval, timeout
         self._cut = JobCut(facts, rows_before)
+        self._notify = notify
         self._changed = threading.Condition()
         self._newest: dict[str, Boundary] = {}
         self._kept: dict[str, int] = {key: last_committed(query.folder) for key, query in self._queries.items()}
@@ -167,8 +170,15 @@ class Coordinator:
             return
         if told:
             request.done.set_result(ticket)
+            self._notified(ticket, result.state_data["sources"])
         else:  # its row stays PENDING; once the attempt is over, the reconciler fails it and takes the files away
             request.done.set_exception(CheckpointFailed("it could not be recorded"))
+
+    def _notified(self, ticket: Ticket, positions: Mapping[str, Any]) -> None:
+        try:
+            self._notify(positions)
+        except Exception as error:
+            logger.warning("checkpoint %s is complete, but was not told on: %s", ticket.number, error)
 
     def _refused(self) -> str:
         if not self._queries:

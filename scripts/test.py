@@ -14,6 +14,7 @@ from pathlib import Path
 from scripts.check import checks_run
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.machine import missing_packages_install
+from tests.servers.kafka import kafka_jars_fetch
 from tests.servers.postgres import postgres_missing
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +50,7 @@ def suite_on_postgres() -> bool:
 def jars() -> bool:
     try:
         jars_fetch(ROOT / ".venv" / "spark-jars")
+        kafka_jars_fetch()
     except JarsUnavailable as error:
         print(error)
         return False
@@ -58,7 +60,7 @@ def jars() -> bool:
 #: The lanes of a group run at the same time, the parts of a lane one after the other.
 Lane = Mapping[str, Part]
 GROUPS: tuple[tuple[Lane, ...], ...] = (
-    ({"Spark's jars": jars, "checks and unit tests": checks_run},),
+    ({"the jars of Spark and Kafka": jars, "checks and unit tests": checks_run},),
     (
         {"the suite on SQLite, in processes": lambda: suite("-m", f"processes and {LONG}")},
         {

@@ -11,6 +11,8 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.servers.kafka import KafkaServer
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database-only", action="store_true", help="only the tests that touch the database")
@@ -68,6 +70,15 @@ def postgres_server() -> Iterator[str]:
         pytest.skip(missing)
     with PostgresServer() as server:
         yield server.url
+
+
+@pytest.fixture(scope="session")
+def kafka_server() -> "Iterator[KafkaServer]":
+    """A real Kafka; started on first use, stopped after the run."""
+    from tests.servers.kafka import KafkaServer
+
+    with KafkaServer() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from checkpoints.coordinator import Coordinator
 from checkpoints.job_cut import job_queries, run_facts
 from jobs.driver.asked import checkpoint_settle
 from jobs.driver.logs import attempt_logger, attempt_logger_close
-from jobs.driver.position import plan_with_position
+from jobs.driver.position import plan_with_position, positions_tell
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
@@ -145,7 +145,7 @@ class Attempt:
         failure: ExecutionFailure | None = None
         outcome = "stopped"
         try:
-            plan = plan_with_position(self.execution, actor=self._host.name)
+            plan = plan_with_position(self.execution, actor=self._host.name, log=self._log)
             reporter = self._reporter(plan)
             if not self._stop_asked:
                 outcome = self._run_to_end(plan, reporter)
@@ -179,6 +179,7 @@ class Attempt:
             job_queries(plan),
             interval=plan.settings.checkpoint_interval,
             rows_before=self.execution.processed_records,
+            notify=partial(positions_tell, plan, self._log),
         )
         coordinator.start()
         stopped = False

@@ -1,6 +1,9 @@
 """Where an attempt goes on: Spark's live folder, or the checkpoint it was started from, or the newest that can be read."""
 
+import logging
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from checkpoints.job_cut import job_queries
 from checkpoints.models import Checkpoint
@@ -10,38 +13,57 @@ from checkpoints.verification import live_readable
 from jobs.driver.planning import execution_locations, execution_plan
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
+from jobs.engine.steps import Steps
 from jobs.models import Execution
 from jobs.services.executions import execution_generation_renew
 from jobs.services.metrics import batches_written
 
 
-def plan_with_position(execution: Execution, *, actor: str) -> Plan:
+def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger) -> Plan:
     """The Plan, its live folder in place. A folder that is damaged or gone is never taken for a fresh start.
 
     Then the generation ends: a new one goes on from its newest readable checkpoint, and the event log says what is sent again.
-    ExecutionFailure (permanent) where no checkpoint is left to go on from. `execution` is brought up to date.
+    ExecutionFailure (permanent) where no checkpoint is left to go on from. `execution` is brought up to date. What is restored
+    is told to the sources.
     """
-    _restored(execution)
+    restored = _restored(execution)
     plan = execution_plan(execution)
     damage = _damage(execution, plan)
     if not damage:
-        return plan
+        return _told(plan, restored, log)
     found = newest_readable(generation=execution.generation)
     if found.checkpoint is None:
         message = f"the position of this job cannot be read ({damage}) and it has no checkpoint: start it from the beginning"
         raise ExecutionFailure(message, kind="system", permanent=True)
     execution_generation_renew(execution=execution, checkpoint=found.checkpoint, actor=actor, reason=damage)
-    _restored(execution)
-    return execution_plan(execution)
+    restored = _restored(execution)
+    return _told(execution_plan(execution), restored, log)
 
 
-def _restored(execution: Execution) -> None:
-    """Put the checkpoint that the generation was started from in place, unless that has been done."""
+def positions_tell(plan: Plan, log: logging.Logger, positions: Mapping[str, Any]) -> None:
+    """Tell each source of `plan` its position in a checkpoint; one that cannot act on it is named in the log."""
+    steps = Steps(plan)
+    for node_id in steps.sources:
+        if node_id in positions:
+            try:
+                steps.source(node_id).checkpointed(positions[node_id], steps.context(node_id, "stream"))
+            except Exception as error:
+                log.warning("the checkpoint is good, but its position was not passed on: %s", error, extra={"node_id": node_id})
+
+
+def _told(plan: Plan, restored: Checkpoint | None, log: logging.Logger) -> Plan:
+    if restored is not None:
+        positions_tell(plan, log, restored.state_data["sources"])
+    return plan
+
+
+def _restored(execution: Execution) -> Checkpoint | None:
+    """Put the checkpoint that the generation was started from in place; None if there is none, or that has been done."""
     rows = Execution.objects.filter(generation=execution.generation, restored_from_checkpoint_id__isnull=False)
     origins = rows.values_list("restored_from_checkpoint_id", flat=True)[:1]
     live: Path = execution_locations(execution).live
     if not origins or live.exists():
-        return
+        return None
     checkpoint = Checkpoint.objects.select_related("execution__job").filter(pk__in=list(origins)).first()
     if checkpoint is None:
         raise ExecutionFailure("the checkpoint to start from does not exist any more: choose another", kind="user", permanent=True)
@@ -50,6 +72,7 @@ def _restored(execution: Execution) -> None:
     except Exception as error:
         message = f"checkpoint {checkpoint.checkpoint_id} cannot be restored: {error}; choose an earlier one"
         raise ExecutionFailure(message, kind="system", permanent=True) from error
+    return checkpoint
 
 
 def _damage(execution: Execution, plan: Plan) -> str:

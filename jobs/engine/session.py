@@ -90,6 +90,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.python.factory.idleWorkerMaxPoolSize": "2",
         # A query names what its node is connected to, never a file: select * from csv.`/etc/passwd`.
         "spark.sql.runSQLOnFiles": "false",
+        # Options of a reader or writer that Spark shows in plans and logs: its own words, and those in which Kafka's client keeps secrets.
+        "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore|truststore",
         **STREAMING_CONF,
     }
     if options.master.startswith("local"):

@@ -153,6 +153,12 @@ class Source(NodeType[ConfigT]):
         Raises NodeError where input is gone.
         """
 
+    def checkpointed(self, position: Any, context: NodeContext[ConfigT]) -> None:
+        """Called after a checkpoint became complete, and after a restore, with this source's position in it: the offset Spark keeps.
+
+        What goes wrong here is logged and tried again with the next checkpoint. Nothing may be deleted: older checkpoints stand.
+        """
+
     def complete(self, context: NodeContext[ConfigT]) -> None:
         """Called once after a bounded run ended well."""
 

@@ -22,6 +22,7 @@ NODE_TYPES: Mapping[str, str] = {
     "source.generator": "jobs.nodes.sources.generator:GeneratorSource",
     "source.http_api": "jobs.nodes.sources.http_api:HttpApiSource",
     "source.jdbc": "jobs.nodes.sources.jdbc:JdbcSource",
+    "source.kafka": "jobs.nodes.sources.kafka:KafkaSource",
     "flow.filter_rows": "jobs.nodes.flows.filter_rows:FilterRows",
     "flow.compute_columns": "jobs.nodes.flows.compute_columns:ComputeColumns",
     "flow.select_fields": "jobs.nodes.flows.select_fields:SelectFields",
@@ -30,11 +31,13 @@ NODE_TYPES: Mapping[str, str] = {
     "flow.window_aggregate": "jobs.nodes.flows.window_aggregate:WindowAggregate",
     "sink.file": "jobs.nodes.sinks.file:FileSink",
     "sink.jdbc": "jobs.nodes.sinks.jdbc:JdbcSink",
+    "sink.kafka": "jobs.nodes.sinks.kafka:KafkaSink",
     "sink.print": "jobs.nodes.sinks.print:PrintSink",
 }
 
 CONNECTION_KINDS: Mapping[str, str] = {
     "http_api": "jobs.nodes.connections.http_api:HttpApiConnection",
+    "kafka": "jobs.nodes.connections.kafka:KafkaConnection",
     "postgresql": "jobs.nodes.connections.postgresql:PostgresqlConnection",
     "sqlite": "jobs.nodes.connections.sqlite:SqliteConnection",
 }

@@ -15,6 +15,7 @@ import {
   IconPuzzle,
   IconSql,
   IconTerminal2,
+  IconTopologyStar3,
   type Icon,
 } from '@tabler/icons-react'
 
@@ -35,6 +36,7 @@ const ICONS: Record<string, Icon> = {
   'plug-off': IconPlugX,
   sql: IconSql,
   'terminal-2': IconTerminal2,
+  'topology-star-3': IconTopologyStar3,
 }
 
 export function NodeIcon({ name, size }: { name: string; size: number }) {

@@ -1,0 +1,113 @@
+"""What a Kafka cluster says about itself, and a consumer group that follows the checkpoints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.connections.kafka_settings import SECONDS, kafka_client_settings
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, KafkaError
+    from confluent_kafka.admin import AdminClient
+
+
+class KafkaAdmin:
+    """A client that asks a cluster about itself; what the cluster answers to its signing in becomes a NodeError."""
+
+    def __init__(self, settings: ConnectionSettings, *, seconds: float = SECONDS) -> None:
+        from confluent_kafka.admin import AdminClient
+
+        self._name = settings.name
+        self._seconds = seconds
+        self._heard: list[KafkaError] = []
+        self._given = kafka_client_settings(settings) | {"error_cb": self._heard.append}
+        self.client: AdminClient = AdminClient(self._given)
+
+    def partitions(self, topic: str | None = None) -> dict[str, int]:
+        """Topic → number of partitions, of all topics or of one; a topic that does not exist is left out."""
+        from confluent_kafka import KafkaException
+
+        try:
+            found = self.client.list_topics(topic, timeout=self._seconds)
+        except KafkaException as error:
+            self.client.poll(0)
+            raise self._refusal(error) from None
+        return {name: len(told.partitions) for name, told in found.topics.items() if told.error is None}
+
+    def brokers(self) -> int:
+        self.partitions()
+        return len(self.client.list_topics(timeout=self._seconds).brokers)
+
+    def newest(self, topics: Sequence[str], *, most: int = 200) -> list[str]:
+        """Values of at most `most` of the newest messages as text, without moving any group's offsets. Empty ones are left out."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        counts = self.partitions()
+        places = [(topic, partition) for topic in topics for partition in range(counts.get(topic, 0))]
+        consumer = Consumer(self._given | {"group.id": "pipeline-web-sample", "enable.auto.commit": False, "enable.partition.eof": True})
+        try:
+            each = max(1, most // max(1, len(places)))
+            starts = []
+            for topic, partition in places:
+                low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=self._seconds)
+                if high > low:
+                    starts.append(TopicPartition(topic, partition, max(low, high - each)))
+            consumer.assign(starts)
+            return list(_values(consumer, len(starts), deadline=time.monotonic() + self._seconds)) if starts else []
+        finally:
+            consumer.close()
+
+    def group_move(self, group: str, position: Mapping[str, Mapping[str, int]]) -> None:
+        """Set the group's offsets: `position` is topic → partition → next offset. NodeError if a member of the group is alive."""
+        from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+
+        places = [TopicPartition(topic, int(number), offset) for topic, numbers in position.items() for number, offset in numbers.items()]
+        if not places:
+            return
+        try:
+            future = self.client.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)])[group]
+            moved = future.result(self._seconds)
+        except KafkaException as error:
+            self.client.poll(0)
+            raise self._refusal(error) from None
+        refused = [place for place in moved.topic_partitions if place.error is not None]
+        if refused:
+            told = refused[0].error.str()
+            raise NodeError(f'moving group {group} of "{self._name}": {told}; does something else consume in this group?')
+
+    def _refusal(self, error: Exception) -> NodeError:
+        """The client says "timed out" last; what it heard before tells why."""
+        from confluent_kafka import KafkaError
+
+        where = f'connecting to "{self._name}"'
+        for heard in self._heard:
+            text = heard.str().rpartition("): ")[2]
+            if heard.code() == KafkaError._AUTHENTICATION:
+                return NodeError(
+                    f"{where}: the sign-in was refused ({text}); correct user, password or mechanism", permanent=True, kind="user"
+                )
+            if heard.code() == KafkaError._SSL:
+                return NodeError(
+                    f"{where}: no trust by TLS ({text}); correct the certificates or the security", permanent=True, kind="user"
+                )
+        told = self._heard[-1].str() if self._heard else str(error.args[0].str() if error.args else error)
+        return NodeError(f"{where}: no broker answers as it should ({told}); check that it runs, and the security of its port")
+
+
+def _values(consumer: Consumer, partitions: int, *, deadline: float) -> Iterator[str]:
+    """Until every partition was read to its end, or time is up."""
+    from confluent_kafka import KafkaError
+
+    ended = 0
+    while ended < partitions and time.monotonic() < deadline:
+        message = consumer.poll(0.5)
+        error = message.error() if message else None
+        if error is not None and error.code() == KafkaError._PARTITION_EOF:
+            ended += 1
+        elif message is not None and error is None:
+            value = message.value()
+            if value is not None:
+                yield value.decode("utf-8", "replace")

@@ -1,0 +1,169 @@
+"""What a message's bytes hold – JSON, CSV, Avro, text or nothing known – and the columns they become."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from pydantic import Field
+
+from jobs.nodes.avro import AVRO_MARK, avro_record, avro_schema
+from jobs.nodes.base import AS_IT_CAME, REJECTED, NodeError
+from jobs.nodes.columns import ColumnField, rejected_schema, schema_from_ddl, schema_of
+from jobs.nodes.form import hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+PayloadFormat = Literal["json", "csv", "avro", "text", "binary"]
+_CORRUPT = "_corrupt_record"
+_RECORD = "__record"
+_SHOWN_CHARACTERS = 2000
+
+
+class Payload(Protocol):
+    """The fields of a source's form that say how its messages are written."""
+
+    @property
+    def format(self) -> PayloadFormat: ...
+    @property
+    def columns(self) -> tuple[ColumnField, ...]: ...
+    @property
+    def delimiter(self) -> str: ...
+    @property
+    def avro_schema(self) -> str: ...
+
+
+def payload_format_field() -> Any:
+    return Field(
+        "json",
+        description="How a message's value is written. Text gives one column called value; binary gives its bytes.",
+        examples=["json", "text"],
+    )
+
+
+def payload_columns_field() -> Any:
+    return Field(
+        (),
+        description="The fields of a message that become columns; for JSON, empty takes names and types from the newest messages.",
+        examples=[[{"name": "id", "type": "long"}, {"name": "amount", "type": "decimal(18, 2)"}]],
+        json_schema_extra=hints("columns", when="format=json|csv"),
+    )
+
+
+def payload_delimiter_field() -> Any:
+    return Field(
+        ",",
+        min_length=1,
+        max_length=4,
+        description="What stands between two CSV values.",
+        examples=[",", ";"],
+        json_schema_extra=hints(when="format=csv"),
+    )
+
+
+def payload_avro_field() -> Any:
+    return Field(
+        "",
+        max_length=100_000,
+        description="The Avro schema that the messages were written with, as JSON.",
+        examples=['{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'],
+        json_schema_extra=hints("textarea", when="format=avro"),
+    )
+
+
+def payload_complete(payload: Payload) -> None:
+    """ValueError where the form lacks what its format needs."""
+    if payload.format == "csv" and not payload.columns:
+        raise ValueError("CSV messages have no names: list the columns in their order")
+    if payload.format == "avro" and not payload.avro_schema.strip():
+        raise ValueError("Avro messages need the schema they were written with")
+
+
+def payload_schema(spark: SparkSession, payload: Payload, sample: Callable[[], Sequence[str]], kept: Path | None = None) -> StructType:
+    """The columns of a message: what the form lists, else what `sample`'s texts show; NodeError where they show nothing.
+
+    `kept` is the file in which a stream keeps what they showed first, so that a restart reads the same types.
+    """
+    from pyspark.sql.types import StructType
+
+    if payload.format in ("text", "binary"):
+        return schema_from_ddl("value string" if payload.format == "text" else "value binary")
+    if payload.format == "avro":
+        return avro_schema(spark, payload.avro_schema)
+    if payload.columns:
+        return schema_of(payload.columns)
+    if kept is not None and kept.is_file():
+        return StructType.fromJson(json.loads(kept.read_text(encoding="utf-8")))
+    schema = _sampled(spark, sample())
+    if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(schema.json(), encoding="utf-8")
+    return schema
+
+
+def _sampled(spark: SparkSession, texts: Sequence[str]) -> StructType:
+    from pyspark.sql.types import StructType
+
+    if not texts:
+        raise NodeError("there is no message yet to take the columns from; list the columns", kind="user", field="columns")
+    found = spark.read.json(spark.sparkContext.parallelize(texts, 1)).schema
+    schema = StructType([field for field in found.fields if field.name != _CORRUPT])
+    if not schema.fields:
+        raise NodeError("the newest messages are no JSON objects; choose another format", kind="user", field="format")
+    return schema
+
+
+def payload_can_reject(payload: Payload) -> bool:
+    return payload.format in ("json", "csv", "avro")
+
+
+def payload_whole_schema(schema: StructType, metadata: StructType, payload: Payload) -> StructType:
+    """The schema of what `payload_read` gives."""
+    from pyspark.sql.types import StructType
+
+    whole = StructType([*schema.fields, *metadata.fields])
+    return rejected_schema(whole) if payload_can_reject(payload) else whole
+
+
+def payload_read(messages: DataFrame, schema: StructType, metadata: Sequence[Column], payload: Payload) -> DataFrame:
+    """Messages (with a column `value` of bytes) as columns of `schema` and `metadata`.
+
+    A message that does not fit is rejected as it came, and so is one without a value.
+    """
+    from pyspark.sql import functions as F
+
+    if not payload_can_reject(payload):
+        value = F.col("value").cast("string") if payload.format == "text" else F.col("value")
+        return messages.select(value.alias("value"), *metadata)
+    record, is_bad = _record(F.col("value"), schema, payload)
+    fields = [F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields]
+    return messages.withColumn(_RECORD, record).select(*fields, *metadata, _reason(is_bad, payload).alias(REJECTED))
+
+
+def _record(value: Column, schema: StructType, payload: Payload) -> tuple[Column, Column]:
+    """The message as a struct, and whether it is none."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    if payload.format == "avro":
+        return avro_record(value, payload.avro_schema), F.col(f"{_RECORD}.{AVRO_MARK}").isNull()
+    text = value.cast("string")
+    whole = StructType([*schema.fields, StructField(_CORRUPT, StringType(), True)])
+    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
+    is_bad = F.col(_RECORD).isNull() | F.col(f"{_RECORD}.{_CORRUPT}").isNotNull()
+    if payload.format == "json":
+        return F.from_json(text, whole, options), is_bad
+    return F.from_csv(text, whole.toDDL(), options | {"sep": payload.delimiter, "escape": '"'}), is_bad
+
+
+def _reason(is_bad: Column, payload: Payload) -> Column:
+    """Null for a good message."""
+    from pyspark.sql import functions as F
+
+    shown = F.hex(F.col("value")) if payload.format == "avro" else F.col("value").cast("string")
+    told = F.concat(F.lit(f"the message does not fit the columns{AS_IT_CAME}"), F.substring(shown, 1, _SHOWN_CHARACTERS))
+    return F.when(F.col("value").isNull(), F.lit("the message has no value")).when(is_bad, told)

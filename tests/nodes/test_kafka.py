@@ -1,0 +1,240 @@
+"""`source.kafka` and `sink.kafka` against a real broker: formats, starts, bad messages, sign-in, and what goes wrong said in a sentence."""
+
+import json
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import Consumer, Producer
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.nodes.base import AS_IT_CAME, REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
+from jobs.nodes.connections.kafka import KafkaConnection
+from tests.nodes.conftest import Build
+from tests.servers.kafka import PASSWORD, USER, KafkaServer
+from tests.servers.waiting import wait_until
+
+pytestmark = [pytest.mark.spark, pytest.mark.server]
+
+COLUMNS = [{"name": "id", "type": "long"}, {"name": "amount", "type": "decimal(10, 2)"}]
+
+
+@pytest.fixture
+def topic(kafka_server: KafkaServer) -> str:
+    name = f"orders-{uuid4().hex[:8]}"
+    kafka_server.topic_create(name, partitions=2)
+    return name
+
+
+def connection(server: KafkaServer, **config: Any) -> dict[str, ConnectionSettings]:
+    return {"db": ConnectionSettings("main", "kafka", {"servers": server.bootstrap, **config})}
+
+
+def signed(server: KafkaServer, password: str = PASSWORD) -> dict[str, ConnectionSettings]:
+    config = {"servers": server.bootstrap_sasl, "security": "sasl_plaintext", "mechanism": "PLAIN", "user": USER}
+    return {"db": ConnectionSettings("main", "kafka", config, {"password": password})}
+
+
+def produce(
+    server: KafkaServer, topic: str, values: Sequence[str | bytes | None], *, key: str = "k", at: int = 0, partition: int = -1
+) -> None:
+    producer = Producer({"bootstrap.servers": server.bootstrap})
+    for value in values:
+        producer.produce(topic, value=value, key=key, headers={"trace": "t-1"}, timestamp=at, partition=partition)
+    assert producer.flush(30) == 0
+
+
+def consumed(server: KafkaServer, topic: str, count: int) -> list[Any]:
+    consumer = Consumer({"bootstrap.servers": server.bootstrap, "group.id": uuid4().hex, "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    found: list[Any] = []
+    deadline = time.monotonic() + 30
+    while len(found) < count and time.monotonic() < deadline:
+        message = consumer.poll(0.5)
+        if message is not None and message.error() is None:
+            found.append(message)
+    consumer.close()
+    return found
+
+
+def read(spark: SparkSession, build: Build, connections: dict[str, ConnectionSettings], **config: Any) -> DataFrame:
+    source = build("source.kafka", {"connection": "db", **config}, connections=connections)
+    frame: DataFrame = source.node.read(spark, source.context)
+    return frame
+
+
+def test_json_messages_become_columns_and_bad_ones_are_rejected_with_their_text(
+    spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str
+):
+    good = ['{"id": 1, "amount": 10.25}', '{"id": 2, "amount": null, "more": {"é": 1}}']
+    produce(kafka_server, topic, [*good, '{"id": "x"', '{"id": [1]}', "", None])
+    rows = read(spark, build, connection(kafka_server), topic=topic, columns=COLUMNS).collect()
+    kept = sorted((row.id, str(row.amount)) for row in rows if row[REJECTED] is None)
+    assert kept == [(1, "10.25"), (2, "None")]
+    reasons = sorted(row[REJECTED] for row in rows if row[REJECTED] is not None)
+    assert len(reasons) == 4
+    assert reasons[-1] == "the message has no value"
+    assert any('{"id": "x"' in reason for reason in reasons)
+
+
+def test_names_and_types_come_from_the_newest_messages_and_no_group_is_left(
+    spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str
+):
+    produce(kafka_server, topic, ['{"id": 1, "name": "Zoë", "tags": ["a"]}'])
+    frame = read(spark, build, connection(kafka_server), topic=topic)
+    assert dict(frame.dtypes) == {"id": "bigint", "name": "string", "tags": "array<string>", REJECTED: "string"}
+    assert frame.first()["name"] == "Zoë"  # type: ignore[index]
+    groups = kafka_server.admin.list_consumer_groups().result(30).valid
+    assert "pipeline-web-sample" not in [group.group_id for group in groups]
+
+
+def test_csv_text_and_bytes(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
+    produce(kafka_server, topic, ['7;"1,5"', "x;y;z"])
+    columns = [{"name": "id", "type": "long"}, {"name": "text", "type": "string"}]
+    rows = read(spark, build, connection(kafka_server), topic=topic, format="csv", delimiter=";", columns=columns).collect()
+    assert [(row.id, row.text) for row in rows if row[REJECTED] is None] == [(7, "1,5")]
+    assert sum(row[REJECTED] is not None for row in rows) == 1
+    assert {row.value for row in read(spark, build, connection(kafka_server), topic=topic, format="text").collect()} == {'7;"1,5"', "x;y;z"}
+    assert b'7;"1,5"' in {bytes(row.value) for row in read(spark, build, connection(kafka_server), topic=topic, format="binary").collect()}
+
+
+AVRO = """{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}, {"name": "note", "type": ["null", "string"]},
+    {"name": "amount", "type": {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}},
+    {"name": "at", "type": {"type": "long", "logicalType": "timestamp-micros"}}]}"""
+
+
+def test_avro_messages_become_columns_and_other_bytes_are_rejected(
+    spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str
+):
+    from pyspark.sql.avro.functions import to_avro
+
+    rows = spark.sql(
+        "SELECT struct(7L AS id, CAST(NULL AS string) AS note, CAST(1.25 AS decimal(10, 2)) AS amount, timestamp_micros(5) AS at) r"
+    )
+    written = rows.select(to_avro("r", AVRO)).collect()[0][0]
+    produce(kafka_server, topic, [bytes(written), b"\x01"])
+    found = read(spark, build, connection(kafka_server), topic=topic, format="avro", avro_schema=AVRO).collect()
+    (good,) = [row for row in found if row[REJECTED] is None]
+    assert (good.id, good.note, str(good.amount), good.at.microsecond) == (7, None, "1.25", 5)
+    assert [row[REJECTED] for row in found if row[REJECTED] is not None] == [f"the message does not fit the columns{AS_IT_CAME}01"]
+
+
+def test_topics_by_pattern_some_partitions_and_an_end(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
+    other = f"{topic}-more"
+    kafka_server.topic_create(other)
+    for partition, values in enumerate((["a0", "a1", "a2"], ["b0"])):
+        produce(kafka_server, topic, values, partition=partition)
+    produce(kafka_server, other, ["c0"])
+
+    def found(**config: Any) -> list[str]:
+        return sorted(row.value for row in read(spark, build, connection(kafka_server), format="text", **config).collect())
+
+    assert found(topic=f"{topic}.*", topic_is="pattern") == ["a0", "a1", "a2", "b0", "c0"]
+    assert found(topic=topic, partitions="1") == ["b0"]
+    end = json.dumps({topic: {"0": 2, "1": 0}})
+    assert found(topic=topic, end="offsets", end_offsets=end) == ["a0", "a1"]
+    with pytest.raises(NodeError, match=rf"topic {topic} has no partition 7 \(it has 2\)"):
+        found(topic=topic, partitions="0-1, 7")
+
+
+def test_the_group_goes_to_the_position_of_a_checkpoint_forwards_and_back(build: Build, kafka_server: KafkaServer, topic: str):
+    produce(kafka_server, topic, ["a", "b", "c"], partition=0)
+    group = f"group-{topic}"
+    source = build("source.kafka", {"connection": "db", "topic": topic, "group_id": group}, connections=connection(kafka_server))
+    for offsets in ({"0": 3, "1": 0}, {"0": 1, "1": 0}):
+        source.node.checkpointed({topic: offsets}, source.context)
+        assert kafka_server.group_offsets(group) == {(topic, int(number)): offset for number, offset in offsets.items()}
+
+
+def test_a_group_in_which_another_consumes_stays_where_it_is(build: Build, kafka_server: KafkaServer, topic: str):
+    produce(kafka_server, topic, ["a"], partition=0)
+    source = build("source.kafka", {"connection": "db", "topic": topic, "group_id": topic}, connections=connection(kafka_server))
+    consumer = Consumer({"bootstrap.servers": kafka_server.bootstrap, "group.id": topic, "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    wait_until(lambda: consumer.poll(0.5) is not None, seconds=30, what="a member of the group")
+    try:
+        with pytest.raises(NodeError, match=f"moving group {topic}.*does something else consume in this group"):
+            source.node.checkpointed({topic: {"0": 1, "1": 0}}, source.context)
+    finally:
+        consumer.close()
+
+
+def test_where_a_message_comes_from_can_be_had_as_columns(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
+    produce(kafka_server, topic, ["hello"], key="key-1", at=1_700_000_000_000)
+    (row,) = read(spark, build, connection(kafka_server), topic=topic, format="text", metadata=True).collect()
+    assert (row.kafka_key, row.kafka_topic, row.kafka_offset) == ("key-1", topic, 0)
+    assert row.kafka_partition in (0, 1)
+    assert [(header.key, header.value) for header in row.kafka_headers] == [("trace", "t-1")]
+
+
+def test_a_start_at_a_time_or_at_offsets(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
+    old, new = 1_600_000_000_000, 1_700_000_000_000
+    produce(kafka_server, topic, ["old-1", "old-2"], at=old)
+    produce(kafka_server, topic, ["new"], at=new)
+    since = datetime.fromtimestamp(new / 1000, UTC).isoformat()
+    timed = read(spark, build, connection(kafka_server), topic=topic, format="text", start="time", start_time=since)
+    assert [row.value for row in timed.collect()] == ["new"]
+    (place,) = {
+        (row.kafka_partition) for row in read(spark, build, connection(kafka_server), topic=topic, format="text", metadata=True).collect()
+    }
+    offsets = json.dumps({topic: {str(place): 1, str(1 - place): -2}})
+    placed = read(spark, build, connection(kafka_server), topic=topic, format="text", start="offsets", start_offsets=offsets)
+    assert sorted(row.value for row in placed.collect()) == ["new", "old-2"]
+
+
+def test_a_topic_that_does_not_exist_is_named_with_those_there_are(
+    spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str
+):
+    with pytest.raises(NodeError, match=rf'reading kafka "main": topic no-such does not exist.*{topic}') as caught:
+        read(spark, build, connection(kafka_server), topic="no-such", columns=COLUMNS)
+    assert caught.value.field == "topic"
+
+
+def test_signing_in_and_a_wrong_password(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
+    produce(kafka_server, topic, ["hello"])
+    assert [row.value for row in read(spark, build, signed(kafka_server), topic=topic, format="text").collect()] == ["hello"]
+    with pytest.raises(NodeError, match="the sign-in was refused") as caught:
+        read(spark, build, signed(kafka_server, "canary-0815"), topic=topic, format="text")
+    assert "canary-0815" not in str(caught.value)
+    assert caught.value.permanent
+
+
+@pytest.mark.parametrize(
+    ("config", "password", "steps"),
+    [
+        ({"servers": "no-such-host.invalid:9092"}, "", [("name", False)]),
+        ({"servers": "127.0.0.1:1"}, "", [("name", True), ("port", False)]),
+        ({}, "", [("name", True), ("port", True), ("sign-in", True)]),
+        ({"security": "sasl_plaintext", "mechanism": "PLAIN", "user": USER}, "wrong", [("name", True), ("port", True), ("sign-in", False)]),
+    ],
+)
+def test_a_connection_test_says_which_step_failed(kafka_server: KafkaServer, config: dict[str, Any], password: str, steps: list[Any]):
+    server = kafka_server.bootstrap_sasl if "security" in config else kafka_server.bootstrap
+    settings = ConnectionSettings("main", "kafka", {"servers": server, **config}, {"password": password})
+    assert [(step.name, step.ok) for step in KafkaConnection().check(settings, Limits())] == steps
+
+
+def test_rows_become_messages_with_key_and_id(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
+    frame = spark.createDataFrame([(1, "Zoë", None), (2, "李", 2.5)], "id int, name string, amount double")
+    config = {"connection": "db", "topic": topic, "key_column": "name", "id_columns": ["id"]}
+    sink = build("sink.kafka", config, connections=connection(kafka_server))
+    sink.node.begin(spark, frame.schema, sink.context)
+    assert sink.node.write(frame, Batch(0, "node", rows=2), sink.context) == Written(rows=2)
+    found = {message.key().decode(): message for message in consumed(kafka_server, topic, 2)}
+    assert json.loads(found["Zoë"].value()) == {"id": 1, "name": "Zoë", "amount": None}
+    assert dict(found["李"].headers())["message-id"].decode().endswith("/node/2")
+
+
+def test_a_sink_into_a_missing_topic_or_column_is_refused_before_any_row(
+    spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str
+):
+    frame = spark.range(1)
+    missing = build("sink.kafka", {"connection": "db", "topic": "no-such"}, connections=connection(kafka_server))
+    with pytest.raises(NodeError, match='writing to kafka "main": topic no-such does not exist'):
+        missing.node.begin(spark, frame.schema, missing.context)
+    wrong = build("sink.kafka", {"connection": "db", "topic": topic, "key_column": "key"}, connections=connection(kafka_server))
+    with pytest.raises(NodeError, match="there is no column key; the columns are id"):
+        wrong.node.begin(spark, frame.schema, wrong.context)

@@ -1,0 +1,123 @@
+"""A Kafka broker for the run: one KRaft node in a temporary folder, its jars fetched once by the Ivy in the PySpark wheel."""
+
+import shutil
+import socket
+import subprocess
+import tempfile
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from scripts.fetch_jars import jars_fetch
+from tests.servers.waiting import wait_until
+
+HERE = Path(__file__).resolve().parent
+JARS = HERE.parent.parent / ".venv" / "kafka-jars"
+CLUSTER = "MkU3OEVBNTcwNTJENDM2Qk"
+USER, PASSWORD = "pipeline", "s3cret-of-kafka"
+
+_CONFIG = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+sasl.enabled.mechanisms=PLAIN
+listener.name.sasl_plaintext.plain.sasl.jaas.config=\\
+  org.apache.kafka.common.security.plain.PlainLoginModule required user_{user}="{password}";
+log.dirs={folder}/data
+num.partitions=1
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=false
+message.max.bytes=10485760
+"""
+
+
+def kafka_jars_fetch() -> None:
+    """The broker's own jars, 54 MB, are fetched once."""
+    jars_fetch(JARS, ivy_file=HERE / "kafka_ivy.xml", lock=HERE / "kafka_jars.lock")
+
+
+class KafkaServer:
+    """A context: inside it a broker answers on loopback; `bootstrap` without sign-in, `bootstrap_sasl` with USER and PASSWORD."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="pipeline-web-kafka-"))
+        self.plain, self.sasl, self.controller = _free_ports(3)
+        self.bootstrap = f"127.0.0.1:{self.plain}"
+        self.bootstrap_sasl = f"127.0.0.1:{self.sasl}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> "KafkaServer":
+        kafka_jars_fetch()
+        ports = {"plain": self.plain, "sasl": self.sasl, "controller": self.controller}
+        self._config.write_text(_CONFIG.format(folder=self.folder, user=USER, password=PASSWORD, **ports))
+        subprocess.run([*self._java("kafka.tools.StorageTool"), "format", "-t", CLUSTER, "-c", str(self._config)], check=True, timeout=120)
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def start(self) -> None:
+        """Returns when the broker answers; what it held before a `kill` is there again."""
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen([*self._java("kafka.Kafka"), str(self._config)], stdout=log, stderr=log)
+        wait_until(self._answers, seconds=120, what=f"Kafka on {self.bootstrap}")
+
+    def kill(self) -> None:
+        """As a crash would."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait(timeout=20)
+
+    @cached_property
+    def admin(self) -> AdminClient:
+        return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+
+    def topic_create(self, name: str, *, partitions: int = 1) -> None:
+        self.admin.create_topics([NewTopic(name, num_partitions=partitions, replication_factor=1)])[name].result(30)
+
+    def group_offsets(self, group: str) -> dict[tuple[str, int], int]:
+        """(topic, partition) → offset that the group has committed."""
+        found = self.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(30)
+        return {(place.topic, place.partition): place.offset for place in found.topic_partitions or []}
+
+    @property
+    def _config(self) -> Path:
+        return self.folder / "server.properties"
+
+    def _java(self, main: str) -> list[str]:
+        logging = f"-Dlog4j2.configurationFile={(HERE / 'kafka_log4j2.properties').as_uri()}"
+        return ["java", "-Xmx512m", "-XX:+UseSerialGC", logging, "-cp", f"{JARS}/*", main]
+
+    def _answers(self) -> bool:
+        assert self.process is not None
+        if self.process.poll() is not None:
+            raise RuntimeError(f"Kafka ended: {(self.folder / 'log').read_text()[-2000:]}")
+        try:
+            return bool(self.admin.list_topics(timeout=2).brokers)
+        except KafkaException:
+            return False
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
