@@ -91,13 +91,21 @@ class Progressed:
 
 @dataclass(frozen=True)
 class Noticed:
-    """A sentence worth keeping in the timeline, such as "waiting for kafka main, 40 s"."""
+    """A sentence worth keeping in the timeline, such as that a source is read twice."""
 
     message: str
     node_id: str = ""
     severity: str = "info"
 
 
-EngineEvent = QueryStarted | BatchWritten | BatchCommitted | RowsRejected | RowsPrinted | Progressed | Noticed
+@dataclass(frozen=True)
+class Waiting:
+    """The system of a node does not answer: `what` within a sentence ("kafka main"). Empty: it answers again."""
+
+    node_id: str
+    what: str
+
+
+EngineEvent = QueryStarted | BatchWritten | BatchCommitted | RowsRejected | RowsPrinted | Progressed | Noticed | Waiting
 
 Report = Callable[[EngineEvent], None]

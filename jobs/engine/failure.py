@@ -13,6 +13,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from jobs.engine.analysis_problems import explained
 from jobs.engine.plan import Plan, Step
 from jobs.nodes.base import NodeError, SinkFenced
+from jobs.nodes.registry import REGISTRY
 from jobs.nodes.worker_errors import node_error_in
 
 Kind = Literal["user", "external", "system"]
@@ -73,7 +74,22 @@ def failure_of(error: BaseException, plan: Plan) -> ExecutionFailure:
             fenced=isinstance(cause, SinkFenced),
         )
     text = "\n".join(_texts(error))
+    if told := _told_by_node(text, plan, acting):
+        node_id, words = told
+        return ExecutionFailure(
+            _at(plan, node_id, words.message), node_id=node_id, kind=words.kind, permanent=words.permanent, stack_trace=trace
+        )
     return _known(text, plan, acting, trace) or _unknown(error, plan, acting, trace)
+
+
+def _told_by_node(text: str, plan: Plan, acting: str) -> tuple[str, NodeError] | None:
+    """The acting node knows what its own system says; where Spark read for itself, the sources are asked."""
+    for step in plan.steps:
+        node_type = REGISTRY.get(step.type) if step.node_id == acting or (not acting and not step.inputs) else None
+        words = node_type.failure_words(text, str(getattr(step.config, "connection", ""))) if node_type else None
+        if words is not None:
+            return step.node_id, words
+    return None
 
 
 def _links(error: BaseException | None) -> Iterator[BaseException]:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from pyspark.sql import SparkSession
 
+from jobs.engine.awaiting import awaited
 from jobs.engine.events import BatchCommitted, BatchWritten, Noticed, Report
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from jobs.engine.frames import Frames
@@ -143,7 +144,8 @@ class Run:
                     query_.start()
             if self._stopping.is_set():  # a stop that came while starting
                 self.interrupt() if self._forced_at else self.stop()
-            self._watch()
+            with awaited(self._steps, self._report):
+                self._watch()
             self._await_last_events()
         finally:
             self._turn.give_back()

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from jobs.engine.events import BatchWritten, EngineEvent, NodeCounts, Noticed, Progressed, RowsPrinted, RowsRejected
+from jobs.engine.events import BatchWritten, EngineEvent, NodeCounts, Noticed, Progressed, RowsPrinted, RowsRejected, Waiting
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
 
@@ -60,6 +60,8 @@ class Display:
                 self._show_rejected(event)
             elif isinstance(event, Noticed):
                 self._say(event.message)
+            elif isinstance(event, Waiting):
+                self._say(f"{self._name(event.node_id)}: {f'waiting for {event.what}' if event.what else 'it answers again'}")
 
     def stopping(self) -> None:
         self.stops += 1

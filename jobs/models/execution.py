@@ -18,7 +18,8 @@ class Execution(models.Model):
     """`attempt` is drawn from the job's counter when a driver claims; `seq` is the number of the latest event.
 
     `lease_expires_at` is the database's clock plus the lease term: past it, the driver no longer owns the execution.
-    `resolved` keeps the settings the execution runs with; `parameters` the values given at start.
+    `resolved` keeps the settings the execution runs with; `parameters` the values given at start. `waiting_for` is a system that
+    does not answer the running attempt.
     """
 
     execution_id = models.CharField(max_length=36, unique=True, default=new_execution_id, editable=False)
@@ -51,6 +52,9 @@ class Execution(models.Model):
     error_node_id = models.CharField(max_length=64, blank=True, default="")
     error_class = models.CharField(max_length=20, blank=True, default="")
     checkpoint_path = models.CharField(max_length=1000, blank=True, default="")
+    waiting_for = models.CharField(max_length=300, blank=True, default="")
+    waiting_node_id = models.CharField(max_length=64, blank=True, default="")
+    waiting_since = models.DateTimeField(null=True)
     retry_count = models.PositiveIntegerField(default=0)
     triggered_by = models.CharField(max_length=20, choices=TriggeredBy.choices)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -129,6 +129,18 @@ class NodeType(ABC, Generic[ConfigT]):
     #: The one line under the name on the node's card, with `{field}` for config values; drawn in the browser as `x-summary`.
     summary_template: ClassVar[str] = ""
 
+    def waits_for(self, context: NodeContext[ConfigT]) -> str:
+        """The system that this node needs and that does not answer now, as in "waiting for kafka main"; "" if all is well.
+
+        Asked every few seconds while a run goes on, in a thread of its own; it must answer within some seconds.
+        """
+        return ""
+
+    @classmethod
+    def failure_words(cls, text: str, connection: str) -> NodeError | None:
+        """What Spark says of this node's system, in words; None if `text` is about something else. `connection` is its name or ""."""
+        return None
+
 
 class Source(NodeType[ConfigT]):
     """A streaming offset of a source written in Python may carry `"progress": {"done", "total", "unit"}`, total null when unknown."""

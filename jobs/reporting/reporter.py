@@ -19,11 +19,13 @@ from jobs.engine.events import (
     QueryStarted,
     RowsPrinted,
     RowsRejected,
+    Waiting,
 )
 from jobs.models import Execution, MetricSample
 from jobs.reporting.counts import Counts, Rates, Tally, state_of
 from jobs.reporting.writer import Writer
 from jobs.services.events import event_record
+from jobs.services.executions import execution_waits
 from jobs.services.metrics import Rejected, Reported, counts_read
 
 #: Rejected rows kept of one node and batch, and characters of each.
@@ -82,6 +84,8 @@ class Reporter:
                 self._progressed(event)
             case Noticed():
                 self._noticed(event)
+            case Waiting():
+                self._waits(event)
 
     def close(self) -> None:
         """Write the rest, send the last figures, and be heard no more."""
@@ -134,6 +138,13 @@ class Reporter:
             event_record(execution_id=self.execution_id, kind="notice", actor="engine", reason=event.message, node_id=event.node_id)
         except DatabaseError as error:
             self._log.warning("a notice is not kept: %s", error)
+
+    def _waits(self, event: Waiting) -> None:
+        self._log.warning("%s", f"waiting for {event.what}" if event.what else "it answers again", extra={"node_id": event.node_id})
+        try:
+            execution_waits(execution_id=self.execution_id, attempt=self._execution.attempt, node_id=event.node_id, what=event.what)
+        except DatabaseError as error:
+            self._log.warning("that it waits is not kept: %s", error)
 
     def _is_due(self, what: str, node_id: str) -> bool:
         now = time.monotonic()

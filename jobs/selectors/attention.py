@@ -16,7 +16,7 @@ MOST = 20
 #: A driver confirms every few seconds; past this nobody knows what the execution does.
 CONFIRMED_WITHIN = timedelta(seconds=20)
 
-Kind = Literal["FAILED", "UNCONFIRMED", "RETRYING", "NO_CHECKPOINT"]
+Kind = Literal["FAILED", "UNCONFIRMED", "WAITING", "RETRYING", "NO_CHECKPOINT"]
 #: The execution, what is the matter, and since when.
 Concern = tuple[Execution, Kind, datetime]
 
@@ -27,7 +27,7 @@ class FailedNode(NamedTuple):
 
 
 def attention_out(visible: QuerySet[Execution], failing: Sequence[int], now: datetime) -> tuple[list[AttentionOut], int]:
-    """Failed (row ids, newest first), then unconfirmed, retrying and unprotected executions; at most 20, and of how many."""
+    """Failed (row ids, newest first), then unconfirmed, waiting, retrying and unprotected executions; at most 20, and of how many."""
     failed = executions_for_lists(visible.filter(pk__in=failing[:MOST])).order_by("-end_time", "-id")
     retrying = Q(status=ExecutionStatus.SCHEDULED, retry_count__gt=0) | Q(status=ExecutionStatus.SCHEDULED, next_attempt_at__gt=now)
     # Not ordered by the database: it would walk along the whole history instead of taking the few unfinished by their status.
@@ -65,13 +65,19 @@ def _concern(row: Execution, now: datetime) -> tuple[Kind | None, datetime]:
     confirmed = row.confirmed_time or row.create_time
     if (row.lease_expires_at is not None and row.lease_expires_at < now) or now - confirmed > CONFIRMED_WITHIN:
         return "UNCONFIRMED", confirmed
+    if row.waiting_for and row.waiting_since is not None:
+        return "WAITING", row.waiting_since
     overdue = overdue_since(row, now)
     return ("NO_CHECKPOINT", overdue) if overdue else (None, now)
 
 
+def _node_id(row: Execution) -> str:
+    return row.error_node_id or row.waiting_node_id
+
+
 def _failed_nodes(rows: Iterable[Execution]) -> dict[tuple[int, int, str], FailedNode]:
     """(job id, version, node id) → the node, in one query over the versions concerned."""
-    wanted = {(row.job_id, row.version) for row in rows if row.error_node_id}
+    wanted = {(row.job_id, row.version) for row in rows if _node_id(row)}
     if not wanted:
         return {}
     condition = Q()
@@ -85,12 +91,13 @@ def _failed_nodes(rows: Iterable[Execution]) -> dict[tuple[int, int, str], Faile
 
 
 def _out(row: Execution, kind: Kind, since: datetime, nodes: dict[tuple[int, int, str], FailedNode]) -> AttentionOut:
-    node = nodes.get((row.job_id, row.version, row.error_node_id), FailedNode(row.error_node_id, ""))
+    node_id = _node_id(row)
+    node = nodes.get((row.job_id, row.version, node_id), FailedNode(node_id, ""))
     lines = row.error_message.strip().splitlines()
     return AttentionOut(
         kind=kind,
         execution=execution_out(row),
-        node_id=row.error_node_id,
+        node_id=node_id,
         node_name=node.name,
         node_type=node.type,
         first_error_line=lines[0][:300] if lines else "",

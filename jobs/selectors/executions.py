@@ -69,6 +69,10 @@ def executions_out(rows: Iterable[Execution]) -> list[ExecutionOut]:
     return [execution_out(row) for row in rows]
 
 
+#: What is the matter with an execution, in its row's own words.
+_TROUBLE = ("error_message", "error_node_id", "error_class", "waiting_for", "waiting_node_id", "waiting_since")
+
+
 def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
     """`row` comes from `executions_with_facts` or `executions_for_lists`."""
     checkpointing = bool(getattr(row, "checkpoint_pending", False)) and row.status == ExecutionStatus.RUNNING
@@ -94,10 +98,8 @@ def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
         processed_records=row.processed_records,
         written_records=row.written_records,
         failed_records=row.failed_records,
-        error_message=row.error_message,
         error_stack_trace=row.error_stack_trace if detailed else None,
-        error_node_id=row.error_node_id,
-        error_class=row.error_class,
+        **{name: getattr(row, name) for name in _TROUBLE},
         retry_count=row.retry_count,
         max_retry_times=_retries(row),
         triggered_by=cast(TriggerWord, row.triggered_by),

@@ -52,8 +52,12 @@ def test_what_nobody_confirms_what_is_tried_again_and_what_has_no_checkpoint_nee
     Checkpoint.objects.update(complete_time=now)
     execution(job(editor, "again"), S.SCHEDULED, retry_count=1, next_attempt_at=now + timedelta(seconds=5))
     execution(job(editor, "waiting"), S.SCHEDULED)
-    assert concerns(browser) == {"silent": "UNCONFIRMED", "bare": "NO_CHECKPOINT", "again": "RETRYING"}
-    assert browser.get("/api/overview").json()["running"] == 5
+    running(job(editor, "thirsty"), waiting_for="kafka main", waiting_node_id="out", waiting_since=now)
+    assert concerns(browser) == {"silent": "UNCONFIRMED", "bare": "NO_CHECKPOINT", "again": "RETRYING", "thirsty": "WAITING"}
+    found = browser.get("/api/overview").json()
+    assert found["running"] == 6
+    (thirsty,) = [one for one in found["attention"] if one["kind"] == "WAITING"]
+    assert (thirsty["node_name"], thirsty["execution"]["waiting_for"]) == ("Out", "kafka main")
 
 
 def test_an_execution_says_itself_whether_its_checkpoint_is_overdue(browser: Client, editor: User) -> None:

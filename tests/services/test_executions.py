@@ -32,6 +32,7 @@ from jobs.services.executions import (
     execution_stop,
     execution_stopped,
     execution_transition,
+    execution_waits,
     leases_renew,
 )
 from tests.services.job_rows import document_with, driver_row, job_row, operator, version_add
@@ -364,3 +365,25 @@ def test_of_ten_drivers_one_claims() -> None:
     claims = together(10, lambda number: execution_claim(driver=drivers[number]))
     assert [type(claim).__name__ for claim in claims if claim is not None] == ["Execution"]
     assert Job.objects.get(pk=job.pk).attempt_counter == 1
+
+
+def waits(execution: Execution) -> tuple[str, str, bool]:
+    row = fresh(execution)
+    return row.waiting_for, row.waiting_node_id, row.waiting_since is not None
+
+
+def test_what_a_running_attempt_waits_for_is_shown_until_it_answers_or_the_attempt_is_over():
+    execution = running(job_row())
+    execution_waits(execution_id=execution.execution_id, attempt=execution.attempt, node_id="in", what="kafka main")
+    assert waits(execution) == ("kafka main", "in", True)
+    execution_waits(execution_id=execution.execution_id, attempt=execution.attempt, node_id="other", what="")
+    assert waits(execution) == ("kafka main", "in", True)
+    execution_waits(execution_id=execution.execution_id, attempt=execution.attempt, node_id="in", what="")
+    assert waits(execution) == ("", "", False)
+    execution_waits(execution_id=execution.execution_id, attempt=execution.attempt, node_id="in", what="kafka main")
+    execution_attempt_failed(execution_id=execution.execution_id, attempt=execution.attempt, actor="driver", message="away")
+    assert waits(execution) == ("", "", False)
+    execution_waits(execution_id=execution.execution_id, attempt=execution.attempt, node_id="in", what="kafka main")
+    assert waits(execution) == ("", "", False)
+    kinds = list(Event.objects.filter(execution=execution, kind__in=("waiting", "answers")).order_by("seq").values_list("kind", "reason"))
+    assert kinds == [("waiting", "kafka main"), ("answers", ""), ("waiting", "kafka main")]

@@ -1021,7 +1021,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "FAILED" | "UNCONFIRMED" | "RETRYING" | "NO_CHECKPOINT";
+            kind: "FAILED" | "UNCONFIRMED" | "WAITING" | "RETRYING" | "NO_CHECKPOINT";
             execution: components["schemas"]["ExecutionOut"];
             /** Node Id */
             node_id: string;
@@ -1613,6 +1613,7 @@ export interface components {
          * @description `shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint.
          *
          *     `error_stack_trace` and `checkpoint_overdue`: null in lists.
+         *     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
          *     `resolved` are the settings it runs with; `worker` is the driver, "host:pid", while one holds the lease.
          */
         ExecutionOut: {
@@ -1681,6 +1682,12 @@ export interface components {
             error_node_id: string;
             /** Error Class */
             error_class: string;
+            /** Waiting For */
+            waiting_for: string;
+            /** Waiting Node Id */
+            waiting_node_id: string;
+            /** Waiting Since */
+            waiting_since: string | null;
             /** Retry Count */
             retry_count: number;
             /** Max Retry Times */

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
-from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings
+from jobs.nodes.connections.kafka_reach import brokers_reach, host_and_port
+from jobs.nodes.connections.kafka_settings import KafkaSettings
 
 
 class KafkaConnection(ConnectionKind):
@@ -26,7 +27,7 @@ class KafkaConnection(ConnectionKind):
         steps: list[CheckStep] = []
         acts: tuple[tuple[str, Callable[[], str]], ...] = (
             ("name", lambda: _resolve(typed)),
-            ("port", lambda: _reach(typed)),
+            ("port", lambda: brokers_reach(typed)),
             ("sign-in", lambda: _sign_in(settings)),
         )
         for name, act in acts:
@@ -40,33 +41,16 @@ class KafkaConnection(ConnectionKind):
         return steps
 
 
-def _host_and_port(broker: str) -> tuple[str, int]:
-    host, _, port = broker.rpartition(":")
-    return host, int(port)
-
-
 def _resolve(typed: KafkaSettings) -> str:
     found = []
     for broker in typed.brokers:
-        host, port = _host_and_port(broker)
+        host, port = host_and_port(broker)
         try:
             addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, OverflowError) as error:
             raise NodeError(f'the name "{host}" is not known ({getattr(error, "strerror", None) or error}); correct the servers') from None
         found.append(f"{host} is {', '.join(sorted({str(address[4][0]) for address in addresses}))}")
     return "; ".join(found)
-
-
-def _reach(typed: KafkaSettings) -> str:
-    """One broker is enough: it names the others."""
-    refusals = []
-    for broker in typed.brokers:
-        try:
-            with socket.create_connection(_host_and_port(broker), timeout=SECONDS):
-                return f"{broker} answers"
-        except OSError as error:
-            refusals.append(f"{broker}: {error.strerror or error}")
-    raise NodeError(f"no broker answers ({'; '.join(refusals)}); check ports, firewall and whether the brokers run")
 
 
 def _sign_in(settings: ConnectionSettings) -> str:

@@ -10,6 +10,7 @@ from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
+from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.form import ColumnName, connection_field, hints
 
@@ -69,6 +70,13 @@ class KafkaSink(Sink[KafkaSinkConfig]):
     connection_kinds = ("kafka",)
     guarantee: ClassVar[str] = "at least once"
     summary_template = "{topic} · {format}"
+
+    def waits_for(self, context: NodeContext[KafkaSinkConfig]) -> str:
+        return kafka_silent(context.connection(context.config.connection))
+
+    @classmethod
+    def failure_words(cls, text: str, connection: str) -> NodeError | None:
+        return kafka_failure(text, f'writing kafka "{connection}"')
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
         _message(spark.createDataFrame([], schema), context)

@@ -12,6 +12,7 @@ from jobs.nodes.avro import avro_check
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import ColumnField, schema_from_ddl
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
+from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.payload import (
@@ -206,6 +207,13 @@ class KafkaSource(Source[KafkaSourceConfig]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     summary_template = "{topic} · {format}"
+
+    def waits_for(self, context: NodeContext[KafkaSourceConfig]) -> str:
+        return kafka_silent(context.connection(context.config.connection))
+
+    @classmethod
+    def failure_words(cls, text: str, connection: str) -> NodeError | None:
+        return kafka_failure(text, f'reading kafka "{connection}"')
 
     def resumes(self, config: KafkaSourceConfig) -> bool:
         """Spark reads up to a given end only in one piece."""

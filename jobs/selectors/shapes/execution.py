@@ -16,6 +16,7 @@ class ExecutionOut(Shape):
     """`shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint.
 
     `error_stack_trace` and `checkpoint_overdue`: null in lists.
+    `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
     `resolved` are the settings it runs with; `worker` is the driver, "host:pid", while one holds the lease.
     """
 
@@ -44,6 +45,9 @@ class ExecutionOut(Shape):
     error_stack_trace: str | None
     error_node_id: str
     error_class: str
+    waiting_for: str
+    waiting_node_id: str
+    waiting_since: datetime | None
     retry_count: int
     max_retry_times: int
     triggered_by: TriggerWord

@@ -12,7 +12,7 @@ from jobs.selectors.shapes.execution import ExecutionOut, StatusWord
 class AttentionOut(Shape):
     """Something a person should look at, and since when. `node_name`, `node_type` and `first_error_line` are empty where none is known."""
 
-    kind: Literal["FAILED", "UNCONFIRMED", "RETRYING", "NO_CHECKPOINT"]
+    kind: Literal["FAILED", "UNCONFIRMED", "WAITING", "RETRYING", "NO_CHECKPOINT"]
     execution: ExecutionOut
     node_id: str
     node_name: str

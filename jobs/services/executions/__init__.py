@@ -18,6 +18,7 @@ from jobs.services.executions.ending import (
 from jobs.services.executions.restoring import execution_generation_renew, execution_restore
 from jobs.services.executions.starting import ExecutionConflict, NotStartable, execution_start
 from jobs.services.executions.transition import LeaseLost, execution_transition
+from jobs.services.executions.waiting import execution_waits
 
 __all__ = [
     "ExecutionConflict",
@@ -39,6 +40,7 @@ __all__ = [
     "execution_stop",
     "execution_stopped",
     "execution_transition",
+    "execution_waits",
     "leases_renew",
     "status_asked_for",
 ]

@@ -62,7 +62,7 @@ def execution_transition(
 
 
 def _fields_of(to: str, row: Execution) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = {"waiting_for": "", "waiting_node_id": "", "waiting_since": None}
     if to not in (ExecutionStatus.INITIALIZING, ExecutionStatus.RUNNING):
         fields |= {"lease_expires_at": None}
     if to in FINAL:

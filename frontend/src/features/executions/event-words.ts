@@ -18,6 +18,8 @@ const GLYPHS: Record<string, string> = {
   checkpoint_deleted: 'expired',
   completed: 'completed',
   notice: 'warning',
+  waiting: 'warning',
+  answers: 'completed',
 }
 
 export const eventGlyph = (event: ExecutionEvent): string => (event.kind === 'status' && event.to_status ? event.to_status.toLowerCase() : (GLYPHS[event.kind] ?? 'scheduled'))

@@ -22,6 +22,13 @@ function Confirmed({ execution, link }: { execution: Execution; link: Link }) {
       </span>
     )
   }
+  if (execution.waiting_for) {
+    return (
+      <span className="pw-warn">
+        {t('waitingFor', { what: execution.waiting_for })} <RelativeTime time={execution.waiting_since} bare />
+      </span>
+    )
+  }
   if (!execution.confirmed_time || (execution.status !== 'RUNNING' && execution.status !== 'INITIALIZING')) return null
   return (
     <span>

@@ -39,7 +39,7 @@ function Acts({ one }: { one: Attention }) {
           {t('attention.checkpoint')}
         </Button>
       )}
-      {(one.kind === 'UNCONFIRMED' || one.kind === 'RETRYING') && <Button onClick={() => void navigate(`/executions/${execution.execution_id}?tab=timeline`)}>{t('attention.events')}</Button>}
+      {(one.kind === 'UNCONFIRMED' || one.kind === 'RETRYING' || one.kind === 'WAITING') && <Button onClick={() => void navigate(`/executions/${execution.execution_id}?tab=timeline`)}>{t('attention.events')}</Button>}
       <Tooltip label={one.node_id ? t('attention.openNode') : t('attention.open')}>
         <ActionIcon aria-label={one.node_id ? t('attention.openNode') : t('attention.open')} onClick={() => void navigate(at(one))}>
           <IconArrowRight size={14} />
@@ -88,7 +88,7 @@ export function AttentionTable({ attention, total }: { attention: readonly Atten
         title: t('attention.error'),
         cell: (one) => (
           <span className={`pw-mono-11 pw-lines-2 ${one.kind === 'FAILED' ? 'pw-bad' : one.kind === 'RETRYING' ? 'pw-2' : 'pw-warn'}`} title={one.first_error_line}>
-            {lessName(one.first_error_line, one.node_name) || t(`attention.words.${one.kind}`)}
+            {lessName(one.first_error_line, one.node_name) || t(`attention.words.${one.kind}`, { what: one.execution.waiting_for })}
           </span>
         ),
       },

@@ -1,0 +1,100 @@
+"""Whether a Kafka cluster answers, and what its client's errors mean."""
+
+from __future__ import annotations
+
+import re
+import socket
+from dataclasses import dataclass
+from typing import Literal
+
+from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings
+
+_SILENT_SECONDS = 3
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """`pattern` in what Spark and Kafka's client say; `sentence` may take its groups."""
+
+    pattern: str
+    sentence: str
+    permanent: bool = False
+    kind: Literal["user", "external"] = "external"
+
+
+_MEANINGS = (
+    _Meaning(
+        r"(?:Sasl|Ssl)AuthenticationException: ([^\n]+)",
+        "the sign-in was refused ({0}); correct user, password, mechanism or certificates of the connection",
+        permanent=True,
+        kind="user",
+    ),
+    _Meaning(
+        r"(Topic|Group)AuthorizationException: ([^\n]+)",
+        "the user may not do this ({1}); have the right granted on the cluster",
+        permanent=True,
+        kind="user",
+    ),
+    _Meaning(
+        r"RecordTooLargeException: ([^\n]+)",
+        "a message is too large ({0}); raise max.message.bytes of the topic and max.request.size of the connection, or send less",
+        permanent=True,
+        kind="user",
+    ),
+    _Meaning(
+        r"(?:data may have been (?:lost|missed)|KAFKA_DATA_LOSS|offset was changed from|OffsetOutOfRangeException)",
+        "messages were deleted before they were read, or a topic was made anew ({reason}); "
+        'set "Lost messages" to go on with what is left, or start from the beginning',
+        permanent=True,
+    ),
+    _Meaning(
+        r"UnknownTopicOrPartitionException|not present in metadata after|does not host this topic-partition|UnknownTopicIdException",
+        "the topic, or one of its partitions, is not there any more; make it again, or correct the topic",
+    ),
+    _Meaning(
+        r"(?:errors\.TimeoutException|Timed out waiting for a node assignment|Expiring \d+ record|NetworkException|DisconnectException"
+        r"|NoResolvableBootstrap|No resolvable bootstrap|Failed to (?:construct kafka|create new KafkaAdminClient))",
+        "no broker answers; check that the cluster runs and can be reached: the job goes on where it was",
+    ),
+)
+_REASON = re.compile(r"Reason: ([^\n]+?)\.?\n|(Partition \S+ offset was changed from \d+ to \d+)")
+
+
+def kafka_failure(text: str, act: str) -> NodeError | None:
+    """The error of Kafka's client that `text` tells of, as `act` and a sentence; None where it tells of none."""
+    if "kafka" not in text.lower():
+        return None
+    for meaning in _MEANINGS:
+        if found := re.search(meaning.pattern, text):
+            reason = _REASON.search(text)
+            told = next(filter(None, reason.groups()), "") if reason else "Kafka has them no more"
+            sentence = meaning.sentence.format(*found.groups(), reason=told)
+            return NodeError(f"{act}: {sentence}", permanent=meaning.permanent, kind=meaning.kind)
+    return None
+
+
+def kafka_silent(connection: ConnectionSettings) -> str:
+    """The cluster's name, as in "waiting for kafka main", when none of its brokers takes a connection; else ""."""
+    try:
+        brokers_reach(KafkaSettings.model_validate(connection.config), seconds=_SILENT_SECONDS)
+    except NodeError:
+        return f"kafka {connection.name}"
+    return ""
+
+
+def brokers_reach(typed: KafkaSettings, *, seconds: float = SECONDS) -> str:
+    """Which broker takes a connection; one is enough, for it names the others. NodeError if none does."""
+    refusals = []
+    for broker in typed.brokers:
+        try:
+            with socket.create_connection(host_and_port(broker), timeout=seconds):
+                return f"{broker} answers"
+        except OSError as error:
+            refusals.append(f"{broker}: {error.strerror or error}")
+    raise NodeError(f"no broker answers ({'; '.join(refusals)}); check ports, firewall and whether the brokers run")
+
+
+def host_and_port(broker: str) -> tuple[str, int]:
+    host, _, port = broker.rpartition(":")
+    return host, int(port)

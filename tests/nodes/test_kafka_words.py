@@ -1,0 +1,90 @@
+"""What Kafka's client says, in words for people; a Kafka connection takes a short list of client options only."""
+
+import pytest
+from pydantic import ValidationError
+
+from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.config_problems import config_problems
+from jobs.nodes.connections.kafka_reach import kafka_failure
+from jobs.nodes.connections.kafka_settings import KafkaSettings, kafka_spark_options
+from jobs.nodes.sources.kafka import KafkaSourceConfig
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "permanent"),
+    [
+        ("org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server", "is not there any more", False),
+        (
+            "org.apache.kafka.common.errors.TimeoutException: Topic t not present in metadata after 60000 ms.",
+            "is not there any more",
+            False,
+        ),
+        ("org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node assignment", "no broker answers", False),
+        ("org.apache.kafka.common.errors.SaslAuthenticationException: Authentication failed", "sign-in was refused (Auth", True),
+        ("org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [t]", "topics: [t]", True),
+        ("kafka.common.errors.RecordTooLargeException: The message is 9 bytes", "too large (The message is 9 bytes)", True),
+        (
+            "Some data may have been lost in Kafka any more;\nReason: Partitions Set(t-1) have been deleted.\n=",
+            "(Partitions Set(t-1) have",
+            True,
+        ),
+        ("kafka: Partition t-0's offset was changed from 5 to 3, some data may have been missed", "offset was changed from 5 to 3)", True),
+    ],
+)
+def test_an_error_of_the_client_says_what_to_do(text: str, words: str, permanent: bool):
+    found = kafka_failure(text, 'reading kafka "main"')
+    assert found is not None
+    assert found.message.startswith('reading kafka "main": ')
+    assert words in found.message
+    assert found.permanent is permanent
+
+
+def test_what_kafka_did_not_say_is_left_to_others():
+    assert kafka_failure("java.net.SocketTimeoutException: Read timed out", "reading") is None
+    assert kafka_failure("a column called kafka_key does not exist", "reading") is None
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("sasl.jaas.config=x", "sasl.jaas.config cannot be set here"),
+        ("ssl.truststore.location=/etc/passwd", "is not written as option=value"),
+        ("interceptor.classes=a.B", "interceptor.classes cannot be set here"),
+        ("linger.ms", "is not written as option=value"),
+    ],
+)
+def test_only_sizes_and_times_of_the_client_can_be_set(options: str, words: str):
+    with pytest.raises(ValidationError, match=words):
+        KafkaSettings(servers="a:1", options=options)
+
+
+def test_options_and_a_password_with_quotes_reach_the_client_whole():
+    config = {"servers": "a:1, b:2", "security": "sasl_tls", "user": "u", "options": "linger.ms=20\n\nfetch.max.bytes = 9"}
+    given = kafka_spark_options(ConnectionSettings("main", "kafka", config, {"password": 'a"b\\c'}))
+    assert given["kafka.bootstrap.servers"] == "a:1,b:2"
+    assert (given["kafka.linger.ms"], given["kafka.fetch.max.bytes"]) == ("20", "9")
+    assert given["kafka.sasl.jaas.config"].endswith('username="u" password="a\\"b\\\\c";')
+
+
+@pytest.mark.parametrize(
+    ("config", "pointer", "words"),
+    [
+        ({"topic": "a b"}, "/topic", '"a b" is no name of a topic'),
+        ({"topic": "a(", "topic_is": "pattern"}, "/topic", "topic is no pattern"),
+        ({"topic": "a", "partitions": "5-2"}, "/partitions", "5-2 is no range of partitions"),
+        ({"topic": "a", "start": "time"}, "", "the start is chosen by time: give the start time"),
+        ({"topic": "a", "start": "time", "start_time": "2026-02-31"}, "/start_time", "there is no such time"),
+        ({"topic": "a", "start": "offsets", "start_offsets": "[1]"}, "/start_offsets", "offsets are written as"),
+        ({"topic": "a", "format": "avro"}, "", "Avro messages need the schema"),
+        ({"topic": "a", "format": "avro", "avro_schema": '"int"'}, "/avro_schema", "the Avro schema must be a record"),
+        ({"topic": "a", "format": "csv"}, "", "list the columns in their order"),
+    ],
+)
+def test_a_field_that_is_not_written_well_is_named(config: dict[str, str], pointer: str, words: str):
+    (problem,) = config_problems(KafkaSourceConfig, {"connection": "main", **config})
+    assert problem.pointer == pointer
+    assert words in problem.message
+
+
+def test_a_topic_given_by_a_parameter_is_not_judged():
+    assert config_problems(KafkaSourceConfig, {"connection": "main", "topic": "${topic}"}) == []
