@@ -108,7 +108,9 @@ def copied(server: KafkaServer, at_least: int) -> Counter[str]:
 
     def enough() -> bool:
         for message in consumer.consume(1000, timeout=1):
-            found[str(bytes(dict(message.headers() or [])["message-id"] or b""), "utf-8")] += 1
+            message_id = dict(message.headers() or [])["message-id"]
+            assert isinstance(message_id, bytes)
+            found[message_id.decode()] += 1
         return len(found) >= at_least
 
     wait_until(enough, seconds=60, what=f"{at_least} copies")
