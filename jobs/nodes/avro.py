@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +13,9 @@ if TYPE_CHECKING:
 
 #: A field that every record which could be read has: Spark gives nulls for bytes that are no record.
 AVRO_MARK = "__read"
+#: Stands before the id of a writer's schema that nobody told of.
+UNKNOWN_WRITER = "unknown_avro_schema:"
+_REST = 2**31 - 1
 
 
 def avro_check(text: str) -> dict[str, Any]:
@@ -24,21 +29,51 @@ def avro_check(text: str) -> dict[str, Any]:
     return schema
 
 
-def avro_schema(spark: SparkSession, text: str) -> StructType:
+@dataclass(frozen=True)
+class AvroSchemas:
+    """The schema that messages are read as, and by id those that they were written with.
+
+    With `writers`, a message begins with a zero byte and its writer's id in four bytes, as Confluent's clients frame it; without,
+    it was written with `reader` itself and begins at once.
+    """
+
+    reader: str
+    writers: Mapping[int, str] = field(default_factory=dict)
+
+
+def avro_schema(spark: SparkSession, reader: str) -> StructType:
     """The columns of a record, by Spark's rules; raises Spark's error where it does not understand the schema."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import BinaryType, StructField, StructType
 
     empty = spark.createDataFrame([], StructType([StructField("value", BinaryType())]))
-    (record,) = empty.select(avro_record(F.col("value"), text).alias("record")).schema.fields
+    (record,) = empty.select(avro_record(F.col("value"), AvroSchemas(reader)).alias("record")).schema.fields
     assert isinstance(record.dataType, StructType)
     return StructType([StructField(field.name, field.dataType) for field in record.dataType.fields if field.name != AVRO_MARK])
 
 
-def avro_record(value: Column, text: str) -> Column:
-    """The record in `value` as a struct; its field AVRO_MARK is null where the bytes are no such record."""
+def avro_record(value: Column, schemas: AvroSchemas) -> Column:
+    """The record in `value` as a struct; its field AVRO_MARK is null where the bytes are no such record.
+
+    Bytes that name an unknown writer raise UNKNOWN_WRITER with its id: another look at the registry may know it.
+    """
+    from pyspark.sql import functions as F
+
+    if not schemas.writers:
+        return _read(value, schemas.reader, schemas.reader)
+    is_framed = value.isNotNull() & (F.substring(value, 1, 1) == F.lit(b"\x00")) & (F.length(value) >= 5)
+    writer = F.conv(F.hex(F.substring(value, 2, 4)), 16, 10)
+    body = F.substring(value, 6, _REST)
+    unknown = F.raise_error(F.concat(F.lit(UNKNOWN_WRITER), writer)).cast("string").isNull()
+    found = F.when(~is_framed | value.isNull(), F.lit(None))
+    for number, text in schemas.writers.items():
+        found = found.when(writer == F.lit(str(number)), _read(body, text, schemas.reader))
+    return found.when(unknown, F.lit(None))
+
+
+def _read(body: Column, writer: str, reader: str) -> Column:
     from pyspark.sql.avro.functions import from_avro
 
-    written = avro_check(text)
-    marked = {**written, "fields": [*written["fields"], {"name": AVRO_MARK, "type": "boolean", "default": True}]}
-    return from_avro(value, json.dumps(written), {"mode": "PERMISSIVE", "avroSchema": json.dumps(marked)})
+    read_as = avro_check(reader)
+    marked = {**read_as, "fields": [*read_as["fields"], {"name": AVRO_MARK, "type": "boolean", "default": True}]}
+    return from_avro(body, writer, {"mode": "PERMISSIVE", "avroSchema": json.dumps(marked)})

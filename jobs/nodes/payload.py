@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import Field
 
-from jobs.nodes.avro import AVRO_MARK, avro_record, avro_schema
+from jobs.nodes.avro import AVRO_MARK, AvroSchemas, avro_record, avro_schema
 from jobs.nodes.base import AS_IT_CAME, REJECTED, NodeError
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.form import hints
@@ -69,7 +69,7 @@ def payload_avro_field() -> Any:
     return Field(
         "",
         max_length=100_000,
-        description="The Avro schema that the messages were written with, as JSON.",
+        description="The Avro schema that the messages were written with, as JSON; empty asks the registry.",
         examples=['{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'],
         json_schema_extra=hints("textarea", when="format=avro"),
     )
@@ -79,11 +79,11 @@ def payload_complete(payload: Payload) -> None:
     """ValueError where the form lacks what its format needs."""
     if payload.format == "csv" and not payload.columns:
         raise ValueError("CSV messages have no names: list the columns in their order")
-    if payload.format == "avro" and not payload.avro_schema.strip():
-        raise ValueError("Avro messages need the schema they were written with")
 
 
-def payload_schema(spark: SparkSession, payload: Payload, sample: Callable[[], Sequence[str]], kept: Path | None = None) -> StructType:
+def payload_schema(
+    spark: SparkSession, payload: Payload, sample: Callable[[], Sequence[str]], kept: Path | None = None, avro: AvroSchemas | None = None
+) -> StructType:
     """The columns of a message: what the form lists, else what `sample`'s texts show; NodeError where they show nothing.
 
     `kept` is the file in which a stream keeps what they showed first, so that a restart reads the same types.
@@ -93,7 +93,7 @@ def payload_schema(spark: SparkSession, payload: Payload, sample: Callable[[], S
     if payload.format in ("text", "binary"):
         return schema_from_ddl("value string" if payload.format == "text" else "value binary")
     if payload.format == "avro":
-        return avro_schema(spark, payload.avro_schema)
+        return avro_schema(spark, avro.reader if avro else payload.avro_schema)
     if payload.columns:
         return schema_of(payload.columns)
     if kept is not None and kept.is_file():
@@ -129,7 +129,9 @@ def payload_whole_schema(schema: StructType, metadata: StructType, payload: Payl
     return rejected_schema(whole) if payload_can_reject(payload) else whole
 
 
-def payload_read(messages: DataFrame, schema: StructType, metadata: Sequence[Column], payload: Payload) -> DataFrame:
+def payload_read(
+    messages: DataFrame, schema: StructType, metadata: Sequence[Column], payload: Payload, avro: AvroSchemas | None = None
+) -> DataFrame:
     """Messages (with a column `value` of bytes) as columns of `schema` and `metadata`.
 
     A message that does not fit is rejected as it came, and so is one without a value.
@@ -139,18 +141,18 @@ def payload_read(messages: DataFrame, schema: StructType, metadata: Sequence[Col
     if not payload_can_reject(payload):
         value = F.col("value").cast("string") if payload.format == "text" else F.col("value")
         return messages.select(value.alias("value"), *metadata)
-    record, is_bad = _record(F.col("value"), schema, payload)
+    record, is_bad = _record(F.col("value"), schema, payload, avro or AvroSchemas(payload.avro_schema))
     fields = [F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields]
     return messages.withColumn(_RECORD, record).select(*fields, *metadata, _reason(is_bad, payload).alias(REJECTED))
 
 
-def _record(value: Column, schema: StructType, payload: Payload) -> tuple[Column, Column]:
+def _record(value: Column, schema: StructType, payload: Payload, avro: AvroSchemas) -> tuple[Column, Column]:
     """The message as a struct, and whether it is none."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType, StructField, StructType
 
     if payload.format == "avro":
-        return avro_record(value, payload.avro_schema), F.col(f"{_RECORD}.{AVRO_MARK}").isNull()
+        return avro_record(value, avro), F.col(f"{_RECORD}.{AVRO_MARK}").isNull()
     text = value.cast("string")
     whole = StructType([*schema.fields, StructField(_CORRUPT, StringType(), True)])
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import AS_IT_CAME, REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
 from jobs.nodes.connections.kafka import KafkaConnection
+from tests.nodes.api_server import Answer, Request, api_server, as_json
 from tests.nodes.conftest import Build
 from tests.servers.kafka import PASSWORD, USER, KafkaServer
 from tests.servers.waiting import wait_until
@@ -120,6 +121,50 @@ def test_avro_messages_become_columns_and_other_bytes_are_rejected(
     (good,) = [row for row in found if row[REJECTED] is None]
     assert (good.id, good.note, str(good.amount), good.at.microsecond) == (7, None, "1.25", 5)
     assert [row[REJECTED] for row in found if row[REJECTED] is not None] == [f"the message does not fit the columns{AS_IT_CAME}01"]
+
+
+def framed(number: int, body: bytes) -> bytes:
+    return b"\0" + number.to_bytes(4, "big") + body
+
+
+def test_avro_messages_of_several_versions_are_read_as_the_newest_of_the_registry(
+    spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str
+):
+    from pyspark.sql.avro.functions import to_avro
+
+    def record(*fields: dict[str, Any]) -> str:
+        return json.dumps({"type": "record", "name": "Order", "fields": list(fields)})
+
+    number, note = {"name": "id", "type": "long"}, {"name": "note", "type": "string", "default": "none"}
+    versions = {1: {"id": 7, "schema": record(number)}, 2: {"id": 300, "schema": record(note, number)}}
+
+    def answer(request: Request) -> Answer:
+        begins = f"/subjects/{topic}-value/versions"
+        if request.path == begins:
+            return as_json(list(versions))
+        version = request.path.removeprefix(f"{begins}/")
+        return as_json(versions[int(version)]) if version.isdecimal() else as_json({"error_code": 40401}, 404)
+
+    old, new = (
+        bytes(spark.sql(sql).select(to_avro("r", str(versions[version]["schema"]))).collect()[0][0])
+        for version, sql in ((1, "SELECT struct(1L AS id) r"), (2, "SELECT struct('é' AS note, 2L AS id) r"))
+    )
+    produce(kafka_server, topic, [framed(7, old), framed(300, new), b"no frame", framed(300, b"")])
+    with api_server(answer) as server:
+        known = connection(kafka_server) | {"registry": ConnectionSettings("registry", "http_api", {"base_url": server.url})}
+        limits = Limits(http_allowed_hosts=(server.host,))
+        config = {"connection": "db", "topic": topic, "format": "avro", "registry_connection": "registry"}
+        source = build("source.kafka", config, connections=known, limits=limits)
+        rows = source.node.read(spark, source.context).collect()
+        assert sorted((row.id, row.note) for row in rows if row[REJECTED] is None) == [(1, "none"), (2, "é")]
+        assert sum(row[REJECTED] is not None for row in rows) == 2
+        produce(kafka_server, topic, [framed(9, old)])
+        with pytest.raises(Exception, match="unknown_avro_schema:9"):
+            source.node.read(spark, source.context).collect()
+        unknown = build("source.kafka", config | {"subject": "other"}, connections=known, limits=limits)
+        with pytest.raises(NodeError, match=r'asking registry "registry" for other: .*404') as caught:
+            unknown.node.read(spark, unknown.context)
+    assert caught.value.field == "registry_connection"
 
 
 def test_topics_by_pattern_some_partitions_and_an_end(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):

@@ -7,7 +7,7 @@ from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.config_problems import config_problems
 from jobs.nodes.connections.kafka_reach import kafka_failure
 from jobs.nodes.connections.kafka_settings import KafkaSettings, kafka_spark_options
-from jobs.nodes.sources.kafka import KafkaSourceConfig
+from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_options_and_a_password_with_quotes_reach_the_client_whole():
         ({"topic": "a", "start": "time"}, "", "the start is chosen by time: give the start time"),
         ({"topic": "a", "start": "time", "start_time": "2026-02-31"}, "/start_time", "there is no such time"),
         ({"topic": "a", "start": "offsets", "start_offsets": "[1]"}, "/start_offsets", "offsets are written as"),
-        ({"topic": "a", "format": "avro"}, "", "Avro messages need the schema"),
+        ({"topic": "a", "format": "avro"}, "", "Avro messages need either the schema"),
         ({"topic": "a", "format": "avro", "avro_schema": '"int"'}, "/avro_schema", "the Avro schema must be a record"),
         ({"topic": "a", "format": "csv"}, "", "list the columns in their order"),
     ],

@@ -7,6 +7,7 @@ import socket
 from dataclasses import dataclass
 from typing import Literal
 
+from jobs.nodes.avro import UNKNOWN_WRITER
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings
 
@@ -24,6 +25,11 @@ class _Meaning:
 
 
 _MEANINGS = (
+    _Meaning(
+        rf"{UNKNOWN_WRITER}(\d+)",
+        "a message was written with schema {0}, which the registry did not list for this subject when the attempt started; "
+        "the next attempt asks it again",
+    ),
     _Meaning(
         r"(?:Sasl|Ssl)AuthenticationException: ([^\n]+)",
         "the sign-in was refused ({0}); correct user, password, mechanism or certificates of the connection",

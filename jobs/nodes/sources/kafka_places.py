@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jobs.nodes.base import NodeContext
-    from jobs.nodes.sources.kafka import KafkaSourceConfig
+    from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _MOST_PARTITIONS = 10_000

@@ -1,0 +1,184 @@
+"""The form of `source.kafka`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from jobs.nodes import base
+from jobs.nodes.avro import avro_check
+from jobs.nodes.columns import ColumnField
+from jobs.nodes.form import connection_field, hints
+from jobs.nodes.payload import (
+    PayloadFormat,
+    payload_avro_field,
+    payload_columns_field,
+    payload_complete,
+    payload_delimiter_field,
+    payload_format_field,
+)
+from jobs.nodes.sources.kafka_places import ReadPlaces, is_time, partitions_chosen, topics_check, written_offsets
+
+_TIME = r"^(\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?)?$"
+_TIME_WORDS = "a date such as 2026-01-31, or a time such as 2026-01-31T06:00:00Z"
+
+
+class KafkaSourceConfig(base.Config):
+    connection: str = connection_field("kafka")
+    topic_is: Literal["names", "pattern"] = Field(
+        "names",
+        description="Whether the topic is written by name, or as a pattern (regular expression) that whole names match.",
+        examples=["names"],
+        json_schema_extra=hints(advanced=True),
+    )
+    topic: str = Field(
+        min_length=1,
+        max_length=5000,
+        pattern=r"^[^\r\n]+$",
+        description="The topic to read; several with a comma between.",
+        examples=["orders", "orders, returns"],
+    )
+    partitions: str = Field(
+        "",
+        max_length=2000,
+        pattern=r"^\s*(\d{1,6}(\s*-\s*\d{1,6})?(\s*,\s*\d{1,6}(\s*-\s*\d{1,6})?)*)?\s*$",
+        description="Only these partitions of the topics; empty reads all, new ones too.",
+        examples=["0, 2-5"],
+        json_schema_extra=hints(advanced=True, when="topic_is=names", allowed="numbers and ranges with a comma between, such as 0, 2-5"),
+    )
+    format: PayloadFormat = payload_format_field()
+    columns: tuple[ColumnField, ...] = payload_columns_field()
+    delimiter: str = payload_delimiter_field()
+    avro_schema: str = payload_avro_field()
+    registry_connection: str = Field(
+        "",
+        max_length=200,
+        description="The schema registry that knows the Avro schemas, as a connection to its HTTP API; empty takes the schema above.",
+        examples=["registry"],
+        json_schema_extra=hints("connection", kinds=("http_api",), when="format=avro"),
+    )
+    subject: str = Field(
+        "",
+        max_length=300,
+        description="What the registry calls the schema; empty for the topic's name with -value behind it.",
+        examples=["orders-value"],
+        json_schema_extra=hints(advanced=True, when="format=avro"),
+    )
+    start: Literal["earliest", "latest", "time", "offsets"] = Field(
+        "earliest",
+        description="Where a start from the beginning begins: at the oldest message, behind the newest, at a time, or at given offsets.",
+        examples=["earliest", "latest"],
+    )
+    start_time: str = Field(
+        "",
+        pattern=_TIME,
+        description="Messages from this time on, in UTC unless an offset stands behind it.",
+        examples=["2026-01-31T06:00:00Z"],
+        json_schema_extra=hints(when="start=time", allowed=_TIME_WORDS),
+    )
+    start_offsets: str = Field(
+        "",
+        max_length=100_000,
+        description="Topic and partition with the first offset to read, as JSON; -2 means the oldest, -1 behind the newest.",
+        examples=['{"orders": {"0": 1200, "1": -2}}'],
+        json_schema_extra=hints("textarea", when="start=offsets"),
+    )
+    end: Literal["newest", "time", "offsets"] = Field(
+        "newest",
+        description="Where a bounded run ends: at the message that is newest at its start, at a time, or before given offsets.",
+        examples=["newest"],
+        json_schema_extra=hints(advanced=True),
+    )
+    end_time: str = Field(
+        "",
+        pattern=_TIME,
+        description="Messages before this time, in UTC unless an offset stands behind it.",
+        examples=["2026-02-28T06:00:00Z"],
+        json_schema_extra=hints(advanced=True, when="end=time", allowed=_TIME_WORDS),
+    )
+    end_offsets: str = Field(
+        "",
+        max_length=100_000,
+        description="Topic and partition with the first offset that is not read any more, as JSON; -1 means behind the newest.",
+        examples=['{"orders": {"0": 2400, "1": -1}}'],
+        json_schema_extra=hints("textarea", advanced=True, when="end=offsets"),
+    )
+    max_records_per_trigger: int = Field(
+        100_000,
+        ge=0,
+        le=100_000_000,
+        description="Most messages of one batch over all partitions; 0 takes all there are.",
+        examples=[100_000],
+        json_schema_extra=hints(advanced=True),
+    )
+    metadata: bool = Field(
+        False,
+        description="Add key, topic, partition, offset, time and headers of each message as columns that begin with kafka_.",
+        examples=[True],
+        json_schema_extra=hints(advanced=True),
+    )
+    group_id: str = Field(
+        "",
+        max_length=249,
+        pattern=r"^[A-Za-z0-9._-]*$",
+        description="The consumer group whose offsets follow each completed checkpoint, for lag tools; empty for none.",
+        examples=["pipeline-orders"],
+        json_schema_extra=hints(advanced=True, allowed="letters, digits, dots, hyphens and underscores"),
+    )
+    lost_messages: Literal["fail", "go_on"] = Field(
+        "fail",
+        description="When messages were deleted before they were read, or a topic was made anew: fail, or go on with what is left.",
+        examples=["fail"],
+        json_schema_extra=hints(advanced=True),
+    )
+
+    @field_validator("topic")
+    @classmethod
+    def _topic_is_written_well(cls, text: str, info: ValidationInfo) -> str:
+        topics_check(text, is_pattern=info.data.get("topic_is") == "pattern")
+        return text
+
+    @field_validator("partitions")
+    @classmethod
+    def _partitions_are_numbers(cls, text: str) -> str:
+        partitions_chosen(text)
+        return text
+
+    @field_validator("avro_schema")
+    @classmethod
+    def _schema_is_avro(cls, text: str) -> str:
+        if text.strip():
+            avro_check(text)
+        return text
+
+    @field_validator("start_offsets", "end_offsets")
+    @classmethod
+    def _offsets_are_offsets(cls, text: str) -> str:
+        if text.strip():
+            written_offsets(text)
+        return text
+
+    @field_validator("start_time", "end_time")
+    @classmethod
+    def _time_is_a_time(cls, text: str) -> str:
+        if text and not is_time(text):
+            raise ValueError(f"there is no such time: {text}")
+        return text
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> KafkaSourceConfig:
+        for side in ("start", "end"):
+            kind = getattr(self, side)
+            if kind in ("time", "offsets") and not getattr(self, f"{side}_{kind}").strip():
+                raise ValueError(f"the {side} is chosen by {kind}: give the {side} {kind}")
+        payload_complete(self)
+        if self.format == "avro" and bool(self.avro_schema.strip()) == bool(self.registry_connection):
+            raise ValueError("Avro messages need either the schema they were written with or a registry")
+        if self.registry_connection and not self.subject and (self.topic_is == "pattern" or "," in self.topic):
+            raise ValueError("with several topics, name the subject in the registry")
+        return self
+
+    def places(self) -> ReadPlaces:
+        """Which topics and partitions are read."""
+        return ReadPlaces(self.topic, self.topic_is == "pattern", partitions_chosen(self.partitions))
