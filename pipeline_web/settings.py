@@ -220,8 +220,8 @@ LOG_DIR = Path(env.str("LOG_DIR", str(DATA_DIR / "logs")))
 FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", default=[str(DATA_DIR / "files")])]
 #: Where this machine reaches itself: an address that means "all of mine" is none to connect to.
 _OWN_ADDRESS = {"0.0.0.0": f"127.0.0.1:{PORT}", "::": f"[::1]:{PORT}"}.get(HOST, f"{HOST}:{PORT}")  # noqa: S104
-#: `host:port` pairs that HTTP nodes may reach although the address is private.
-HTTP_ALLOWED_HOSTS = env.list("HTTP_ALLOWED_HOSTS", default=[_OWN_ADDRESS] if EMBEDDED else [])
+#: `host:port` pairs that HTTP nodes may reach although the address is private; the embedded start reaches its own demo API as well.
+HTTP_ALLOWED_HOSTS = [*env.list("HTTP_ALLOWED_HOSTS", default=[]), *([_OWN_ADDRESS] if EMBEDDED else [])]
 #: Where the examples find the demo API.
 DEMO_API_URL = f"http://{_OWN_ADDRESS}/demo/api"
 #: Token of the demo API; empty where the demo does not exist.

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyspark.errors import PySparkException
 
+from jobs.dag.catalogue import Family
 from jobs.dag.document import Node
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
@@ -17,17 +18,17 @@ from jobs.nodes.base import NodeError
 _MOST_COLUMNS = 30
 
 
-def problem_of(error: BaseException, node_id: str, node: Node, config: Any, columns: Sequence[str], *, is_source: bool) -> Problem:
+def problem_of(error: BaseException, node_id: str, node: Node, config: Any, columns: Sequence[str], *, family: Family) -> Problem:
     """The Problem that `error` stands for. `config`: with parameters filled in; `columns`: those that arrive at the node.
 
-    A source that cannot be asked is a warning: its system may be back when the job starts.
+    A source or sink that cannot be asked is a warning: its system may be back when the job starts.
     """
     if isinstance(error, NodeError):
         path = (error.field,) if error.field else _blamed(config, [])
-        away = is_source and error.kind == "external"
+        away = family != "flow" and error.kind == "external"
         return Problem(
             severity="warning" if away else "error",
-            code="source.unavailable" if away else "node.refused",
+            code=f"{family}.unavailable" if away else "node.refused",
             node_id=node_id,
             pointer=pointer_of(("nodes", node_id, "config", *path)),
             message=f'"{node.name}": {error.message}',

@@ -31,17 +31,26 @@ def awaited(steps: Steps, report: Report) -> Iterator[None]:
 
 
 def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event) -> None:
-    """A system counts as away once it was silent twice in a row, lest every blink makes a line in the history."""
-    silent: dict[str, str] = dict.fromkeys(asked, "")
-    told: dict[str, str] = dict.fromkeys(asked, "")
+    """A system counts as away once it was silent twice in a row, lest every blink makes a line in the history.
+
+    Several nodes may need one system: it is told of at the first of them.
+    """
+    silent_before: set[str] = set()
+    told: dict[str, str] = {}
     while not ended.wait(_LOOK_SECONDS):
+        silent: dict[str, str] = {}
         for node_id in asked:
-            what = _silent(steps, node_id)
-            is_new = what != told[node_id] and (not what or what == silent[node_id])
-            silent[node_id] = what
-            if is_new and not ended.is_set():
-                told[node_id] = what
+            if what := _silent(steps, node_id):
+                silent.setdefault(what, node_id)
+        if ended.is_set():
+            return
+        for what in set(told) - set(silent):
+            report(Waiting(told.pop(what), ""))
+        for what, node_id in silent.items():
+            if what in silent_before and what not in told:
+                told[what] = node_id
                 report(Waiting(node_id, what))
+        silent_before = set(silent)
 
 
 def _silent(steps: Steps, node_id: str) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 from py4j.protocol import Py4JJavaError
@@ -20,6 +23,9 @@ Kind = Literal["user", "external", "system"]
 
 #: Stands before the reason of a row that a job with the policy "fail" refuses; followed by the node id and a space.
 REJECTED_MARK = "pipeline_rejected_row:"
+
+
+_LEAST_FREE = 16 * 1024 * 1024
 
 
 class ExecutionFailure(Exception):
@@ -118,7 +124,7 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         return ExecutionFailure(_at(plan, match[1], sentence), node_id=match[1], kind="user", permanent=True, stack_trace=trace)
     if "No space left on device" in text or "Disk quota exceeded" in text:
         return ExecutionFailure(
-            _at(plan, acting, "the disk is full; free some space, then start again: it goes on where it was"),
+            _at(plan, acting, f"the disk is full{_full_places(plan)}; free some space, then start again: it goes on where it was"),
             node_id=acting,
             kind="external",
             stack_trace=trace,
@@ -139,6 +145,14 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, match[1].strip()), node_id=node_id, kind="external", stack_trace=trace)
     return None
+
+
+def _full_places(plan: Plan) -> str:
+    """Those of our folders whose disk has next to nothing left, for the sentence."""
+    folders = {plan.locations.live, plan.locations.work, plan.limits.data_dir, Path(tempfile.gettempdir()), *plan.limits.file_roots}
+    existing = {next(place for place in (folder, *folder.parents) if place.exists()) for folder in folders if folder.is_absolute()}
+    full = sorted(str(folder) for folder in existing if shutil.disk_usage(folder).free < _LEAST_FREE)
+    return f" ({', '.join(full)})" if full else ""
 
 
 def _about_a_file(text: str) -> str:

@@ -115,4 +115,4 @@ def _problem(error: AtNode, document: DagDocument, values: Mapping[str, Any], st
     node = document.nodes[error.node_id]
     cause = error.__cause__ or error
     config = substitute(node.config, values)
-    return problem_of(cause, error.node_id, node, config, [], is_source=error.node_id in steps.sources)
+    return problem_of(cause, error.node_id, node, config, [], family=steps.types[error.node_id].family)

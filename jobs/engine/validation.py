@@ -88,6 +88,7 @@ class _Analyser:
         values: Mapping[str, Any],
         registry: NodeRegistry,
     ) -> None:
+        self._spark = spark
         self._document = document
         self._values = values
         self._steps = Steps(schema_plan(document, tuple(steps), connections, limits, values), registry)
@@ -107,12 +108,16 @@ class _Analyser:
         node_type = self._steps.types[step.node_id]
         schemas: dict[str, Schema] = {}
         arriving: list[str] = []
+        context = self._steps.context(step.node_id, "batch", schema_only=True)
         try:
             for arrow in self._steps.arriving(step.node_id, references=True):
                 frame = self._frames.of(arrow.source, arrow.port)
                 schemas.setdefault(arrow.input, _schema(frame))
                 arriving.extend(name for name in frame.columns if name not in arriving)
-            if not isinstance(node_type, Sink):
+            node_type.check_connection(context)
+            if isinstance(node_type, Sink):
+                node_type.check(self._spark, self._frames.into(step.node_id).schema, context)
+            else:
                 for port in self._output_ports(node_type, step):
                     schemas[port] = _schema(self._frames.of(step.node_id, port))
         except Exception as error:
@@ -125,7 +130,7 @@ class _Analyser:
         cause = error.__cause__ if isinstance(error, AtNode) and error.__cause__ else error
         node = self._document.nodes[step.node_id]
         config = substitute(node.config, self._values)
-        return problem_of(cause, step.node_id, node, config, columns, is_source=step.node_id in self._steps.sources)
+        return problem_of(cause, step.node_id, node, config, columns, family=self._steps.types[step.node_id].family)
 
     def _output_ports(self, node_type: NodeType[Any], step: Step) -> list[str]:
         ports = self._frames.ports_of(step.node_id)

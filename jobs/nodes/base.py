@@ -136,6 +136,18 @@ class NodeType(ABC, Generic[ConfigT]):
         """
         return ""
 
+    def check_connection(self, context: NodeContext[ConfigT]) -> None:
+        """NodeError where the node's connection does not exist, or is of a kind that it cannot use."""
+        name = getattr(context.config, "connection", "")
+        if name and self.connection_kinds and (found := context.connection(name)).kind not in self.connection_kinds:
+            wanted = " or ".join(self.connection_kinds)
+            raise NodeError(
+                f'connection "{name}" is of kind {found.kind}, but {wanted} is needed here; choose another',
+                permanent=True,
+                kind="user",
+                field="connection",
+            )
+
     @classmethod
     def failure_words(cls, text: str, connection: str) -> NodeError | None:
         """What Spark says of this node's system, in words; None if `text` is about something else. `connection` is its name or ""."""
@@ -225,6 +237,12 @@ class Sink(NodeType[ConfigT]):
     guarantee: ClassVar[str] = ""
     #: The first thing `write` does with its frame computes all of it; else the engine counts the rows itself.
     reads_every_row: ClassVar[bool] = True
+
+    def check(self, spark: SparkSession, schema: StructType, context: NodeContext[ConfigT]) -> None:
+        """Raises NodeError where rows of `schema` cannot be written as configured. Changes nothing; may look at the target.
+
+        Asked while the job is drawn; of kind external means that the target cannot be asked now, which is no fault of the drawing.
+        """
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[ConfigT]) -> None:
         """Raise this attempt's fence in the target and close superseded generations; make or check the target."""

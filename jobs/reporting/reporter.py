@@ -206,13 +206,14 @@ class Reporter:
 
     def _figures(self) -> dict[str, Any]:
         newest = max(self._batches.values(), key=lambda batch: batch.at, default=None)
+        rates = self._rates.now()
         state = [state_of(batch.operators) for batch in self._batches.values()]
         backlogs = [batch.backlog for batch in self._batches.values() if batch.backlog is not None]
         return {
             "time": datetime.now(UTC),
             "totals": self._totals,
-            "rates": self._rates.now(),
-            "processed_per_second": newest.processed_per_second if newest else 0.0,
+            "rates": rates,
+            "processed_per_second": newest.processed_per_second if newest and rates["in"] > 0 else 0.0,
             "batch_id": newest.batch_id if newest else None,
             "batch_ms": newest.durations_ms.get("triggerExecution") if newest else None,
             "durations_ms": dict(newest.durations_ms) if newest else {},

@@ -37,6 +37,7 @@ KNOWN_KEYS: Mapping[str, ConfigKey] = {
     for found in (
         ConfigKey("parallelism", ConfigType.INT, "Shuffle partitions of the job.", 1, 10_000),
         ConfigKey("checkpoint.interval", ConfigType.INT, "Milliseconds between two checkpoints.", 1000, 7 * 24 * 3_600_000),
+        ConfigKey("trigger.interval", ConfigType.INT, "Milliseconds between the starts of two batches of a stream.", 0, 24 * 3_600_000),
         ConfigKey("checkpoint.retention", ConfigType.INT, "How many checkpoints are kept.", 1, 10_000),
         ConfigKey(
             "backpressure.strategy",
@@ -100,6 +101,8 @@ def _rows(job: Job, entries: Sequence[Mapping[str, Any]]) -> list[JobConfig]:
         text, fault = _text_of(entry["config_value"], kind, known)
         if not _KEY.fullmatch(key):
             fault = "a key is lower-case words, joined by dots"
+        elif (meant := key.replace("_", ".")) != key and meant in KNOWN_KEYS:
+            fault = f"this key is written {meant}"
         elif key in rows:
             fault = "the key stands here twice"
         elif known and entry.get("config_type") not in (None, "", known.type):

@@ -65,7 +65,7 @@ def test_a_value_of_the_wrong_type_is_a_problem_and_nothing_is_kept(browser: Cli
 def test_the_known_keys_are_told(browser: Client) -> None:
     known = {key["config_key"]: key["config_type"] for key in browser.get(CONFIG).json()["known"]}
     assert known["max.retry.times"] == "INT"
-    assert len(known) == 8
+    assert len(known) == 9
 
 
 def test_a_cron_schedule_shows_its_next_five_times_and_words(browser: Client) -> None:

@@ -10,7 +10,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.preview import preview
 from jobs.engine.validation import Analysis, analyse
-from jobs.nodes.base import Limits
+from jobs.nodes.base import ConnectionSettings, Limits
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, keep, numbers
 
 pytestmark = pytest.mark.spark
@@ -118,3 +118,36 @@ def test_a_preview_of_a_node_that_does_not_hold_gives_its_problems(bench: Bench)
     with pytest.raises(PlanInvalid) as caught:
         looked_at(bench.spark, bench, {"gen": numbers(), "odd": keep("nope > 1"), "out": COLLECT}, "gen>odd, odd>out", "out")
     assert [problem.pointer for problem in caught.value.problems] == ["/nodes/odd/config/condition"]
+
+
+@pytest.mark.parametrize(
+    ("config", "pointer", "words"),
+    [
+        ({"path": "/etc/x"}, "path", "leads outside the allowed folders"),
+        ({"path": "../outside"}, "path", "leads outside the allowed folders"),
+        ({"path": "out", "partition_by": ["nope"]}, "partition_by", "there is no column nope to make folders from"),
+    ],
+)
+def test_a_sink_is_judged_with_the_columns_that_arrive(analysed: Analyse, config: dict[str, Any], pointer: str, words: str) -> None:
+    problem = only(analysed({"gen": numbers(), "out": ("sink.file", config)}, "gen>out"))
+    assert (problem.node_id, problem.severity, problem.pointer) == ("out", "error", f"/nodes/out/config/{pointer}")
+    assert words in problem.message
+
+
+def test_a_sink_needs_a_connection_that_exists_and_is_of_its_kind(bench: Bench) -> None:
+    limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
+    known = {"api": ConnectionSettings("api", "http_api", {}), "db": ConnectionSettings("db", "sqlite", {"path": "made-later.sqlite3"})}
+
+    def problems(**config: Any) -> list[tuple[str, str]]:
+        drawn = document({"gen": numbers(), "out": ("sink.jdbc", {"table": "t", **config})}, "gen>out")
+        found = analyse(bench.spark, drawn, connections=known, limits=limits, parameters={}, registry=REGISTRY).problems
+        return [(problem.pointer.rpartition("/")[2], problem.message) for problem in found]
+
+    assert problems(connection="none") == [("connection", '"Out": connection "none" does not exist in this project')]
+    ((field, message),) = problems(connection="api")
+    assert field == "connection"
+    assert "is of kind http_api, but postgresql or sqlite is needed here" in message
+    ((field, message),) = problems(connection="db", mode="upsert", keys=["zzz"])
+    assert (field, "the key zzz is not among the columns id, time, key, value" in message) == ("keys", True)
+    assert problems(connection="db", mode="upsert", keys=["id"]) == []
+    assert not (bench.files / "made-later.sqlite3").exists()

@@ -59,8 +59,12 @@ class FileSink(Sink[FileSinkConfig]):
     guarantee: ClassVar[str] = "exactly once"
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[FileSinkConfig]) -> None:
-        _check_columns(schema, context.config)
+        self.check(spark, schema, context)
         _ledger(context).begin(context.attempt)
+
+    def check(self, spark: SparkSession, schema: StructType, context: NodeContext[FileSinkConfig]) -> None:
+        _check_columns(schema, context.config)
+        _folder(context)
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[FileSinkConfig]) -> Written:
         """1. A batch whose manifest exists is only completed. 2. Else write aside, 3. claim the batch, 4. move into place."""
@@ -75,11 +79,15 @@ class FileSink(Sink[FileSinkConfig]):
         return Written(rows=0 if repeated else batch.rows, repeated=repeated)
 
 
-def _ledger(context: NodeContext[FileSinkConfig]) -> FolderLedger:
+def _folder(context: NodeContext[FileSinkConfig]) -> Path:
     folder = allowed_path(context.config.path, context.limits)
     if folder.exists() and not folder.is_dir():
         raise NodeError(f'writing files: "{folder}" is a file; name a folder', permanent=True, kind="user", field="path")
-    return FolderLedger(folder, job_uid=context.job_uid, node_id=context.node_id, generation=context.generation)
+    return folder
+
+
+def _ledger(context: NodeContext[FileSinkConfig]) -> FolderLedger:
+    return FolderLedger(_folder(context), job_uid=context.job_uid, node_id=context.node_id, generation=context.generation)
 
 
 def _write(frame: DataFrame, aside: Path, config: FileSinkConfig) -> None:

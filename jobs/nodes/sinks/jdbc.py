@@ -19,7 +19,7 @@ from jobs.nodes.columns import column
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.sinks.jdbc_dialect import Dialect, TableName, TargetColumn, dialect_for
 from jobs.nodes.sinks.jdbc_marker import Marker
-from jobs.nodes.sinks.jdbc_table import columns_matched, provenance, table_create, table_gone, user_error
+from jobs.nodes.sinks.jdbc_table import columns_matched, keys_check, provenance, table_create, table_gone, user_error
 from jobs.nodes.sinks.lines_underway import LinesUnderWay
 
 if TYPE_CHECKING:
@@ -96,16 +96,24 @@ class JdbcSink(Sink[JdbcSinkConfig]):
             if not dialect.columns(cursor, table):
                 if has_written:
                     raise table_gone(table)
-                if not context.config.create_table:
-                    raise user_error(f"table {table} does not exist; create it, or let the node create it", "table")
+                _check_new_table(schema, table, context.config)
                 appended = context.config.mode == "append"
                 table_create(dialect, cursor, table, schema, keys=context.config.keys, appended=appended)
-            columns_matched(dialect.columns(cursor, table), schema, table)
-            if context.config.keys and not dialect.has_unique_key(cursor, table, context.config.keys):
-                raise user_error(
-                    f"table {table} has no unique key over {', '.join(context.config.keys)}; add one, or choose append", "keys"
-                )
+            _check_table(dialect, cursor, schema, table, context.config)
         shutil.rmtree(_files_folder(context), ignore_errors=True)
+
+    def check(self, spark: SparkSession, schema: StructType, context: NodeContext[JdbcSinkConfig]) -> None:
+        """A table that is not there is judged as the one that the node would make."""
+        dialect = _dialect(context)
+        table = TableName.parsed(context.config.table)
+        if not dialect.is_there():
+            _check_new_table(schema, table, context.config)
+            return
+        with dialect.transaction() as cursor:
+            if dialect.columns(cursor, table):
+                _check_table(dialect, cursor, schema, table, context.config)
+            else:
+                _check_new_table(schema, table, context.config)
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
         """1. Look at the marker. 2. Let Spark compute the rows. 3. In one transaction move the marker and the rows.
@@ -130,6 +138,20 @@ class JdbcSink(Sink[JdbcSinkConfig]):
                 kept.unpersist()
         self._rows_before = written.rows
         return written
+
+
+def _check_new_table(schema: StructType, table: TableName, config: JdbcSinkConfig) -> None:
+    if not config.create_table:
+        raise user_error(f"table {table} does not exist; create it, or let the node create it", "table")
+    keys_check(schema, config.keys)
+
+
+def _check_table(dialect: Dialect, cursor: Any, schema: StructType, table: TableName, config: JdbcSinkConfig) -> None:
+    """Of one that is there: it has our columns, and tells rows apart by the keys."""
+    columns_matched(dialect.columns(cursor, table), schema, table)
+    keys_check(schema, config.keys)
+    if config.keys and not dialect.has_unique_key(cursor, table, config.keys):
+        raise user_error(f"table {table} has no unique key over {', '.join(config.keys)}; add one, or choose append", "keys")
 
 
 def _write_counted(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:

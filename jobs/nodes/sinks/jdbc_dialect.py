@@ -60,6 +60,10 @@ class Dialect(ABC):
         self.settings = settings
         self.limits = limits
 
+    def is_there(self) -> bool:
+        """False where the database is made by the first write to it, and nobody has written yet."""
+        return True
+
     @abstractmethod
     def transaction(self) -> AbstractContextManager[Any]:
         """A cursor; commits at the end, rolls back on any error, and turns database errors into one NodeError sentence."""

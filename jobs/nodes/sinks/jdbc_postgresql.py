@@ -37,9 +37,11 @@ _REMEDIES: Mapping[str, str] = {
     "23": "correct the rows, or the table's rule",
     "42": "correct the table or the column, or the user's rights",
     "28": "correct user or password",
+    "3D": "create the database, or correct its name in the connection",
+    "3F": "create the schema, or correct the table's name",
     "53": "free disk space, memory or connections of the server",
 }
-_PERMANENT_CLASSES = ("22", "23", "28", "42")
+_PERMANENT_CLASSES = ("22", "23", "28", "3D", "3F", "42")
 
 
 class PostgresqlDialect(Dialect):

@@ -41,6 +41,9 @@ class SqliteDialect(Dialect):
     kind: ClassVar[str] = "sqlite"
     placeholder: ClassVar[str] = "?"
 
+    def is_there(self) -> bool:
+        return sqlite_path(self.settings, self.limits).exists()
+
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Cursor]:
         """The write lock is taken by the first write to the file itself, so filling a temporary table keeps nobody waiting."""

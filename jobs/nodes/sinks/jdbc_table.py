@@ -22,11 +22,17 @@ def table_create(dialect: Dialect, cursor: Any, table: TableName, schema: Struct
         types = dialect.marker_types
         lines += [f"{GENERATION_COLUMN} {types['text']}", f"{BATCH_COLUMN} {types['bigint']}"]
     if keys:
-        missing = sorted(wanted - {name.lower() for name in schema.names})
-        if missing:
-            raise user_error(f"the key {missing[0]} is not among the columns {', '.join(schema.names)}", "keys")
+        keys_check(schema, keys)
         lines.append(f"PRIMARY KEY ({', '.join(dialect.quoted(key) for key in keys)})")
     cursor.execute(f"CREATE TABLE {dialect.qualified(table)} ({', '.join(lines)})")
+
+
+def keys_check(schema: StructType, keys: Sequence[str]) -> None:
+    """NodeError when a key is not among the columns that arrive."""
+    names = {name.lower() for name in schema.names}
+    missing = [key for key in keys if key.lower() not in names]
+    if missing:
+        raise user_error(f"the key {missing[0]} is not among the columns {', '.join(schema.names)}", "keys")
 
 
 def table_gone(table: TableName) -> NodeError:

@@ -79,6 +79,9 @@ class KafkaSink(Sink[KafkaSinkConfig]):
         return kafka_failure(text, f'writing kafka "{connection}"')
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
+        self.check(spark, schema, context)
+
+    def check(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
         _message(spark.createDataFrame([], schema), context)
         connection = context.connection(context.config.connection)
         if not KafkaAdmin(connection).partitions(context.config.topic):

@@ -35,7 +35,7 @@ class FileConfig(base.Config):
     format: FileFormat = Field("csv", description="How the files are written. JSON means one object a line.", examples=["csv", "json"])
     columns: tuple[ColumnField, ...] = Field(
         (),
-        description="The columns in the order of the file; empty reads names and types from a sample.",
+        description="The columns in the order of the file, or of a JSON object, which may lack some; empty takes a sample's.",
         examples=[[{"name": "carrier", "type": "string"}, {"name": "dep_delay", "type": "double"}]],
         json_schema_extra=hints("columns"),
     )
@@ -63,7 +63,10 @@ class FileConfig(base.Config):
         json_schema_extra=hints(advanced=True, when="format=csv"),
     )
     encoding: Literal["UTF-8", "ISO-8859-1", "UTF-16"] = Field(
-        "UTF-8", description="How characters are encoded.", examples=["UTF-8"], json_schema_extra=hints(advanced=True)
+        "UTF-8",
+        description="How characters are encoded; bytes that are none in it become \ufffd.",
+        examples=["UTF-8"],
+        json_schema_extra=hints(advanced=True),
     )
     pattern: str = Field(
         "",

@@ -112,6 +112,6 @@ def _numeric(column: Any, quoted: str) -> ReadColumn:
 def _sentence(connection: str, error: psycopg2.Error) -> NodeError:
     code = error.pgcode or ""
     words = error.diag.message_primary or str(error).strip().split("\n")[0] or type(error).__name__
-    permanent = code[:2] in ("42", "22", "25", "28")
+    permanent = code[:2] in ("22", "25", "28", "3D", "3F", "42")
     remedy = "correct table, query or rights" if permanent else "it is tried again"
     return NodeError(f'reading from "{connection}": {words}; {remedy}', permanent=permanent, kind="user" if permanent else "external")
