@@ -6,7 +6,7 @@ import type { Column, Config, NodeType, Problem } from '../../../dag/document'
 import { configPath } from '../../../dag/problems'
 import { BaseInput } from './base-input'
 import type { FormHelp } from './form-context'
-import { prepared, uiSchemaOf } from './form-schema'
+import { prepared, uiSchemaOf, withDefaults } from './form-schema'
 import { MappingField } from './mapping-field'
 import { templates } from './templates'
 import { validator } from './validator'
@@ -44,6 +44,7 @@ const noSubmit = 'div'
 export function ConfigForm({ nodeId, type, config, problems, columns, connections, focusField, onChange }: Props) {
   const schema = useMemo(() => prepared(type.schema), [type])
   const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
+  const shown = useMemo(() => withDefaults(schema, config), [schema, config])
   const errors = useMemo(() => errorTree(problems, nodeId), [problems, nodeId])
   const host = useRef<HTMLDivElement>(null)
 
@@ -64,7 +65,7 @@ export function ConfigForm({ nodeId, type, config, problems, columns, connection
         idPrefix={`field_${nodeId}`}
         schema={schema}
         uiSchema={uiSchema}
-        formData={config}
+        formData={shown}
         formContext={{ columns, connections, focusField } satisfies FormHelp}
         validator={validator}
         templates={{ ...templates, BaseInputTemplate: BaseInput }}
@@ -76,7 +77,7 @@ export function ConfigForm({ nodeId, type, config, problems, columns, connection
         experimental_defaultFormStateBehavior={{ emptyObjectFields: 'skipDefaults', arrayMinItems: { populate: 'never' } }}
         onChange={(event, id) => {
           const next = event.formData as Config
-          if (JSON.stringify(next) !== JSON.stringify(config)) onChange(next, id ?? '')
+          if (JSON.stringify(next) !== JSON.stringify(shown)) onChange(next, id ?? '')
         }}
       />
     </div>

@@ -17,6 +17,12 @@ function plain(part: Part): Part {
 
 export const prepared = (schema: Record<string, unknown>): RJSFSchema => plain(schema as Part)
 
+/** What a node's settings mean: a field that is not written stands at its default. */
+export function withDefaults(schema: RJSFSchema, config: Record<string, unknown>): Record<string, unknown> {
+  const given = Object.entries((schema.properties ?? {}) as Record<string, Part>).filter(([, field]) => field.default !== undefined)
+  return { ...Object.fromEntries(given.map(([name, field]) => [name, field.default])), ...config }
+}
+
 const order = (field: Part) => Number(field['x-order'] ?? 0)
 
 /** A list of objects is always a table of rows; a list of words gets tags unless the type names something better. */

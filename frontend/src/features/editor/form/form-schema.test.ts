@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest'
+import { isShown, withDefaults } from './form-schema'
+
+const schema = { properties: { format: { type: 'string' as const, default: 'json' }, columns: { type: 'array' as const, 'x-when': 'format=json|csv' }, topic: { type: 'string' as const } } }
+
+it('shows a field that is not written at its default, and what hangs on it', () => {
+  const shown = withDefaults(schema, { topic: 'orders' })
+  expect(shown).toEqual({ topic: 'orders', format: 'json' })
+  expect(isShown(schema.properties.columns, shown)).toBe(true)
+  expect(withDefaults(schema, { format: 'text' })).toEqual({ format: 'text' })
+})
