@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import time
 from abc import ABC, abstractmethod
@@ -16,10 +17,11 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.engine.events import NodeCounts
 from jobs.engine.steps import Steps
-from jobs.nodes.base import AS_IT_CAME, REJECTED
+from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED
 
 #: How many rejected rows of one node and batch are kept to look at, and how much of each.
 SAMPLE_ROWS = 100
+_DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_CHARACTERS = 10_000
 PREFIX = "rows_"
 _PATIENCE_SECONDS = 5.0
@@ -140,17 +142,29 @@ def rejection_told(reason: str, row: str) -> tuple[str, str]:
     why, found, came = reason.partition(AS_IT_CAME)
     if not found:
         return reason, row
-    lost = _lost(came, row)
-    return f"{why}: {', '.join(lost)}" if lost else why, came
+    lost = _lost(came, row, is_line=why == LINE_MISFIT)
+    return f"{why}: {lost}" if lost else why, came
 
 
-def _lost(came: str, row: str) -> list[str]:
-    """The columns that a JSON object had a value for and the row has none."""
+def _lost(came: str, row: str, *, is_line: bool) -> str:
+    """The columns that the text had a value for and the row has none, or how many values it has; "" where that cannot be told."""
     try:
-        given, kept = json.loads(came), json.loads(row)
-        return [name for name, value in kept.items() if value is None and given.get(name) is not None]
-    except (ValueError, AttributeError):  # another format, or cut off
-        return []
+        kept = json.loads(row)
+        given = _delimited(came, list(kept)) if is_line else json.loads(came)
+    except (ValueError, csv.Error):  # another format, or cut off
+        return ""
+    if isinstance(given, int):
+        return f"{given} value{'s' if given != 1 else ''} for {len(kept)} columns"
+    if not isinstance(given, dict):
+        return ""
+    return ", ".join(name for name, value in kept.items() if value is None and given.get(name) not in (None, ""))
+
+
+def _delimited(came: str, names: list[str]) -> dict[str, str] | int:
+    """The values of a line by name, or their number when it is another one: with the delimiter that parts it best."""
+    ways = [next(csv.reader([came], delimiter=delimiter), []) for delimiter in _DELIMITERS]
+    fitting = next((values for values in ways if len(values) == len(names)), None)
+    return dict(zip(names, fitting, strict=True)) if fitting else max(len(values) for values in ways)
 
 
 def _seen(row: Mapping[str, Any]) -> Seen:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 REJECTED = "__rejected"
 #: In that reason: what follows is the row as it came.
 AS_IT_CAME = ":\n"
+#: The reason of a line of delimited values: the engine looks into it for those that are to blame.
+LINE_MISFIT = "the line does not fit the columns"
 
 
 class Config(BaseModel):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from pydantic import Field
 
 from jobs.nodes.avro import AVRO_MARK, AvroSchemas, avro_record, avro_schema
-from jobs.nodes.base import AS_IT_CAME, REJECTED, NodeError
+from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.form import hints
 
@@ -167,5 +167,6 @@ def _reason(is_bad: Column, payload: Payload) -> Column:
     from pyspark.sql import functions as F
 
     shown = F.hex(F.col("value")) if payload.format == "avro" else F.col("value").cast("string")
-    told = F.concat(F.lit(f"the message does not fit the columns{AS_IT_CAME}"), F.substring(shown, 1, _SHOWN_CHARACTERS))
+    words = LINE_MISFIT if payload.format == "csv" else "the message does not fit the columns"
+    told = F.concat(F.lit(f"{words}{AS_IT_CAME}"), F.substring(shown, 1, _SHOWN_CHARACTERS))
     return F.when(F.col("value").isNull(), F.lit("the message has no value")).when(is_bad, told)

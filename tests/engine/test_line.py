@@ -85,7 +85,7 @@ def test_broken_rows_of_a_line_are_kept_to_look_at(bench: Bench, job_type: str, 
     assert (rejected.node_id, rejected.total) == ("in", 1)
     came, reason = rejected.rows[0]["row"], rejected.rows[0]["reason"]
     assert came == {"csv": "two,20", "json": '{"id":"two","amount":20}'}[format]
-    assert reason == {"csv": "the row does not fit the columns", "json": "the row does not fit the columns: id"}[format]
+    assert reason == {"csv": "the line does not fit the columns: id", "json": "the row does not fit the columns: id"}[format]
 
 
 @ROLLER_AND_WHOLE

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from jobs.nodes import base
-from jobs.nodes.base import AS_IT_CAME, REJECTED, NodeContext, NodeError, Source
+from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.columns import ColumnField, column, rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.form import hints
@@ -122,7 +122,7 @@ class FileSource(Source[FileConfig]):
                 .option("maxFileAge", _NO_AGE_LIMIT)
                 .load(str(path))
             )
-        return _with_reason(frame) if _can_reject(context.config) else frame
+        return _with_reason(frame, context.config) if _can_reject(context.config) else frame
 
     def check(self, missing: Sequence[str]) -> None:
         """Spark takes a watched folder that vanished for an empty one, and a file that vanished unread for one without rows."""
@@ -231,18 +231,17 @@ def _with_corrupt(schema: StructType) -> StructType:
     return StructType([*schema.fields, StructField(_CORRUPT, StringType(), True)])
 
 
-def _with_reason(frame: DataFrame) -> DataFrame:
+def _with_reason(frame: DataFrame, config: FileConfig) -> DataFrame:
     from pyspark.sql import functions as F
 
     others = [column(name) for name in frame.columns if name != _CORRUPT]
-    return frame.withColumn(REJECTED, _reason(F.col(_CORRUPT), others)).drop(_CORRUPT)
+    words = LINE_MISFIT if config.format == "csv" else "the row does not fit the columns"
+    return frame.withColumn(REJECTED, _reason(words, F.col(_CORRUPT), others)).drop(_CORRUPT)
 
 
-def _reason(corrupt: Column, others: list[Column]) -> Column:
+def _reason(words: str, corrupt: Column, others: list[Column]) -> Column:
     """Null for a good row. Spark judges a row only by the columns that are asked for, so a reason asks for all and shows none."""
     from pyspark.sql import functions as F
 
     unseen = F.substring(F.to_json(F.struct(*others)), 1, 0)
-    return F.when(
-        corrupt.isNotNull(), F.concat(F.lit(f"the row does not fit the columns{AS_IT_CAME}"), F.substring(corrupt, 1, 2000), unseen)
-    )
+    return F.when(corrupt.isNotNull(), F.concat(F.lit(f"{words}{AS_IT_CAME}"), F.substring(corrupt, 1, 2000), unseen))
