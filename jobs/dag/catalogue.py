@@ -54,6 +54,8 @@ class NodeTypeSpec:
     unavailable_reason: str = ""
     stateful: bool = False
     rejects_rows: bool = False
+    #: Config field → names of `${name}` places in it that the node fills in itself, None for any; parameters come first.
+    own_places: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def port(self, name: str) -> Port | None:

@@ -16,14 +16,15 @@ def config_problems(document: DagDocument, catalogue: Catalogue) -> list[Problem
     without_default = {name for name, parameter in document.parameters.items() if parameter.default is None}
     problems: list[Problem] = []
     for node_id, node in document.nodes.items():
-        problems.extend(_unknown_parameters(node_id, node, values))
         spec = catalogue.get(node.type)
+        problems.extend(_unknown_parameters(node_id, node, values, spec))
         if spec is not None and spec.available:
             problems.extend(_config_problems(node_id, node, spec, values, without_default))
     return problems
 
 
-def _unknown_parameters(node_id: str, node: Node, values: Mapping[str, Any]) -> list[Problem]:
+def _unknown_parameters(node_id: str, node: Node, values: Mapping[str, Any], spec: NodeTypeSpec | None) -> list[Problem]:
+    own_places = spec.own_places if spec is not None else {}
     return [
         Problem(
             code="parameter.unknown",
@@ -32,8 +33,12 @@ def _unknown_parameters(node_id: str, node: Node, values: Mapping[str, Any]) -> 
             message=f'"{node.name}" uses ${{{name}}}, but the job has no parameter "{name}": add it, or write $${{{name}}}',
         )
         for path, name in references(node.config)
-        if name not in values
+        if name not in values and not _is_own(name, own_places.get(str(path[0]), frozenset()))
     ]
+
+
+def _is_own(name: str, own: frozenset[str] | None) -> bool:
+    return own is None or name in own
 
 
 def _config_problems(node_id: str, node: Node, spec: NodeTypeSpec, values: Mapping[str, Any], without_default: set[str]) -> list[Problem]:

@@ -1,7 +1,8 @@
 """Parameters: values given when a job starts, used in configs as `${name}`.
 
 A text that is nothing but `${name}` becomes the value with its type; within a longer text the value is written in;
-`$${name}` stays as the literal text `${name}`.
+`$${name}` stays as the literal text `${name}`. Some fields have names of their own, which the node fills in while it runs, such
+as `${cursor}`: a parameter of the same name comes first.
 """
 
 import math

@@ -130,6 +130,8 @@ class NodeType(ABC, Generic[ConfigT]):
     changes_row_count: ClassVar[bool] = False
     #: The one line under the name on the node's card, with `{field}` for config values; drawn in the browser as `x-summary`.
     summary_template: ClassVar[str] = ""
+    #: Config field → names of `${name}` places in it that the node fills in itself, None for any (such as a sink's columns).
+    own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {}
 
     def waits_for(self, context: NodeContext[ConfigT]) -> str:
         """The system that this node needs and that does not answer now, as in "waiting for kafka main"; "" if all is well.

@@ -1,16 +1,14 @@
-"""A JSON API's client: signs in, waits and tries again, and says in one sentence what went wrong."""
+"""A JSON API's client: signs in, keeps the pace, waits and tries again, and says in one sentence what went wrong."""
 
 from __future__ import annotations
 
-import json
+import logging
 import random
 import time
-from base64 import b64encode
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 import httpx
@@ -18,20 +16,62 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_aft
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.http_api import HttpApiSettings
+from jobs.nodes.http_answers import (
+    Transient,
+    is_refused_request,
+    json_of,
+    next_link,
+    shown,
+    status_check,
+    status_named,
+    without_query,
+    words_of,
+)
 from jobs.nodes.http_guard import guarded_transport
+from jobs.nodes.http_pace import Pace
+from jobs.nodes.http_sign_in import SignIn
 
 _MOST_BYTES = 64 * 1024 * 1024
 _MOST_REDIRECTS = 5
 _LONGEST_WAIT_SECONDS = 60.0
-_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+#: An answer may take so many times as long as the wait for its next part.
+_SLOWEST_ANSWER = 10
+
+#: They would write whole addresses and headers, with all that signs in.
+logging.getLogger("httpx").setLevel(logging.WARNING)
+logging.getLogger("httpcore").setLevel(logging.WARNING)
+
+T = TypeVar("T")
 
 
-class _Transient(NodeError):
-    """Worth another try, after `wait` seconds if the server said so."""
+@dataclass(frozen=True)
+class HttpRequest:
+    """What is asked of an API. `link`: a whole address in place of path and parameters; `body`: JSON text."""
 
-    def __init__(self, message: str, wait: float | None = None) -> None:
-        super().__init__(message)
-        self.wait = wait
+    path: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    method: str = "GET"
+    body: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "application/json"
+    link: str | None = None
+
+
+@dataclass(frozen=True)
+class JsonAnswer:
+    """A document, the address it came from, and the next page's address from the header Link."""
+
+    document: Any
+    address: str = ""
+    next_link: str | None = None
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The server's answer to a request that it does not want, in its own words."""
+
+    status: int
+    words: str
 
 
 class HttpApi:
@@ -46,12 +86,16 @@ class HttpApi:
         timeout_seconds: float,
         longest_wait: float = _LONGEST_WAIT_SECONDS,
         sleep: Callable[[float], None] = time.sleep,
+        requests_per_second: float | None = None,
+        link_hosts: Collection[str] = (),
     ) -> None:
-        self._settings = settings
         self._typed = HttpApiSettings.model_validate(settings.config)
         self._attempts = attempts
+        self._timeout = timeout_seconds
         self._longest_wait = longest_wait
         self._sleep = sleep
+        self._pace = Pace(requests_per_second)
+        self._link_hosts = {host.lower() for host in link_hosts}
         self._client = httpx.Client(
             transport=guarded_transport(limits),
             timeout=httpx.Timeout(timeout_seconds, connect=min(timeout_seconds, 10.0)),
@@ -59,6 +103,7 @@ class HttpApi:
             trust_env=False,
             headers={"Accept": "application/json", "User-Agent": "pipeline-web"},
         )
+        self.sign_in = SignIn(settings, self._typed, self._post_form)
 
     def __enter__(self) -> HttpApi:
         return self
@@ -71,133 +116,177 @@ class HttpApi:
 
     def get_json(self, path: str, parameters: Mapping[str, str]) -> Any:
         """The JSON at `path` below the base address; NodeError, tried `attempts` times where that may help."""
+        return self.ask(HttpRequest(path, parameters)).document
+
+    def ask(self, request: HttpRequest) -> JsonAnswer:
+        """The JSON that answers `request`; NodeError, tried `attempts` times where that may help."""
+        return self._tried(lambda: self._asked(request))
+
+    def send(self, request: HttpRequest, *, accepted: Collection[int] = ()) -> Refused | None:
+        """None once the server took it. Answers from 400 to 499 that stay are refusals unless `accepted`; a sign-in's is a NodeError."""
+        return self._tried(lambda: self._sent_off(request, accepted))
+
+    def probe(self, path: str) -> int:
+        """The status of `path` below the base address, asked for once; NodeError only when nothing answers."""
+        return self._tried(lambda: self._answer(HttpRequest(path))[0].status_code)
+
+    def signed_in(self) -> str:
+        """Whatever has to be asked for before the first request; NodeError when it is refused."""
+        return self._tried(lambda: f"a token for {self.sign_in.token().seconds:g} s" if self._typed.auth == "oauth2" else "")
+
+    def _asked(self, request: HttpRequest) -> JsonAnswer:
+        response, body = self._answer(request)
+        status_check(response)
+        address = self.sign_in.unsigned(str(response.url))
+        following = next_link(response)
+        return JsonAnswer(json_of(response, body), address, self.sign_in.unsigned(joined(address, following)) if following else None)
+
+    def _sent_off(self, request: HttpRequest, accepted: Collection[int]) -> Refused | None:
+        response, body = self._answer(request)
+        if response.status_code in accepted:
+            return None
+        if is_refused_request(response):
+            return Refused(response.status_code, self.sign_in.scrubbed(f"{status_named(response)}: {words_of(body)}".rstrip(": ")))
+        status_check(response)
+        return None
+
+    def _tried(self, act: Callable[[], T]) -> T:
         retrying = Retrying(
             stop=stop_after_attempt(self._attempts),
             wait=self._wait,
-            retry=retry_if_exception_type(_Transient),
+            retry=retry_if_exception_type(Transient),
             sleep=self._sleep,
             reraise=True,
         )
-        return retrying(lambda: _parsed(*self._answer(self._url(path), parameters)))
+        try:
+            return retrying(act)
+        except NodeError as error:
+            error.message = self.sign_in.scrubbed(error.message)
+            error.args = (error.message,)
+            raise
 
-    def probe(self) -> int:
-        """The status of the base address itself; NodeError when sign-in is refused or the server fails."""
-        response, _ = self._answer(self._typed.base_url, {}, not_found_is_fine=True)
-        return response.status_code
+    def _address(self, request: HttpRequest) -> str:
+        base = self._typed.base_url
+        if request.link is None:
+            return f"{base.rstrip('/')}/{request.path.lstrip('/')}" if request.path else base
+        scheme, host, port = _origin(request.link)
+        if scheme not in ("http", "https") or ((scheme, host, port) != _origin(base) and not self._is_known(request.link)):
+            raise NodeError(
+                f"the next page is said to be at {without_query(request.link)}, not where this connection leads; "
+                f"allow the host {host[:100]}:{port} in the node's settings if that is meant",
+                permanent=True,
+                kind="user",
+                field="link_hosts",
+            )
+        return request.link
 
-    def _url(self, path: str) -> str:
-        return f"{self._typed.base_url.rstrip('/')}/{path.lstrip('/')}" if path else self._typed.base_url
+    def _is_known(self, link: str) -> bool:
+        _, host, port = _origin(link)
+        return f"{host}:{port}" in self._link_hosts or (host in self._link_hosts and port in (80, 443))
 
     def _wait(self, state: RetryCallState) -> float:
         """What the server asked for, else twice as long each time with jitter, so that many clients do not return at once."""
         error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, _Transient) and error.wait is not None:
+        if isinstance(error, Transient) and error.wait is not None:
             return min(error.wait, self._longest_wait)
         ceiling = min(2.0 ** (state.attempt_number - 1), self._longest_wait)
         return ceiling / 2 + random.random() * ceiling / 2
 
-    def _answer(self, url: str, parameters: Mapping[str, str], *, not_found_is_fine: bool = False) -> tuple[httpx.Response, bytes]:
-        """Follows redirects itself: what signs in is not carried to another host, nor from https to http."""
-        home = _origin(url)
-        for _ in range(_MOST_REDIRECTS + 1):
-            signed = self._headers() if _origin(url) == home else {}
-            response, body = self._sent(url, parameters, signed)
+    def _answer(self, request: HttpRequest) -> tuple[httpx.Response, bytes]:
+        """Follows redirects itself: what signs in is not carried to another host, nor from https to http.
+
+        A token that is refused is asked for once more.
+        """
+        url, home, refreshed = self._address(request), _origin(self._typed.base_url), False
+        redirects = 0
+        while redirects <= _MOST_REDIRECTS:
+            signed = self.sign_in.headers() if _origin(url) == home else {}
+            response, body = self._signed(request, url, signed)
+            if response.status_code == 401 and signed and not refreshed and self.sign_in.refreshed(signed):
+                refreshed = True
+                continue
             target = response.headers.get("location", "")
             if not (response.is_redirect and target):
-                _check_status(response, not_found_is_fine=not_found_is_fine)
                 return response, body
-            url, parameters = urljoin(str(response.url), target), {}
-            if urlsplit(url).scheme not in ("http", "https"):
-                raise NodeError(f"{_shown(response)} redirects to {url[:100]}, which is not HTTP; correct the address", permanent=True)
-        raise NodeError(f"GET {url[:200]}: redirected more than {_MOST_REDIRECTS} times; correct the address", permanent=True)
+            url = _redirected(request, response, joined(str(response.url), target))
+            request = replace(request, parameters={})
+            redirects += 1
+        raise NodeError(
+            f"{request.method} {without_query(url)}: redirected more than {_MOST_REDIRECTS} times; correct the address", permanent=True
+        )
 
-    def _sent(self, url: str, parameters: Mapping[str, str], headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
-        request = self._client.build_request("GET", url, params=parameters or None, headers=dict(headers))
+    def _signed(self, request: HttpRequest, url: str, signed: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
+        at_home = _origin(url) == _origin(self._typed.base_url)
+        headers = {header.name: header.value for header in self._typed.headers} if at_home else {}
+        parameters = ({} if request.link else dict(request.parameters)) | (self.sign_in.parameters() if at_home else {})
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+        try:
+            address = httpx.URL(url).copy_merge_params(parameters) if parameters else httpx.URL(url)
+        except httpx.InvalidURL:
+            raise NodeError(
+                f"{request.method} {without_query(url)}: this is no address; correct path and parameters", permanent=True
+            ) from None
+        content = None if request.body is None else request.body.encode("utf-8", "surrogatepass")
+        self._pace.wait()
+        return self._sent(
+            self._client.build_request(request.method, address, content=content, headers=headers | dict(request.headers) | dict(signed))
+        )
+
+    def _post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
+        return self._sent(self._client.build_request("POST", url, data=dict(form), headers=dict(headers)))
+
+    def _sent(self, request: httpx.Request) -> tuple[httpx.Response, bytes]:
+        where = f"{request.method} {without_query(str(request.url))}"
         try:
             response = self._client.send(request, stream=True)
             try:
-                return response, _bounded_body(response)
+                return response, _bounded_body(response, _SLOWEST_ANSWER * self._timeout)
             finally:
                 response.close()
         except httpx.TimeoutException:
-            raise _Transient(f"GET {_without_query(url)}: no answer in time; try later, or allow more seconds") from None
+            raise Transient(f"{where}: no answer in time; try later, or allow more seconds") from None
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise _Transient(f"GET {_without_query(url)}: {error or type(error).__name__}; check address and network") from None
-
-    def _headers(self) -> dict[str, str]:
-        headers = {header.name: header.value for header in self._typed.headers}
-        secrets = self._settings.secrets
-        match self._typed.auth:
-            case "basic":
-                signing = f"{self._typed.user}:{secrets.get('password', '')}".encode()
-                headers["Authorization"] = f"Basic {b64encode(signing).decode('ascii')}"
-            case "bearer":
-                headers["Authorization"] = f"Bearer {secrets.get('token', '')}"
-            case "api_key":
-                headers[self._typed.api_key_header] = secrets.get("api_key", "")
-            case "none":
-                pass
-        return headers
+            raise Transient(f"{where}: {error or type(error).__name__}; check address and network") from None
 
 
-def _bounded_body(response: httpx.Response) -> bytes:
-    """Counted after decompression: a small answer may unpack to a huge one."""
+def _redirected(request: HttpRequest, response: httpx.Response, url: str) -> str:
+    """Where to ask next. What is sent along goes to no other host, and is not turned into a GET."""
+    if _origin(url)[0] not in ("http", "https"):
+        raise NodeError(
+            f"{shown(response)} redirects to {without_query(url)[:100]}, which is not HTTP; correct the address", permanent=True
+        )
+    stays = response.status_code in (307, 308) and _origin(url) == _origin(str(response.url))
+    if request.method != "GET" and not stays:
+        raise NodeError(f"{shown(response)} redirects to {without_query(url)}; correct the address", permanent=True, kind="user")
+    return url
+
+
+def _bounded_body(response: httpx.Response, seconds: float) -> bytes:
+    """Counted after decompression: a small answer may unpack to a huge one. One that trickles in for ever is given up."""
     body = bytearray()
+    deadline = time.monotonic() + seconds
     for part in response.iter_bytes():
         body += part
         if len(body) > _MOST_BYTES:
-            raise NodeError(f"{_shown(response)}: the answer is larger than {_MOST_BYTES >> 20} MiB; ask for smaller pages", permanent=True)
+            raise NodeError(f"{shown(response)}: the answer is larger than {_MOST_BYTES >> 20} MiB; ask for smaller pages", permanent=True)
+        if time.monotonic() > deadline:
+            raise Transient(f"{shown(response)}: the answer did not end within {seconds:g} s; try later, or allow more seconds")
     return bytes(body)
 
 
-def _check_status(response: httpx.Response, *, not_found_is_fine: bool) -> None:
-    status = response.status_code
-    if status < 400 or (not_found_is_fine and status in (404, 405)):
-        return
-    named = f"{status} {response.reason_phrase}".strip()
-    if status in (401, 403):
-        raise NodeError(f"{_shown(response)}: the sign-in was refused ({named}); correct the connection", permanent=True, kind="user")
-    if status in _AGAIN:
-        raise _Transient(f"{_shown(response)}: the server answered {named} each time; try later", _retry_after(response))
-    raise NodeError(f"{_shown(response)}: the server answered {named}; correct path and parameters", permanent=True, kind="user")
-
-
-def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds or a date (RFC 9110 §10.2.3)."""
-    given = response.headers.get("retry-after", "").strip()
-    if given.isdigit():
-        return float(given)
+def joined(base: str, target: str) -> str:
+    """`target` as a whole address, seen from `base`; as it is when it is none."""
     try:
-        until = parsedate_to_datetime(given)
-    except (TypeError, ValueError):
-        return None
-    return max(0.0, (until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+        return urljoin(base, target)
+    except ValueError:
+        return target
 
 
-def _parsed(response: httpx.Response, body: bytes) -> Any:
+def _origin(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port; nothing for what is no address."""
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        begins = body[:60].decode("utf-8", "replace").strip().replace("\n", " ")
-    if body.lstrip()[:1] == b"<":
-        raise NodeError(
-            f'{_shown(response)}: the answer is HTML instead of JSON ("{begins}"); check the path, and whether it wants a sign-in',
-            permanent=True,
-        )
-    if not body.strip():
-        raise _Transient(f"{_shown(response)}: the answer is empty; try later")
-    raise _Transient(f'{_shown(response)}: the answer is no JSON ("{begins}"); try later')
-
-
-def _shown(response: httpx.Response) -> str:
-    return f"GET {_without_query(str(response.url))}"
-
-
-def _without_query(url: str) -> str:
-    """Queries may carry keys, so texts for people leave them out."""
-    return url.split("?", 1)[0][:200]
-
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc.lower()
+        parts = urlsplit(url)
+        return parts.scheme, (parts.hostname or "").lower(), parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        return "", "", 0

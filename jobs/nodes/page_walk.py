@@ -1,55 +1,40 @@
-"""Walks the pages of an API, by number or by cursor, and knows when they end or go round in circles."""
+"""Walks the pages of an API in any style, and knows when they end, go round in circles or never end."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
-from urllib.parse import parse_qs, urlsplit
+from datetime import UTC, datetime
+from typing import Any
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.exact_json import exact_dumps
+from jobs.nodes.http_client import JsonAnswer
 from jobs.nodes.json_pointer import MISSING, pointed
+from jobs.nodes.page_styles import (
+    AHEAD,
+    CHAINED,
+    COUNTED,
+    Page,
+    PageKey,
+    PageRequest,
+    Paging,
+    Place,
+    circle_error,
+    first_place,
+    following_place,
+    is_over,
+    keys_ahead,
+    page_request,
+)
 
-#: Parameters of one request → the JSON of its answer.
-Fetch = Callable[[dict[str, str]], Any]
+#: What one page is asked with → its answer.
+Fetch = Callable[[PageRequest], JsonAnswer]
 
-
-@dataclass(frozen=True)
-class Paging:
-    """How an API divides its records; see the node's form for what each means."""
-
-    style: Literal["page", "cursor", "none"]
-    page_size: int
-    page_size_parameter: str
-    page_parameter: str
-    first_page: int
-    cursor_parameter: str
-    cursor_pointer: str
-    records_pointer: str
-    total_pointer: str
-    parameters: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class PageKey:
-    """Enough to fetch a page again."""
-
-    page: int
-    cursor: str | None = None
-
-
-@dataclass(frozen=True)
-class Page:
-    """`records` are JSON texts; `digest` is of their content; `following` the next cursor."""
-
-    key: PageKey
-    records: tuple[str, ...]
-    digest: str
-    following: str | None = None
-    total: int | None = None
+#: So many pages without a record, one after the other, each with another one behind it, are taken for a chain without end.
+_MOST_EMPTY = 1000
 
 
 @dataclass(frozen=True)
@@ -57,10 +42,11 @@ class Position:
     """Where a walk stands before its next page. Plain JSON both ways, so that it serves as an offset.
 
     `landmark` is what the walk met at page `landmark_page`, moved on at doubling distances: meeting it again is a circle (Brent 1980).
+    `now` is when the walk began, for requests that say so; `empty` counts the pages without records just before.
     """
 
     page: int
-    cursor: str | None = None
+    cursor: Place = None
     rows: int = 0
     total: int | None = None
     done: bool = False
@@ -69,6 +55,8 @@ class Position:
     landmark_page: int = 0
     walked: int = 0
     batch: tuple[PageKey, ...] = field(default=())
+    now: str = ""
+    empty: int = 0
 
     def as_offset(self) -> dict[str, Any]:
         plain = {name: value for name, value in vars(self).items() if name != "batch" and value is not None}
@@ -90,19 +78,12 @@ class PageWalk:
         self._fetch = fetch
 
     def start(self) -> Position:
-        return Position(page=self._paging.first_page)
+        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        return Position(page=self._paging.first_page, cursor=first_place(self._paging), now=now)
 
-    def read(self, key: PageKey) -> Page:
+    def read(self, key: PageKey, now: str = "") -> Page:
         """One page, asked for anew."""
-        paging = self._paging
-        parameters = dict(paging.parameters)
-        if paging.page_size_parameter and paging.style != "none":
-            parameters[paging.page_size_parameter] = str(paging.page_size)
-        if paging.style == "page":
-            parameters[paging.page_parameter] = str(key.page)
-        elif key.cursor is not None:
-            parameters[paging.cursor_parameter] = key.cursor
-        return self._page(key, self._fetch(parameters))
+        return self._page(key, self._fetch(page_request(self._paging, key, now)))
 
     def batch(self, start: Position, pages: int) -> tuple[list[Page], Position]:
         """The next pages, at most `pages`, and the position behind them; the same position when there are none."""
@@ -111,7 +92,7 @@ class PageWalk:
         position = replace(start, batch=())
         taken: list[Page] = []
         for page in self._following(start, pages):
-            if not page.records and self._paging.style != "cursor":
+            if not page.records and self._paging.style not in CHAINED:
                 position = replace(position, done=True)
                 break
             position = self._advanced(position, page)
@@ -123,29 +104,33 @@ class PageWalk:
         return taken, position
 
     def _following(self, start: Position, pages: int) -> Iterator[Page]:
-        """By number all at once, by cursor one after the other."""
-        if self._paging.style == "page" and pages > 1:
-            keys = [PageKey(start.page + ahead) for ahead in range(pages)]
-            with ThreadPoolExecutor(max_workers=min(pages, 8)) as pool:
-                yield from pool.map(self.read, keys)
-            return
+        """Several at once where their places are known before, one after the other where each tells the next."""
         key = PageKey(start.page, start.cursor)
+        ahead = self._ahead(key, pages, start.now) if self._paging.style in AHEAD and min(pages, self._paging.at_once) > 1 else None
         for _ in range(pages):
-            page = self.read(key)
+            page = next(ahead) if ahead is not None else self.read(key, start.now)
+            if page.key != key:  # the page before was shorter than asked for, so that all behind it are elsewhere
+                ahead = None
+                page = self.read(key, start.now)
             yield page
             key = PageKey(key.page + 1, page.following)
 
+    def _ahead(self, start: PageKey, pages: int, now: str) -> Iterator[Page]:
+        with ThreadPoolExecutor(max_workers=min(pages, self._paging.at_once)) as pool:
+            coming = [pool.submit(self.read, key, now) for key in keys_ahead(self._paging, start, pages)]
+            try:
+                for page in coming:
+                    yield page.result()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
     def _advanced(self, position: Position, page: Page) -> Position:
-        style = self._paging.style
-        met = page.digest if style == "page" else (page.following or "")
-        if style != "none" and met and met in (position.landmark, position.last):
-            raise self._circle(page)
+        paging = self._paging
+        met = page.digest if paging.style in COUNTED else str(page.following or "")
+        if paging.style != "none" and met and met in (position.landmark, position.last):
+            raise circle_error(paging, page)
         rows = position.rows + len(page.records)
         total = page.total if page.total is not None else position.total
-        done = (
-            style == "none" or (style == "cursor" and page.following is None) or (style == "page" and total is not None and rows >= total)
-        )
-        walked = position.walked + 1
         moved = replace(
             position,
             last=met,
@@ -153,57 +138,42 @@ class PageWalk:
             cursor=page.following,
             rows=rows,
             total=total,
-            done=done,
-            walked=walked,
+            done=is_over(paging, page, rows, total),
+            walked=position.walked + 1,
             batch=(*position.batch, page.key),
+            empty=0 if page.records else position.empty + 1,
         )
-        if walked >= 2 * position.landmark_page:
-            return replace(moved, landmark=met, landmark_page=max(walked, 1))
+        self._check_end(moved)
+        if moved.walked >= 2 * position.landmark_page:
+            return replace(moved, landmark=met, landmark_page=max(moved.walked, 1))
         return moved
 
-    def _circle(self, page: Page) -> NodeError:
-        if self._paging.style == "cursor":
-            return NodeError(
-                f'page {page.key.page} gives the cursor "{(page.following or "")[:60]}" that came before: the API goes round in circles; '
-                "check cursor parameter and pointer",
+    def _check_end(self, position: Position) -> None:
+        if position.done:
+            return
+        if position.empty >= _MOST_EMPTY:
+            raise NodeError(
+                f"{_MOST_EMPTY} pages in a row hold no records, and each says that there are more: the API does not end; "
+                "check records pointer and paging",
                 permanent=True,
             )
-        return NodeError(
-            f"page {page.key.page} holds the same records as a page before it: the API repeats itself; "
-            f'check whether "{self._paging.page_parameter}" is its page parameter',
-            permanent=True,
-        )
+        if position.walked >= self._paging.most_pages:
+            raise NodeError(
+                f"after {position.walked:,} pages there are still more; raise the limit of pages if that is meant, else check the paging",
+                permanent=True,
+                kind="user",
+                field="most_pages",
+            )
 
-    def _page(self, key: PageKey, answer: Any) -> Page:
-        found = pointed(answer, self._paging.records_pointer)
+    def _page(self, key: PageKey, answer: JsonAnswer) -> Page:
+        found = pointed(answer.document, self._paging.records_pointer)
         if not isinstance(found, list):
-            raise NodeError(_no_records(answer, found, self._paging.records_pointer), permanent=True, kind="user", field="records_pointer")
-        records = tuple(json.dumps(record, ensure_ascii=False) for record in found)
+            text = _no_records(answer.document, found, self._paging.records_pointer)
+            raise NodeError(text, permanent=True, kind="user", field="records_pointer")
+        records = tuple(exact_dumps(record) for record in found)
         digest = hashlib.sha256("\n".join(records).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        total = pointed(answer, self._paging.total_pointer) if self._paging.total_pointer else MISSING
-        return Page(key, records, digest, self._next_cursor(answer), _whole_number(total))
-
-    def _next_cursor(self, answer: Any) -> str | None:
-        """A cursor, or the address of the next page with the cursor in it."""
-        if self._paging.style != "cursor":
-            return None
-        found = pointed(answer, self._paging.cursor_pointer)
-        if found is MISSING or found in (None, "", False):
-            return None
-        if isinstance(found, dict | list):
-            raise NodeError(f"what stands at {self._paging.cursor_pointer} is no cursor; correct the pointer", permanent=True, kind="user")
-        text = str(found)
-        if text.startswith(("http://", "https://", "/", "?")):
-            given = parse_qs(urlsplit(text).query).get(self._paging.cursor_parameter)
-            if not given:
-                raise NodeError(
-                    f"the next page's address has no parameter {self._paging.cursor_parameter}; correct the cursor parameter",
-                    permanent=True,
-                    kind="user",
-                    field="cursor_parameter",
-                )
-            return given[0]
-        return text
+        total = pointed(answer.document, self._paging.total_pointer) if self._paging.total_pointer else MISSING
+        return Page(key, records, digest, following_place(self._paging, key, len(records), answer), _whole_number(total))
 
 
 def _no_records(answer: Any, found: Any, pointer: str) -> str:

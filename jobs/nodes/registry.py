@@ -134,6 +134,7 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
         connection_kinds=node_type.connection_kinds,
         stateful=issubclass(node_type, Flow) and node_type.is_stateful is not Flow.is_stateful,
         rejects_rows=node_type.rejects_rows,
+        own_places=node_type.own_places,
     )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_SECRET = 20_000
 #: Fields of any kind that say where secrets travel, and how well they are hidden on the way.
-_PLACE = ("host", "port", "url", "base_url", "servers", "brokers", "tls", "verify_tls", "certificate_authority")
+_PLACE = ("host", "port", "url", "base_url", "token_url", "servers", "brokers", "tls", "verify_tls", "certificate_authority")
 
 
 def installation_limits() -> Limits:

@@ -134,7 +134,12 @@ def test_the_kinds_say_their_fields_and_secrets(browser: Client) -> None:
     kinds = {kind["kind"]: kind for kind in browser.get("/api/connection-kinds").json()["results"]}
     assert kinds["postgresql"]["secrets"] == {"password": "Password"}
     assert kinds["postgresql"]["secrets_when"] == {}
-    assert kinds["http_api"]["secrets_when"] == {"password": "auth=basic", "token": "auth=bearer", "api_key": "auth=api_key"}
+    assert kinds["http_api"]["secrets_when"] == {
+        "password": "auth=basic",
+        "token": "auth=bearer",
+        "api_key": "auth=api_key",
+        "client_secret": "auth=oauth2",
+    }
     assert "host" in kinds["postgresql"]["schema"]["properties"]
 
 

@@ -172,6 +172,16 @@ def test_a_parameter_nobody_declared_is_told_where_it_is_used():
     assert (problem.code, problem.node_id, problem.pointer) == ("parameter.unknown", "sink", "/nodes/sink/config/path")
 
 
+def test_a_place_that_the_node_fills_in_itself_is_no_parameter():
+    own = {"sink.write": replace(CATALOGUE["sink.write"], own_places={"path": frozenset({"cursor"}), "rows": None})}
+    document = chain()
+    document["nodes"]["sink"]["config"] = {"path": "in/${cursor}/${day}"}
+    (problem,) = structure_problems(parsed(document), {**CATALOGUE, **own})
+    assert "${day}" in problem.message
+    document["nodes"]["sink"]["config"] = {"path": "in/${cursor}"}
+    assert structure_problems(parsed(document), {**CATALOGUE, **own}) == []
+
+
 def test_a_default_of_another_type_is_told():
     problem = only_problem(chain(parameters={"rows": {"type": "integer", "default": "many"}}))
     assert (problem.code, problem.pointer) == ("parameter.invalid", "/parameters/rows/default")

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from jobs.nodes import http_client, http_guard
+from jobs.nodes import http_answers, http_client, http_guard
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.http_api import HttpApiConnection, HttpApiSettings
 from jobs.nodes.http_client import HttpApi
@@ -54,7 +54,7 @@ def test_the_time_a_server_asks_for_is_waited_but_not_beyond_the_longest_wait():
 def test_retry_after_is_seconds_or_a_date(given: str, expected: float | None):
     import httpx
 
-    assert http_client._retry_after(httpx.Response(503, headers={"Retry-After": given})) == expected
+    assert http_answers.retry_after(httpx.Response(503, headers={"Retry-After": given})) == expected
 
 
 @pytest.mark.parametrize(
@@ -219,10 +219,12 @@ def test_a_connection_test_goes_step_by_step():
         limits = Limits(http_allowed_hosts=(server.host,))
         steps = HttpApiConnection().check(settings_for(server.url), limits)
         assert [(step.name, step.ok, step.message) for step in steps] == [
-            ("address", True, "127.0.0.1 is 127.0.0.1"),
-            ("answer", True, "the server answered 404"),
+            ("name", True, "127.0.0.1 is 127.0.0.1"),
+            ("port", True, f"port {server.port} answers"),
+            ("sign-in", True, "none is asked for"),
+            ("path", True, "the server answered 404"),
         ]
         server.answer = lambda request: (403, {}, b"")
-        assert [step.ok for step in HttpApiConnection().check(settings_for(server.url), limits)] == [True, False]
+        assert [step.ok for step in HttpApiConnection().check(settings_for(server.url), limits)] == [True, True, False]
     (refused,) = HttpApiConnection().check(settings_for(server.url), Limits())
-    assert (refused.name, refused.ok) == ("address", False)
+    assert (refused.name, refused.ok) == ("name", False)

@@ -1,6 +1,7 @@
 """Walking pages: by number and cursor, to the end and never in circles."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.page_walk import Fetch, PageWalk, Paging, Position
+from jobs.nodes.http_client import JsonAnswer
+from jobs.nodes.page_styles import Paging
+from jobs.nodes.page_walk import PageWalk, Position
+
+Fetch = Callable[[dict[str, str]], Any]
 
 
 def paging(style: Any = "page", **given: Any) -> Paging:
@@ -34,6 +39,10 @@ def numbers(count: int, size: int = 2) -> Fetch:
     }
 
 
+def walk_over(paging: Paging, fetch: Fetch) -> PageWalk:
+    return PageWalk(paging, lambda request: JsonAnswer(fetch(request.parameters)))
+
+
 def everything(walk: PageWalk, pages: int) -> list[Any]:
     """All records, each offset carried through JSON as Spark does it."""
     found: list[Any] = []
@@ -48,7 +57,7 @@ def everything(walk: PageWalk, pages: int) -> list[Any]:
 
 @given(count=st.integers(0, 25), pages=st.integers(1, 7), total=st.booleans())
 def test_every_record_is_read_once_whatever_the_batch(count: int, pages: int, total: bool):
-    walk = PageWalk(paging(total_pointer="/total" if total else ""), numbers(count))
+    walk = walk_over(paging(total_pointer="/total" if total else ""), numbers(count))
     assert everything(walk, pages) == list(range(count))
 
 
@@ -58,7 +67,7 @@ def test_a_cursor_is_followed_to_its_end(count: int, pages: int):
         first = int(parameters.get("cursor", "0"))
         return {"items": list(range(first, min(first + 2, count))), "next": str(first + 2) if first + 2 < count else None}
 
-    assert everything(PageWalk(paging("cursor"), fetch), pages) == list(range(count))
+    assert everything(walk_over(paging("cursor"), fetch), pages) == list(range(count))
 
 
 def test_a_total_saves_the_request_behind_the_last_page():
@@ -68,13 +77,13 @@ def test_a_total_saves_the_request_behind_the_last_page():
         asked.append(parameters["page"])
         return numbers(4)(parameters)
 
-    everything(PageWalk(paging(total_pointer="/total"), fetch), 1)
+    everything(walk_over(paging(total_pointer="/total"), fetch), 1)
     assert asked == ["1", "2"]
 
 
 @pytest.mark.parametrize("repeating_from", [1, 2, 3, 5])
 def test_an_api_that_answers_its_last_page_for_ever_is_noticed_at_once(repeating_from: int):
-    walk = PageWalk(paging(), lambda parameters: {"items": [min(int(parameters["page"]), repeating_from)]})
+    walk = walk_over(paging(), lambda parameters: {"items": [min(int(parameters["page"]), repeating_from)]})
     position = walk.start()
     for _ in range(repeating_from):
         _, position = walk.batch(position, 1)
@@ -93,7 +102,7 @@ def test_cursors_that_go_in_circles_are_noticed(length: int):
         return {"items": [seen], "next": f"c{(int(parameters.get('cursor', 'c0')[1:]) + 1) % length}"}
 
     with pytest.raises(NodeError, match="goes round in circles"):
-        everything(PageWalk(paging("cursor"), fetch), 1)
+        everything(walk_over(paging("cursor"), fetch), 1)
     assert seen <= 4 * length + 2
 
 
@@ -102,7 +111,7 @@ def test_the_next_pages_address_may_stand_for_its_cursor():
         following = "https://api.example/items?size=2&cursor=a%20b" if "cursor" not in parameters else None
         return {"items": [parameters.get("cursor")], "next": following}
 
-    assert everything(PageWalk(paging("cursor"), fetch), 1) == [None, "a b"]
+    assert everything(walk_over(paging("cursor"), fetch), 1) == [None, "a b"]
 
 
 @pytest.mark.parametrize(
@@ -117,13 +126,13 @@ def test_the_next_pages_address_may_stand_for_its_cursor():
 )
 def test_an_answer_of_another_shape_has_its_sentence(answer: Any, sentence: str):
     with pytest.raises(NodeError) as caught:
-        everything(PageWalk(paging("cursor"), lambda parameters: answer), 1)
+        everything(walk_over(paging("cursor"), lambda parameters: answer), 1)
     assert sentence in caught.value.message
     assert caught.value.permanent
 
 
 def test_the_progress_counts_rows_when_the_total_is_known_and_pages_when_not():
-    _, known = PageWalk(paging(total_pointer="/total"), numbers(4)).batch(Position(page=1), 1)
+    _, known = walk_over(paging(total_pointer="/total"), numbers(4)).batch(Position(page=1), 1)
     assert known.as_offset()["progress"] == {"done": 2, "total": 4, "unit": "rows"}
-    _, unknown = PageWalk(paging(), numbers(4)).batch(Position(page=1), 1)
+    _, unknown = walk_over(paging(), numbers(4)).batch(Position(page=1), 1)
     assert unknown.as_offset()["progress"] == {"done": 1, "total": None, "unit": "pages"}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import ClassVar, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits, NodeError
+from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits
 from jobs.nodes.form import hints
 
 _HEADER_NAME = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
@@ -31,8 +29,10 @@ class HttpApiSettings(base.Config):
         examples=["https://api.example.com/v1"],
         json_schema_extra=hints(allowed="an address that begins with http:// or https:// and has no user, space, ? or #"),
     )
-    auth: Literal["none", "basic", "bearer", "api_key"] = Field(
-        "none", description="How to sign in: not at all, by user and password, by a token, or by a key in a header.", examples=["bearer"]
+    auth: Literal["none", "basic", "bearer", "api_key", "oauth2"] = Field(
+        "none",
+        description="How to sign in: not at all, by user and password, a token, a key, or OAuth2 client credentials.",
+        examples=["bearer"],
     )
     user: str = Field("", max_length=200, description="The user.", examples=["reader"], json_schema_extra=hints(when="auth=basic"))
     api_key_header: str = Field(
@@ -41,6 +41,63 @@ class HttpApiSettings(base.Config):
         description="The header that carries the key.",
         examples=["X-API-Key"],
         json_schema_extra=hints(when="auth=api_key", allowed="a header's name: letters, digits and hyphens"),
+    )
+    api_key_in: Literal["header", "query"] = Field(
+        "header",
+        description="Where the key stands; in the address it is seen by whatever logs addresses on the way.",
+        examples=["header"],
+        json_schema_extra=hints(when="auth=api_key"),
+    )
+    api_key_parameter: str = Field(
+        "api_key",
+        max_length=100,
+        pattern=r"^[^\s&=?#]+$",
+        description="The parameter that carries the key.",
+        examples=["api_key"],
+        json_schema_extra=hints(when="api_key_in=query", allowed="a parameter's name without spaces, &, =, ? and #"),
+    )
+    token_url: str = Field(
+        "",
+        max_length=2000,
+        pattern=r"^(https?://[^/\s@?#\\]+(/[^\s#\\]*)?)?$",
+        description="Where tokens are given out.",
+        examples=["https://auth.example.com/oauth/token"],
+        json_schema_extra=hints(when="auth=oauth2", allowed="an address that begins with http:// or https:// and has no user, space or #"),
+    )
+    client_id: str = Field(
+        "",
+        max_length=500,
+        description="The name under which this client is known there.",
+        examples=["pipelines"],
+        json_schema_extra=hints(when="auth=oauth2"),
+    )
+    scope: str = Field(
+        "",
+        max_length=1000,
+        description="What the token is to allow, with spaces between; empty asks for the usual.",
+        examples=["orders.read"],
+        json_schema_extra=hints(when="auth=oauth2"),
+    )
+    audience: str = Field(
+        "",
+        max_length=1000,
+        description="Which API the token is for, where the server asks for it.",
+        examples=["https://api.example.com"],
+        json_schema_extra=hints(advanced=True, when="auth=oauth2"),
+    )
+    client_auth: Literal["header", "body"] = Field(
+        "header",
+        description="Whether client id and secret are sent as basic sign-in or in the form.",
+        examples=["header"],
+        json_schema_extra=hints(advanced=True, when="auth=oauth2"),
+    )
+    test_path: str = Field(
+        "",
+        max_length=2000,
+        pattern=r"^[^\s?#\\]*$",
+        description="What to ask for when this connection is tested; empty asks for the base address, where any page or none may be.",
+        examples=["status"],
+        json_schema_extra=hints(advanced=True),
     )
     headers: tuple[Header, ...] = Field(
         (),
@@ -57,38 +114,28 @@ class HttpApiSettings(base.Config):
             raise ValueError(f"the header {reserved[0]} is set by the request itself: remove it")
         return self
 
+    @model_validator(mode="after")
+    def _tokens_can_be_asked_for(self) -> HttpApiSettings:
+        if self.auth == "oauth2" and not (self.token_url and self.client_id):
+            raise ValueError("OAuth2 needs the address that gives out tokens and a client id")
+        return self
+
 
 class HttpApiConnection(ConnectionKind):
     kind = "http_api"
     title = "HTTP API"
     icon = "api"
     Config = HttpApiSettings
-    secrets: ClassVar[Mapping[str, str]] = {"password": "Password", "token": "Token", "api_key": "Key"}
-    secrets_when: ClassVar[Mapping[str, str]] = {"password": "auth=basic", "token": "auth=bearer", "api_key": "auth=api_key"}
+    secrets: ClassVar[Mapping[str, str]] = {"password": "Password", "token": "Token", "api_key": "Key", "client_secret": "Client secret"}
+    secrets_when: ClassVar[Mapping[str, str]] = {
+        "password": "auth=basic",
+        "token": "auth=bearer",
+        "api_key": "auth=api_key",
+        "client_secret": "auth=oauth2",
+    }
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
-        """Address, then an answer to a request of the base address. Any answer but a refused sign-in or a server error is good."""
-        from jobs.nodes.http_client import HttpApi
-        from jobs.nodes.http_guard import checked_addresses
+        """Name, port, TLS (of https), sign-in, path; stops at the first that fails."""
+        from jobs.nodes.connections.http_api_check import api_check
 
-        typed = HttpApiSettings.model_validate(settings.config)
-        address = urlsplit(typed.base_url)
-        started = time.monotonic()
-        try:
-            port = address.port or (443 if address.scheme == "https" else 80)
-            found = checked_addresses(address.hostname or "", port, limits)
-        except (NodeError, ValueError) as error:
-            return [CheckStep("address", False, str(error), _milliseconds(started))]
-        steps = [CheckStep("address", True, f"{address.hostname} is {', '.join(found)}", _milliseconds(started))]
-        started = time.monotonic()
-        try:
-            with HttpApi(settings, limits, attempts=1, timeout_seconds=10) as api:
-                status = api.probe()
-            steps.append(CheckStep("answer", True, f"the server answered {status}", _milliseconds(started)))
-        except NodeError as error:
-            steps.append(CheckStep("answer", False, error.message, _milliseconds(started)))
-        return steps
-
-
-def _milliseconds(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)
+        return api_check(settings, limits)

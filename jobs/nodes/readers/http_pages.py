@@ -16,7 +16,8 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 from pyspark.sql.types import StructType
 
 from jobs.nodes.base import ConnectionSettings, Limits
-from jobs.nodes.page_walk import Page, PageKey, PageWalk, Position
+from jobs.nodes.page_styles import Page, PageKey, Place
+from jobs.nodes.page_walk import PageWalk, Position
 from jobs.nodes.sources.http_api import HttpApiConfig, page_walk
 from jobs.nodes.worker_errors import carried_out
 
@@ -27,6 +28,7 @@ _PAGES_KEPT = 1000
 @dataclass
 class PagePartition(InputPartition):
     key: PageKey
+    now: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,16 +40,25 @@ class PageFiles:
     def keep(self, page: Page) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f".{uuid4().hex}"
-        part.write_text(json.dumps({"cursor": page.key.cursor, "records": page.records}), encoding="utf-8")
+        part.write_text(json.dumps({"cursor": page.key.cursor, "following": page.following, "records": page.records}), encoding="utf-8")
         part.replace(self._file(page.key))
 
     def records(self, key: PageKey) -> list[str] | None:
         """None when they are gone, or belong to another cursor."""
+        kept = self._kept(key)
+        return None if kept is None else list(kept["records"])
+
+    def following(self, key: PageKey) -> Place:
+        """Where the page behind `key` is; None when that is not known here."""
+        kept = self._kept(key)
+        return None if kept is None else kept.get("following")
+
+    def _kept(self, key: PageKey) -> dict[str, Any] | None:
         try:
-            kept = json.loads(self._file(key).read_text(encoding="utf-8"))
+            kept: dict[str, Any] = json.loads(self._file(key).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return list(kept["records"]) if kept["cursor"] == key.cursor else None
+        return kept if kept["cursor"] == key.cursor else None
 
     def drop_before(self, page: int) -> None:
         for file in self.folder.glob("*.json"):
@@ -165,7 +176,7 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         keys = [key for key in last.batch if key.page >= first.page]
         if keys and keys[0].page > first.page:
             keys = self._keys_between(first, last)
-        return [PagePartition(key) for key in keys]
+        return [PagePartition(key, last.now) for key in keys]
 
     def _keys_between(self, first: Position, last: Position) -> list[PageKey]:
         if self._api.config.paging == "page":
@@ -175,7 +186,8 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         with carried_out(self._api.node_id):
             while key.page < last.page:
                 keys.append(key)
-                key = PageKey(key.page + 1, self._walk.read(key).following)
+                following = self._api.files.following(key)
+                key = PageKey(key.page + 1, self._walk.read(key, last.now).following if following is None else following)
         return keys
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -183,7 +195,7 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         records = self._api.files.records(partition.key)
         if records is None:
             with carried_out(self._api.node_id):
-                records = list(self._walk.read(partition.key).records)
+                records = list(self._walk.read(partition.key, partition.now).records)
         if records:
             yield _rows(records)
 

@@ -12,33 +12,51 @@ from jobs.nodes.base import AS_IT_CAME, REJECTED, ConnectionSettings, Limits, No
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.json_pointer import JsonPointer
-from jobs.nodes.page_walk import PageWalk, Paging
+from jobs.nodes.places import JsonTemplate, TemplateText, place_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from jobs.nodes.page_walk import PageWalk
+
 _CORRUPT = "_corrupt_record"
+#: What the reading fills in itself, in path, parameters and body.
+PLACES = frozenset({"cursor", "page", "offset", "page_size", "now"})
 _PARAMETER_NAME = r"^[^\s&=?#]*$"
 
 
 class QueryParameter(base.Config):
     name: str = Field(min_length=1, max_length=100, pattern=_PARAMETER_NAME, description="Name of the parameter.", examples=["year"])
-    value: str = Field("", max_length=2000, description="Its value.", examples=["2013"])
+    value: TemplateText = Field("", max_length=2000, description="Its value.", examples=["2013", "${now}"])
 
 
 class HttpApiConfig(base.Config):
     connection: str = connection_field("http_api")
-    path: str = Field(
+    path: TemplateText = Field(
         "",
         max_length=2000,
         pattern=r"^[^\s?#\\]*$",
-        description="What follows the connection's base address; parameters stand below.",
-        examples=["flights"],
+        description="What follows the connection's base address; parameters stand below. ${page}, ${cursor} and the like may stand in it.",
+        examples=["flights", "orders/${page}"],
     )
-    paging: Literal["page", "cursor", "none"] = Field(
+    method: Literal["GET", "POST"] = Field("GET", description="How to ask; POST sends a body.", examples=["POST"])
+    body: TemplateText = Field(
+        "",
+        max_length=100_000,
+        description=(
+            "JSON to send. ${cursor}, ${page}, ${offset}, ${page_size}, ${now} (when the reading began, in UTC) and the job's parameters "
+            "may stand in it, as in path and parameters; a member that is only ${cursor} is left out of the first request."
+        ),
+        examples=['{"after": "${cursor}", "limit": "${page_size}"}'],
+        json_schema_extra=hints("textarea", when="method=POST"),
+    )
+    paging: Literal["page", "offset", "cursor", "next_link", "link_header", "until_empty", "none"] = Field(
         "page",
-        description="Pages are asked for by number, by the cursor of the page before, or there is only one.",
+        description=(
+            "Pages are asked for by number, by offset and limit, by the cursor of the page before, by the address that the page before "
+            "names in its body or in its header Link, by the same request until nothing comes, or there is only one."
+        ),
         examples=["page", "cursor"],
     )
     page_size: int = Field(1000, ge=1, le=100_000, description="Records a page.", examples=[1000])
@@ -68,7 +86,7 @@ class HttpApiConfig(base.Config):
         1,
         ge=1,
         le=1000,
-        description="Pages that make up one batch and one checkpoint; by number they are fetched at once.",
+        description="Pages that make up one batch and one checkpoint; by number and by offset they are fetched at once.",
         examples=[1, 10],
     )
     page_parameter: str = Field(
@@ -99,11 +117,63 @@ class HttpApiConfig(base.Config):
         examples=["/next_cursor", "/links/next"],
         json_schema_extra=hints(when="paging=cursor"),
     )
+    offset_parameter: str = Field(
+        "offset",
+        pattern=_PARAMETER_NAME,
+        description="Parameter of the number of records to pass over; the parameter of the page size is then the limit.",
+        examples=["offset", "skip"],
+        json_schema_extra=hints(when="paging=offset"),
+    )
+    first_offset: int = Field(
+        0,
+        ge=0,
+        le=1_000_000_000,
+        description="Offset of the first record.",
+        examples=[0, 1],
+        json_schema_extra=hints(advanced=True, when="paging=offset"),
+    )
+    link_pointer: JsonPointer = Field(
+        "/next",
+        description="JSON pointer to the next page's address; nothing there means the last page.",
+        examples=["/next", "/links/next"],
+        json_schema_extra=hints(when="paging=next_link"),
+    )
+    link_hosts: tuple[str, ...] = Field(
+        (),
+        max_length=20,
+        description="Hosts, if need be with a port, that a next page may be on besides the connection's; sign-in data is not sent there.",
+        examples=[["pages.example.com"], ["pages.example.com:8443"]],
+        json_schema_extra=hints(advanced=True, when="paging=next_link|link_header"),
+    )
     page_size_parameter: str = Field(
         "page_size",
         pattern=_PARAMETER_NAME,
         description="Parameter of the page size; empty sends none.",
         examples=["page_size", "limit"],
+        json_schema_extra=hints(advanced=True),
+    )
+    concurrency: int = Field(
+        8,
+        ge=1,
+        le=20,
+        description="Requests at once, at most, where pages can be fetched ahead.",
+        examples=[4],
+        json_schema_extra=hints(advanced=True),
+    )
+    requests_per_second: float | None = Field(
+        None,
+        gt=0,
+        le=10_000,
+        description="Requests a second, at most; empty sets no limit.",
+        examples=[5, 0.5],
+        json_schema_extra=hints(advanced=True),
+    )
+    most_pages: int = Field(
+        1_000_000,
+        ge=1,
+        le=1_000_000_000,
+        description="An API with more pages than this is taken for one that does not end.",
+        examples=[10_000],
         json_schema_extra=hints(advanced=True),
     )
     timeout_seconds: float = Field(
@@ -115,15 +185,32 @@ class HttpApiConfig(base.Config):
 
     @model_validator(mode="after")
     def _paging_is_complete(self) -> HttpApiConfig:
-        if self.paging == "page" and not self.page_parameter:
+        used = self.places_used()
+        if self.paging == "page" and not (self.page_parameter or "page" in used or "offset" in used):
             raise ValueError("paging by number needs a page parameter")
-        if self.paging == "cursor" and not (self.cursor_parameter and self.cursor_pointer):
+        if self.paging == "offset" and not (self.offset_parameter or "offset" in used):
+            raise ValueError("paging by offset needs an offset parameter")
+        if self.paging == "cursor" and not ((self.cursor_parameter or "cursor" in used) and self.cursor_pointer):
             raise ValueError("paging by cursor needs a cursor parameter and a cursor pointer")
+        if self.paging == "next_link" and not self.link_pointer:
+            raise ValueError("paging by link needs the pointer to it")
         return self
+
+    @model_validator(mode="after")
+    def _body_is_json(self) -> HttpApiConfig:
+        if self.method == "GET" and self.body:
+            raise ValueError("a body has no meaning for GET: choose POST, or leave it empty")
+        if self.body and not JsonTemplate(self.body).is_json():
+            raise ValueError("the body must be JSON")
+        return self
+
+    def places_used(self) -> frozenset[str]:
+        texts = (self.path, self.body, *(parameter.value for parameter in self.parameters))
+        return frozenset(name for text in texts for name in place_names(text))
 
 
 class HttpApiSource(Source[HttpApiConfig]):
-    """Reads records from a paged JSON API, by page number or cursor.
+    """Reads records from a JSON API, page by page: by number, offset, cursor or link.
 
     Bounded. Exactly once as long as pages keep their content: a batch that is run again reads the pages that were kept for it.
     """
@@ -138,6 +225,7 @@ class HttpApiSource(Source[HttpApiConfig]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     summary_template = "{path} · {paging}"
+    own_places = {"path": PLACES, "body": PLACES, "parameters": PLACES}
 
     def read(self, spark: SparkSession, context: NodeContext[HttpApiConfig]) -> DataFrame:
         from jobs.nodes.readers.http_pages import HttpPages
@@ -167,8 +255,18 @@ class HttpApiSource(Source[HttpApiConfig]):
 def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Limits) -> PageWalk:
     """The walk over this API's pages; its client lives as long as the walk."""
     from jobs.nodes.http_client import HttpApi
+    from jobs.nodes.page_requests import http_request
+    from jobs.nodes.page_styles import Paging
+    from jobs.nodes.page_walk import PageWalk
 
-    api = HttpApi(connection, limits, attempts=config.attempts, timeout_seconds=config.timeout_seconds)
+    api = HttpApi(
+        connection,
+        limits,
+        attempts=config.attempts,
+        timeout_seconds=config.timeout_seconds,
+        requests_per_second=config.requests_per_second,
+        link_hosts=config.link_hosts,
+    )
     paging = Paging(
         style=config.paging,
         page_size=config.page_size,
@@ -180,8 +278,13 @@ def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Lim
         records_pointer=config.records_pointer,
         total_pointer=config.total_pointer,
         parameters=tuple((parameter.name, parameter.value) for parameter in config.parameters),
+        offset_parameter=config.offset_parameter,
+        first_offset=config.first_offset,
+        link_pointer=config.link_pointer,
+        at_once=config.concurrency,
+        most_pages=config.most_pages,
     )
-    return PageWalk(paging, lambda parameters: api.get_json(config.path, parameters))
+    return PageWalk(paging, lambda page: api.ask(http_request(page, path=config.path, method=config.method, body=config.body)))
 
 
 def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructType:

@@ -1,0 +1,110 @@
+"""The test of an HTTP API's connection, step by step."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import httpx
+
+from jobs.nodes.base import CheckStep, ConnectionSettings, Limits, NodeError
+from jobs.nodes.connections.http_api import HttpApiSettings
+from jobs.nodes.http_client import HttpApi
+from jobs.nodes.http_guard import checked_addresses
+
+_SECONDS = 10.0
+
+
+def api_check(settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
+    """Name, port, TLS (of https), sign-in, path; stops at the first that fails. At the base address any page or none may be."""
+    steps: list[CheckStep] = []
+    with HttpApi(settings, limits, attempts=1, timeout_seconds=_SECONDS) as api:
+        for name, attempt in _Check(HttpApiSettings.model_validate(settings.config), limits, api).steps():
+            started = time.monotonic()
+            try:
+                message, ok = attempt(), True
+            except (OSError, ValueError, NodeError) as error:
+                message, ok = str(error), False
+            steps.append(CheckStep(name, ok, message, round((time.monotonic() - started) * 1000)))
+            if not ok:
+                break
+    return steps
+
+
+class _Check:
+    """What each step found is kept for the next."""
+
+    def __init__(self, typed: HttpApiSettings, limits: Limits, api: HttpApi) -> None:
+        self._typed = typed
+        self._limits = limits
+        self._api = api
+        address = urlsplit(typed.base_url)
+        self._host = address.hostname or ""
+        self._secure = address.scheme == "https"
+        self._addresses: list[str] = []
+        self._status = 0
+        self._unanswered: NodeError | None = None
+
+    def steps(self) -> Iterator[tuple[str, Callable[[], str]]]:
+        yield "name", self._name
+        yield "port", self._reached
+        if self._secure:
+            yield "TLS", self._encrypted
+        yield "sign-in", self._signed_in
+        yield "path", self._answered
+
+    def _port(self) -> int:
+        return urlsplit(self._typed.base_url).port or (443 if self._secure else 80)
+
+    def _name(self) -> str:
+        self._addresses = checked_addresses(self._host, self._port(), self._limits)
+        return f"{self._host} is {', '.join(self._addresses)}"
+
+    def _reached(self) -> str:
+        with closing(self._connected()):
+            return f"port {self._port()} answers"
+
+    def _connected(self) -> socket.socket:
+        try:
+            return socket.create_connection((self._addresses[0], self._port()), timeout=_SECONDS)
+        except OSError as error:
+            reason = error.strerror or error
+            raise NodeError(
+                f"nothing answers at {self._host}:{self._port()} ({reason}); check port, firewall and whether the server runs"
+            ) from None
+
+    def _encrypted(self) -> str:
+        context = httpx.create_ssl_context(trust_env=False)
+        with closing(self._connected()) as plain:
+            try:
+                with context.wrap_socket(plain, server_hostname=self._host) as secure:
+                    return f"{secure.version()}, the certificate is valid for {self._host}"
+            except ssl.SSLCertVerificationError as error:
+                raise NodeError(f"the certificate is not trusted: {error.verify_message}; correct host or certificate") from None
+            except ssl.SSLError as error:
+                raise NodeError(f"no TLS at {self._host}:{self._port()} ({error.reason or error}); check scheme and port") from None
+
+    def _signed_in(self) -> str:
+        token = self._api.signed_in()
+        try:
+            self._status = self._api.probe(self._typed.test_path)
+        except NodeError as error:  # the next step's matter
+            self._unanswered = error
+            return token or "nothing to be said yet"
+        if self._status in (401, 403):
+            wanted = "wants a sign-in" if self._typed.auth == "none" else "refused the sign-in"
+            raise NodeError(f"the server {wanted} ({self._status}); correct the connection")
+        return token or ("none is asked for" if self._typed.auth == "none" else "the server did not refuse it")
+
+    def _answered(self) -> str:
+        """A base address without a page is usual; a path that was named has to be there."""
+        if self._unanswered is not None:
+            raise self._unanswered
+        where = self._typed.test_path or "the base address"
+        if self._status >= 500 or self._status == 429 or (self._status >= 400 and self._typed.test_path):
+            raise NodeError(f"the server answered {self._status} at {where}; check address and server")
+        return f"the server answered {self._status}"

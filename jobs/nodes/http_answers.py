@@ -1,0 +1,101 @@
+"""What an API answered, in one sentence: whether to try again, and what to correct."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.exact_json import exact_loads
+
+_AGAIN = frozenset({408, 425, 429})
+#: Server errors that another try does not mend: the method or the version of HTTP is not known there.
+_FINAL = frozenset({501, 505})
+_WORDS_LENGTH = 300
+
+
+class Transient(NodeError):
+    """Worth another try, after `wait` seconds if the server said so."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+def is_refused_sign_in(response: httpx.Response) -> bool:
+    return response.status_code in (401, 403)
+
+
+def is_refused_request(response: httpx.Response) -> bool:
+    """The server understood, and does not want just this request: trying again or others is another matter."""
+    status = response.status_code
+    return 400 <= status < 500 and status not in _AGAIN and not is_refused_sign_in(response)
+
+
+def status_check(response: httpx.Response) -> None:
+    """NodeError for a status from 400 on: Transient where another try may help."""
+    if response.status_code < 400:
+        return
+    named = status_named(response)
+    if is_refused_sign_in(response):
+        raise NodeError(f"{shown(response)}: the sign-in was refused ({named}); correct the connection", permanent=True, kind="user")
+    if not is_refused_request(response) and response.status_code not in _FINAL:
+        raise Transient(f"{shown(response)}: the server answered {named} each time; try later", retry_after(response))
+    raise NodeError(f"{shown(response)}: the server answered {named}; correct path and parameters", permanent=True, kind="user")
+
+
+def status_named(response: httpx.Response) -> str:
+    return f"{response.status_code} {response.reason_phrase}".strip()
+
+
+def words_of(body: bytes) -> str:
+    """The first 300 characters of what a server says, in one line."""
+    return " ".join(body[: 8 * _WORDS_LENGTH].decode("utf-8", "replace").split())[:_WORDS_LENGTH]
+
+
+def retry_after(response: httpx.Response) -> float | None:
+    """Seconds or a date (RFC 9110 §10.2.3)."""
+    given = response.headers.get("retry-after", "").strip()
+    if given.isascii() and given.isdigit():
+        return float(given)
+    try:
+        until = parsedate_to_datetime(given)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, (until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+
+
+def json_of(response: httpx.Response, body: bytes) -> Any:
+    """The document in `body`; NodeError when it is something else, Transient when it may have been cut off."""
+    try:
+        return exact_loads(body)
+    except (ValueError, RecursionError):
+        begins = body[:60].decode("utf-8", "replace").strip().replace("\n", " ")
+    if body.lstrip()[:1] == b"<":
+        raise NodeError(
+            f'{shown(response)}: the answer is HTML instead of JSON ("{begins}"); check the path, and whether it wants a sign-in',
+            permanent=True,
+        )
+    if not body.strip():
+        raise Transient(f"{shown(response)}: the answer is empty; try later")
+    raise Transient(f'{shown(response)}: the answer is no JSON ("{begins}"); try later')
+
+
+def next_link(response: httpx.Response) -> str | None:
+    """The address of the next page in the header Link (RFC 8288), as it stands there."""
+    for link in response.links.values():
+        if "next" in str(link.get("rel", "")).lower().split():
+            return link.get("url")
+    return None
+
+
+def shown(response: httpx.Response) -> str:
+    return f"{response.request.method} {without_query(str(response.url))}"
+
+
+def without_query(url: str) -> str:
+    """Queries may carry keys, so texts for people leave them out."""
+    return url.split("?", 1)[0][:200]

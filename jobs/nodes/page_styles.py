@@ -1,0 +1,186 @@
+"""How APIs divide their records into pages: what to ask for next in each style, and when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import parse_qs, urlsplit
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.exact_json import exact_dumps, is_kept
+from jobs.nodes.http_client import JsonAnswer, joined
+from jobs.nodes.json_pointer import MISSING, pointed
+from jobs.nodes.places import place_names, text_filled, values_as_text
+
+Style = Literal["page", "offset", "cursor", "next_link", "link_header", "until_empty", "none"]
+#: They end with the first empty page, and repeat themselves when the records are the same again.
+COUNTED = frozenset({"page", "offset", "until_empty"})
+#: Each page says where the next one is; pages may be empty on the way.
+CHAINED = frozenset({"cursor", "next_link", "link_header"})
+#: Pages that can be asked for before those in front of them are there.
+AHEAD = frozenset({"page", "offset"})
+
+#: Where a page is: an API's cursor, a page's address, or the number of records before it; None at the first or where none is needed.
+Place = str | int | None
+
+
+@dataclass(frozen=True)
+class Paging:
+    """How an API divides its records; see the node's form for what each means."""
+
+    style: Style
+    page_size: int
+    page_size_parameter: str
+    page_parameter: str
+    first_page: int
+    cursor_parameter: str
+    cursor_pointer: str
+    records_pointer: str
+    total_pointer: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    offset_parameter: str = "offset"
+    first_offset: int = 0
+    link_pointer: str = "/next"
+    at_once: int = 8
+    most_pages: int = 1_000_000
+
+
+@dataclass(frozen=True)
+class PageKey:
+    """Enough to fetch a page again. `page` numbers them; `cursor` is its place."""
+
+    page: int
+    cursor: Place = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """`records` are JSON texts; `digest` is of their content; `following` the next page's place."""
+
+    key: PageKey
+    records: tuple[str, ...]
+    digest: str
+    following: Place = None
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """`link`: the page's address as the API gave it; `values`: what `${name}` places stand for, None for what is not there yet."""
+
+    parameters: dict[str, str]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    link: str | None = None
+
+
+def first_place(paging: Paging) -> Place:
+    return {"offset": paging.first_offset, "until_empty": 0}.get(paging.style)
+
+
+def page_request(paging: Paging, key: PageKey, now: str) -> PageRequest:
+    """What asks for the page at `key`. Parameters without a name are left out: then a place in path or body says it."""
+    values = {"cursor": key.cursor, "page": key.page, "offset": _offset(paging, key), "page_size": paging.page_size, "now": now}
+    if paging.style in ("next_link", "link_header"):
+        values["cursor"] = None
+        if key.cursor is not None:
+            return PageRequest({}, values, str(key.cursor))
+    filled = ((name, _filled(value, values)) for name, value in paging.parameters)
+    asked = {name: value for name, value in filled if value is not None}
+    if paging.style != "none":
+        asked |= _named(paging.page_size_parameter, paging.page_size)
+    if paging.style == "page":
+        asked |= _named(paging.page_parameter, key.page)
+    elif paging.style == "offset":
+        asked |= _named(paging.offset_parameter, key.cursor)
+    elif paging.style == "cursor" and key.cursor is not None:
+        asked |= _named(paging.cursor_parameter, key.cursor)
+    return PageRequest(asked, values)
+
+
+def following_place(paging: Paging, key: PageKey, records: int, answer: JsonAnswer) -> Place:
+    """Where the page behind `key` is; None for a chain's end and where places are not needed."""
+    match paging.style:
+        case "cursor":
+            return _next_cursor(paging, answer.document)
+        case "next_link":
+            found = _scalar(pointed(answer.document, paging.link_pointer), paging.link_pointer, "address")
+            return None if found is None else joined(answer.address, str(found))
+        case "link_header":
+            return answer.next_link
+        case "offset" | "until_empty":
+            return int(key.cursor or 0) + records
+        case _:
+            return None
+
+
+def keys_ahead(paging: Paging, start: PageKey, pages: int) -> list[PageKey]:
+    """Where the next `pages` will be, if each page before them is full."""
+    if paging.style == "offset":
+        return [PageKey(start.page + ahead, int(start.cursor or 0) + ahead * paging.page_size) for ahead in range(pages)]
+    return [PageKey(start.page + ahead) for ahead in range(pages)]
+
+
+def is_over(paging: Paging, page: Page, rows: int, total: int | None) -> bool:
+    """Whether nothing comes behind a page that was not empty."""
+    if paging.style in CHAINED:
+        return page.following is None
+    return paging.style == "none" or (paging.style in AHEAD and total is not None and rows >= total)
+
+
+def circle_error(paging: Paging, page: Page) -> NodeError:
+    """The API is where it was before."""
+    if paging.style in COUNTED:
+        named = {"page": paging.page_parameter, "offset": paging.offset_parameter}.get(paging.style, "")
+        check = f'check whether "{named}" is its {paging.style} parameter' if named else "check whether each request asks for others"
+        text = f"page {page.key.page} holds the same records as a page before it: the API repeats itself; {check}"
+    elif paging.style == "cursor":
+        text = (
+            f'page {page.key.page} gives the cursor "{str(page.following)[:60]}" that came before: the API goes round in circles; '
+            "check cursor parameter and pointer"
+        )
+    else:
+        text = f"page {page.key.page} links to a page that came before: the API goes round in circles; check its links"
+    return NodeError(text, permanent=True)
+
+
+def _offset(paging: Paging, key: PageKey) -> int | None:
+    if paging.style == "page":
+        return (key.page - paging.first_page) * paging.page_size
+    return int(key.cursor or 0) if paging.style in COUNTED else None
+
+
+def _filled(value: str, values: Mapping[str, Any]) -> str | None:
+    """None for a parameter that is nothing but a value that is not there yet."""
+    names = place_names(value)
+    if len(names) == 1 and value == f"${{{names[0]}}}" and values.get(names[0], "") is None:
+        return None
+    return text_filled(value, values_as_text(values))
+
+
+def _named(parameter: str, value: Any) -> dict[str, str]:
+    return {parameter: str(value)} if parameter else {}
+
+
+def _next_cursor(paging: Paging, answer: Any) -> Place:
+    """A cursor, or the address of the next page with the cursor in it."""
+    found = _scalar(pointed(answer, paging.cursor_pointer), paging.cursor_pointer, "cursor")
+    if not isinstance(found, str) or not paging.cursor_parameter or not found.startswith(("http://", "https://", "/", "?")):
+        return found
+    given = parse_qs(urlsplit(found).query).get(paging.cursor_parameter)
+    if not given:
+        raise NodeError(
+            f"the next page's address has no parameter {paging.cursor_parameter}; correct the cursor parameter",
+            permanent=True,
+            kind="user",
+            field="cursor_parameter",
+        )
+    return given[0]
+
+
+def _scalar(found: Any, pointer: str, what: str) -> Place:
+    if found is MISSING or found in (None, "", False):
+        return None
+    if isinstance(found, dict | list):
+        raise NodeError(f"what stands at {pointer} is no {what}; correct the pointer", permanent=True, kind="user")
+    return found if type(found) is int else found if isinstance(found, str) and not is_kept(found) else exact_dumps(found)
