@@ -16,7 +16,7 @@ from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan
 from jobs.engine.steps import Steps
-from jobs.nodes.base import Batch, Written
+from jobs.nodes.base import Batch, NodeError, Written
 
 #: Spark's progress report of a batch comes later than the batch, but not this much.
 _BATCHES_REMEMBERED = 100
@@ -78,11 +78,19 @@ class BatchSinks:
             batch_id=batch_id,
             query=self.query.key,
             first_of_fresh_generation=self.steps.plan.fresh and batch_id == 0,
+            fails_at_rejected=self._policy == "fail",
         )
         try:
-            return self.steps.sink(sink).write(frame, batch, self.steps.context(sink, "batch"))
+            written = self.steps.sink(sink).write(frame, batch, self.steps.context(sink, "batch"))
+            if written.rejected and batch.fails_at_rejected:
+                raise NodeError(_refused(written), permanent=True, kind="user")
         except Exception as error:
             raise AtNode(sink, error) from error
+        return written
+
+    @property
+    def _policy(self) -> str:
+        return self.steps.plan.settings.rejected_rows
 
     def _report(self, batch_id: int, written: Mapping[str, Written], seen: Mapping[str, Seen]) -> None:
         counts = node_counts(self.steps, self.query.nodes, seen, written)
@@ -94,6 +102,9 @@ class BatchSinks:
                 rows = tuple({"reason": reason, "row": row} for reason, row in what.sample)
                 self.report(RowsRejected(self.query.key, batch_id, node_id, what.rejected, rows))
         for sink, result in written.items():
+            if result.rejected_rows and self._policy == "dead_letter":
+                rows = tuple({"reason": reason, "row": row} for reason, row in result.rejected_rows)
+                self.report(RowsRejected(self.query.key, batch_id, sink, result.rejected, rows))
             if result.printed:
                 self.report(RowsPrinted(sink, batch_id, result.printed))
         self.report(
@@ -106,6 +117,11 @@ class BatchSinks:
                 nodes=own,
             )
         )
+
+
+def _refused(written: Written) -> str:
+    reason = written.rejected_rows[0][0] if written.rejected_rows else "the target does not take it"
+    return f"a row was rejected: {reason}; mend the data, or let the job drop or keep rejected rows"
 
 
 def rows_of_sources(steps: Steps, counts: Mapping[str, NodeCounts]) -> int:

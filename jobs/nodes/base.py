@@ -212,12 +212,16 @@ class Flow(NodeType[ConfigT]):
 
 @dataclass(frozen=True)
 class Batch:
-    """One micro-batch as a sink sees it. `first_of_fresh_generation`: an overwriting sink empties its target now."""
+    """One micro-batch as a sink sees it. `first_of_fresh_generation`: an overwriting sink empties its target now.
+
+    `fails_at_rejected`: the job ends with the first rejected row, so that a sink need not go on behind it.
+    """
 
     batch_id: int
     query: str
     rows: int | None = None
     first_of_fresh_generation: bool = False
+    fails_at_rejected: bool = False
 
 
 @dataclass(frozen=True)
@@ -225,12 +229,14 @@ class Written:
     """What a sink did with a batch. `repeated`: the batch was already there, nothing was written.
 
     `printed`: JSON texts of the first rows, from a sink that shows them; the engine reports them.
+    `rejected_rows`: (reason, JSON text) of some of the `rejected` rows; the engine does with them what the job's policy says.
     """
 
     rows: int | None = None
     repeated: bool = False
     rejected: int = 0
     printed: tuple[str, ...] = ()
+    rejected_rows: tuple[tuple[str, str], ...] = ()
 
 
 class Sink(NodeType[ConfigT]):

@@ -88,6 +88,7 @@ class HttpApi:
         sleep: Callable[[float], None] = time.sleep,
         requests_per_second: float | None = None,
         link_hosts: Collection[str] = (),
+        most_connections: int = 20,
     ) -> None:
         self._typed = HttpApiSettings.model_validate(settings.config)
         self._attempts = attempts
@@ -97,7 +98,7 @@ class HttpApi:
         self._pace = Pace(requests_per_second)
         self._link_hosts = {host.lower() for host in link_hosts}
         self._client = httpx.Client(
-            transport=guarded_transport(limits),
+            transport=guarded_transport(limits, most_connections),
             timeout=httpx.Timeout(timeout_seconds, connect=min(timeout_seconds, 10.0)),
             follow_redirects=False,
             trust_env=False,
@@ -229,9 +230,10 @@ class HttpApi:
             ) from None
         content = None if request.body is None else request.body.encode("utf-8", "surrogatepass")
         self._pace.wait()
-        return self._sent(
-            self._client.build_request(request.method, address, content=content, headers=headers | dict(request.headers) | dict(signed))
-        )
+        merged = httpx.Headers(headers)
+        merged.update(request.headers)
+        merged.update(signed)
+        return self._sent(self._client.build_request(request.method, address, content=content, headers=merged))
 
     def _post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
         return self._sent(self._client.build_request("POST", url, data=dict(form), headers=dict(headers)))

@@ -15,12 +15,14 @@ from jobs.nodes.base import Limits, NodeError
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
-def guarded_transport(limits: Limits) -> httpx.HTTPTransport:
+def guarded_transport(limits: Limits, most_connections: int = 20) -> httpx.HTTPTransport:
     """A transport that resolves a name itself, checks every address behind it, and connects to the one it checked.
 
     The check stands where the socket is opened, so a name that changes its address between check and use gains nothing.
     """
-    transport = httpx.HTTPTransport(trust_env=False, limits=httpx.Limits(max_connections=20, max_keepalive_connections=20))
+    transport = httpx.HTTPTransport(
+        trust_env=False, limits=httpx.Limits(max_connections=most_connections, max_keepalive_connections=most_connections)
+    )
     pool: Any = transport._pool
     pool._network_backend = _GuardedBackend(limits)
     return transport

@@ -1,19 +1,50 @@
-"""The request for a page: `${cursor}` and the like filled into path, parameters and body."""
+"""The requests for pages of an API: `${cursor}` and the like filled into path, parameters and body."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from typing import Any, Literal
-from urllib.parse import quote
 
-from jobs.nodes.base import NodeError
-from jobs.nodes.http_client import HttpRequest
-from jobs.nodes.page_styles import PageRequest
-from jobs.nodes.places import JsonTemplate, text_filled, values_as_text
+from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.http_client import HttpApi, HttpRequest
+from jobs.nodes.page_styles import PageRequest, Paging
+from jobs.nodes.page_walk import PageWalk
+from jobs.nodes.places import JsonTemplate, path_filled, values_as_text
+from jobs.nodes.sources.http_api import HttpApiConfig
 
 #: In place of a value that is not there yet, until the JSON is whole; no text of a form or an API holds it.
 _ABSENT = "\x00absent"
+
+
+def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Limits) -> PageWalk:
+    """The walk over this API's pages; its client lives as long as the walk."""
+    api = HttpApi(
+        connection,
+        limits,
+        attempts=config.attempts,
+        timeout_seconds=config.timeout_seconds,
+        requests_per_second=config.requests_per_second,
+        link_hosts=config.link_hosts,
+    )
+    paging = Paging(
+        style=config.paging,
+        page_size=config.page_size,
+        page_size_parameter=config.page_size_parameter,
+        page_parameter=config.page_parameter,
+        first_page=config.first_page,
+        cursor_parameter=config.cursor_parameter,
+        cursor_pointer=config.cursor_pointer,
+        records_pointer=config.records_pointer,
+        total_pointer=config.total_pointer,
+        parameters=tuple((parameter.name, parameter.value) for parameter in config.parameters),
+        offset_parameter=config.offset_parameter,
+        first_offset=config.first_offset,
+        link_pointer=config.link_pointer,
+        at_once=config.concurrency,
+        most_pages=config.most_pages,
+    )
+    return PageWalk(paging, lambda page: api.ask(http_request(page, path=config.path, method=config.method, body=config.body)))
 
 
 def http_request(page: PageRequest, *, path: str, method: Literal["GET", "POST"], body: str) -> HttpRequest:
@@ -25,14 +56,6 @@ def http_request(page: PageRequest, *, path: str, method: Literal["GET", "POST"]
         body=_body(body, page.values) if body else None,
         link=page.link,
     )
-
-
-def path_filled(path: str, value: Any) -> str:
-    """`path` with escaped values; NodeError where one would lead out of its place."""
-    filled = text_filled(path, lambda name: None if (found := value(name)) is None else quote(found, safe=""))
-    if filled != path and any(part in (".", "..") for part in filled.split("/")):
-        raise NodeError(f'the path "{filled[:200]}" leads out of its place', permanent=True, kind="user", field="path")
-    return filled
 
 
 def _body(template: str, values: Mapping[str, Any]) -> str:

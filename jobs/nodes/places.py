@@ -7,8 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from pydantic import BeforeValidator
+
+from jobs.nodes.base import NodeError
 
 _PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
 _JSON_PART = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<key>\s*:)?|(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}')
@@ -39,6 +42,14 @@ def text_filled(text: str, value: Callable[[str], str | None]) -> str:
         return match[0] if found is None else found
 
     return _PLACE.sub(written, text)
+
+
+def path_filled(path: str, value: Callable[[str], str | None]) -> str:
+    """`path` with escaped values; NodeError where one would lead out of its place."""
+    filled = text_filled(path, lambda name: None if (found := value(name)) is None else quote(found, safe=""))
+    if filled != path and any(part in (".", "..") for part in filled.split("/")):
+        raise NodeError(f'the path "{filled[:200]}" leads out of its place', permanent=True, kind="user", field="path")
+    return filled
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ NODE_TYPES: Mapping[str, str] = {
     "flow.union": "jobs.nodes.flows.union:Union",
     "flow.window_aggregate": "jobs.nodes.flows.window_aggregate:WindowAggregate",
     "sink.file": "jobs.nodes.sinks.file:FileSink",
+    "sink.http_api": "jobs.nodes.sinks.http_api:HttpApiSink",
     "sink.jdbc": "jobs.nodes.sinks.jdbc:JdbcSink",
     "sink.kafka": "jobs.nodes.sinks.kafka:KafkaSink",
     "sink.print": "jobs.nodes.sinks.print:PrintSink",

@@ -1,6 +1,7 @@
 """The graph: each fault on its node, edge and field."""
 
 import random
+from dataclasses import replace
 
 import pytest
 

@@ -11,13 +11,13 @@ from jobs.nodes import base
 from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits
 from jobs.nodes.form import hints
 
-_HEADER_NAME = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
+HEADER_NAME = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
 #: They decide where a request goes or how long it is, not what it asks for.
-_RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "proxy-authorization"})
+RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "proxy-authorization"})
 
 
 class Header(base.Config):
-    name: str = Field(min_length=1, max_length=100, pattern=_HEADER_NAME, description="Name of the header.", examples=["Accept-Language"])
+    name: str = Field(min_length=1, max_length=100, pattern=HEADER_NAME, description="Name of the header.", examples=["Accept-Language"])
     value: str = Field(max_length=2000, pattern=r"^[^\x00-\x1f\x7f]*$", description="Its value, not secret.", examples=["en"])
 
 
@@ -37,7 +37,7 @@ class HttpApiSettings(base.Config):
     user: str = Field("", max_length=200, description="The user.", examples=["reader"], json_schema_extra=hints(when="auth=basic"))
     api_key_header: str = Field(
         "X-API-Key",
-        pattern=_HEADER_NAME,
+        pattern=HEADER_NAME,
         description="The header that carries the key.",
         examples=["X-API-Key"],
         json_schema_extra=hints(when="auth=api_key", allowed="a header's name: letters, digits and hyphens"),
@@ -109,7 +109,7 @@ class HttpApiSettings(base.Config):
     @model_validator(mode="after")
     def _headers_are_harmless(self) -> HttpApiSettings:
         names = [header.name.lower() for header in self.headers] + [self.api_key_header.lower()]
-        reserved = sorted(_RESERVED_HEADERS & set(names))
+        reserved = sorted(RESERVED_HEADERS & set(names))
         if reserved:
             raise ValueError(f"the header {reserved[0]} is set by the request itself: remove it")
         return self

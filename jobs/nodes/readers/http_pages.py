@@ -16,9 +16,10 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 from pyspark.sql.types import StructType
 
 from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.page_requests import page_walk
 from jobs.nodes.page_styles import Page, PageKey, Place
 from jobs.nodes.page_walk import PageWalk, Position
-from jobs.nodes.sources.http_api import HttpApiConfig, page_walk
+from jobs.nodes.sources.http_api import HttpApiConfig
 from jobs.nodes.worker_errors import carried_out
 
 #: Pages stay for a batch that is run again; a restore to an older point asks the API anew.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import AS_IT_CAME, REJECTED, ConnectionSettings, Limits, NodeContext, NodeError, Source
+from jobs.nodes.base import AS_IT_CAME, REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.json_pointer import JsonPointer
@@ -17,8 +17,6 @@ from jobs.nodes.places import JsonTemplate, TemplateText, place_names
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
-
-    from jobs.nodes.page_walk import PageWalk
 
 _CORRUPT = "_corrupt_record"
 #: What the reading fills in itself, in path, parameters and body.
@@ -252,44 +250,11 @@ class HttpApiSource(Source[HttpApiConfig]):
         return _typed(spark.readStream.name(context.node_id).format(HttpPages.name()).options(**options).load(), schema)
 
 
-def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Limits) -> PageWalk:
-    """The walk over this API's pages; its client lives as long as the walk."""
-    from jobs.nodes.http_client import HttpApi
-    from jobs.nodes.page_requests import http_request
-    from jobs.nodes.page_styles import Paging
-    from jobs.nodes.page_walk import PageWalk
-
-    api = HttpApi(
-        connection,
-        limits,
-        attempts=config.attempts,
-        timeout_seconds=config.timeout_seconds,
-        requests_per_second=config.requests_per_second,
-        link_hosts=config.link_hosts,
-    )
-    paging = Paging(
-        style=config.paging,
-        page_size=config.page_size,
-        page_size_parameter=config.page_size_parameter,
-        page_parameter=config.page_parameter,
-        first_page=config.first_page,
-        cursor_parameter=config.cursor_parameter,
-        cursor_pointer=config.cursor_pointer,
-        records_pointer=config.records_pointer,
-        total_pointer=config.total_pointer,
-        parameters=tuple((parameter.name, parameter.value) for parameter in config.parameters),
-        offset_parameter=config.offset_parameter,
-        first_offset=config.first_offset,
-        link_pointer=config.link_pointer,
-        at_once=config.concurrency,
-        most_pages=config.most_pages,
-    )
-    return PageWalk(paging, lambda page: api.ask(http_request(page, path=config.path, method=config.method, body=config.body)))
-
-
 def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructType:
     """What the form lists, else the first page's; a stream keeps it, so that a restart reads the same types."""
     from pyspark.sql.types import StructType
+
+    from jobs.nodes.page_requests import page_walk
 
     if context.config.columns:
         return schema_of(context.config.columns)
