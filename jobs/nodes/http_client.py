@@ -59,11 +59,11 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class JsonAnswer:
-    """A document, the address it came from, and the next page's address from the header Link."""
+    """A document, and the next page's address from the header Link. `linked`: an address in it as a whole one, without any key."""
 
     document: Any
-    address: str = ""
     next_link: str | None = None
+    linked: Callable[[str], str] = str
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,12 @@ class HttpApi:
     def _asked(self, request: HttpRequest) -> JsonAnswer:
         response, body = self._answer(request)
         status_check(response)
-        address = self.sign_in.unsigned(str(response.url))
         following = next_link(response)
-        return JsonAnswer(json_of(response, body), address, self.sign_in.unsigned(joined(address, following)) if following else None)
+
+        def linked(target: str) -> str:
+            return self.sign_in.unsigned(joined(str(response.url), target))
+
+        return JsonAnswer(json_of(response, body), linked(following) if following else None, linked)
 
     def _sent_off(self, request: HttpRequest, accepted: Collection[int]) -> Refused | None:
         response, body = self._answer(request)

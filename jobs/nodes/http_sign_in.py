@@ -74,7 +74,10 @@ class SignIn:
         """`address` without the key that an API may have copied into it."""
         if not self._key_in_query():
             return address
-        url = httpx.URL(address)
+        try:
+            url = httpx.URL(address)
+        except httpx.InvalidURL:
+            return address
         return str(url.copy_remove_param(self._typed.api_key_parameter)) if self._typed.api_key_parameter in url.params else address
 
     def token(self) -> Token:

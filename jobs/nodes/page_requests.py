@@ -18,7 +18,7 @@ _ABSENT = "\x00absent"
 
 
 def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Limits) -> PageWalk:
-    """The walk over this API's pages; its client lives as long as the walk."""
+    """The walk over this API's pages; its client lives until the walk is closed."""
     api = HttpApi(
         connection,
         limits,
@@ -44,7 +44,7 @@ def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Lim
         at_once=config.concurrency,
         most_pages=config.most_pages,
     )
-    return PageWalk(paging, lambda page: api.ask(http_request(page, path=config.path, method=config.method, body=config.body)))
+    return PageWalk(paging, lambda page: api.ask(http_request(page, path=config.path, method=config.method, body=config.body)), api.close)
 
 
 def http_request(page: PageRequest, *, path: str, method: Literal["GET", "POST"], body: str) -> HttpRequest:

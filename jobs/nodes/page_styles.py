@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.exact_json import exact_dumps, is_kept
-from jobs.nodes.http_client import JsonAnswer, joined
+from jobs.nodes.http_client import JsonAnswer
 from jobs.nodes.json_pointer import MISSING, pointed
 from jobs.nodes.places import place_names, text_filled, values_as_text
 
@@ -105,7 +105,7 @@ def following_place(paging: Paging, key: PageKey, records: int, answer: JsonAnsw
             return _next_cursor(paging, answer.document)
         case "next_link":
             found = _scalar(pointed(answer.document, paging.link_pointer), paging.link_pointer, "address")
-            return None if found is None else joined(answer.address, str(found))
+            return None if found is None else answer.linked(str(found))
         case "link_header":
             return answer.next_link
         case "offset" | "until_empty":

@@ -73,9 +73,11 @@ class Position:
 class PageWalk:
     """Reads pages through `fetch`. Raises NodeError when an answer is not what the paging says."""
 
-    def __init__(self, paging: Paging, fetch: Fetch) -> None:
+    def __init__(self, paging: Paging, fetch: Fetch, close: Callable[[], None] = lambda: None) -> None:
         self._paging = paging
         self._fetch = fetch
+        #: Let go of what it fetches with.
+        self.close = close
 
     def start(self) -> Position:
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

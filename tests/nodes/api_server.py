@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-#: Path and query → status, headers, body.
-Answer = tuple[int, dict[str, str], bytes]
+#: Path and query → status, headers, body; a body in parts is sent as they come.
+Answer = tuple[int, dict[str, str], bytes | Iterator[bytes]]
 
 
 @dataclass
@@ -19,6 +20,12 @@ class Request:
     path: str
     query: dict[str, str]
     headers: dict[str, str]
+    method: str = "GET"
+    body: bytes = b""
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.body)
 
 
 @dataclass
@@ -36,6 +43,9 @@ class ApiServer:
     @property
     def host(self) -> str:
         return f"127.0.0.1:{self.port}"
+
+    def documents(self) -> list[Any]:
+        return [request.document for request in self.requests]
 
     def pages_asked(self) -> list[str]:
         return [request.query.get("page", request.query.get("cursor", "")) for request in self.requests]
@@ -77,6 +87,47 @@ def by_cursor(count: int, *, address: str = "") -> Callable[[Request], Answer]:
     return answer
 
 
+def by_offset(count: int, *, most: int = 1000, total: bool = False) -> Callable[[Request], Answer]:
+    """`count` records by offset and limit; a page holds `most` at most, whatever is asked for."""
+
+    def answer(request: Request) -> Answer:
+        first, size = int(request.query["offset"]), min(int(request.query["limit"]), most)
+        found = records(first, min(first + size, count))
+        return as_json({"results": found, "total": count} if total else {"results": found})
+
+    return answer
+
+
+def by_link(count: int, *, header: bool = False, base: str = "/things") -> Callable[[Request], Answer]:
+    """`count` records, ten a page, each page with the address of the next in its body or its header Link."""
+
+    def answer(request: Request) -> Answer:
+        first = int(request.query.get("from", "0"))
+        following = f"{base}?from={first + 10}&x=a%20b" if first + 10 < count else None
+        found = {"results": records(first, min(first + 10, count))}
+        if header:
+            return as_json(found, **({"Link": f'<{base}>; rel="first", <{following}>; rel="next"'} if following else {}))
+        return as_json(found | {"next": following})
+
+    return answer
+
+
+def handing_out(count: int) -> Callable[[Request], Answer]:
+    """`count` records, each handed out once, ten a request."""
+    rest = iter(records(0, count))
+    return lambda request: as_json({"results": list(islice(rest, 10))})
+
+
+def trickling(release: threading.Event, part: bytes = b" ") -> Answer:
+    """A body that goes on, part by part, until `release`."""
+
+    def parts() -> Iterator[bytes]:
+        while not release.wait(0.02):
+            yield part
+
+    return 200, {"Content-Type": "application/json"}, parts()
+
+
 @contextmanager
 def api_server(answer: Callable[[Request], Answer]) -> Iterator[ApiServer]:
     server = ApiServer(answer)
@@ -87,18 +138,31 @@ def api_server(answer: Callable[[Request], Answer]) -> Iterator[ApiServer]:
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-            request = Request(parts.path, query, dict(self.headers.items()))
+            sent = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            request = Request(parts.path, query, dict(self.headers.items()), self.command, sent)
             server.requests.append(request)
             status, headers, body = server.answer(request)
             try:
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                if isinstance(body, bytes):
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+                else:
+                    self.send_parts(body)
             except (BrokenPipeError, ConnectionResetError):
                 pass  # the client gave up waiting, as some tests want it to
+
+        do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
+
+        def send_parts(self, parts: Iterator[bytes]) -> None:
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for part in parts:
+                self.wfile.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+            self.wfile.write(b"0\r\n\r\n")
 
         def log_message(self, format: str, *args: Any) -> None:
             """Quiet."""

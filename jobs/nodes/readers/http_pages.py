@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,8 +112,7 @@ class HttpPagesReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         api = _Api(self._options)
-        with carried_out(api.node_id):
-            walk = api.walk()
+        with carried_out(api.node_id), closing(api.walk()) as walk:
             position = walk.start()
             while not position.done:
                 pages, following = walk.batch(position, api.config.pages_per_batch)
@@ -205,6 +205,7 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def stop(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._walk.close()
 
 
 def _rows(records: Sequence[str]) -> pa.RecordBatch:

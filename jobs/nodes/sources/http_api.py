@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -261,8 +262,8 @@ def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructT
     kept = context.work_dir / "sampled_schema.json"
     if context.mode == "stream" and kept.is_file():
         return StructType.fromJson(json.loads(kept.read_text(encoding="utf-8")))
-    walk = page_walk(context.config, context.connection(context.config.connection), context.limits)
-    pages, _ = walk.batch(walk.start(), 1)
+    with closing(page_walk(context.config, context.connection(context.config.connection), context.limits)) as walk:
+        pages, _ = walk.batch(walk.start(), 1)
     if not pages:
         raise NodeError("reading an API: the first page is empty, so it tells no columns; list the columns", kind="user", field="columns")
     schema = spark.read.json(spark.sparkContext.parallelize(pages[0].records, 1)).schema
