@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -10,11 +11,13 @@ import httpx
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.exact_json import exact_loads
+from jobs.nodes.http_addresses import without_query
 
 _AGAIN = frozenset({408, 425, 429})
 #: Server errors that another try does not mend: the method or the version of HTTP is not known there.
 _FINAL = frozenset({501, 505})
 _WORDS_LENGTH = 300
+_LOOKED_AT = 100_000
 
 
 class Transient(NodeError):
@@ -51,9 +54,9 @@ def status_named(response: httpx.Response) -> str:
     return f"{response.status_code} {response.reason_phrase}".strip()
 
 
-def words_of(body: bytes) -> str:
-    """The first 300 characters of what a server says, in one line."""
-    return " ".join(body[: 8 * _WORDS_LENGTH].decode("utf-8", "replace").split())[:_WORDS_LENGTH]
+def words_of(body: bytes, scrubbed: Callable[[str], str], length: int = _WORDS_LENGTH) -> str:
+    """The first 300 characters of what a server says, in one line; `scrubbed` before they are cut, so that no half secret stays."""
+    return " ".join(scrubbed(body[:_LOOKED_AT].decode("utf-8", "replace")).split())[:length]
 
 
 def retry_after(response: httpx.Response) -> float | None:
@@ -68,12 +71,12 @@ def retry_after(response: httpx.Response) -> float | None:
     return max(0.0, (until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
-def json_of(response: httpx.Response, body: bytes) -> Any:
+def json_of(response: httpx.Response, body: bytes, scrubbed: Callable[[str], str]) -> Any:
     """The document in `body`; NodeError when it is something else, Transient when it may have been cut off."""
     try:
         return exact_loads(body)
     except (ValueError, RecursionError):
-        begins = body[:60].decode("utf-8", "replace").strip().replace("\n", " ")
+        begins = words_of(body, scrubbed, 60)
     if body.lstrip()[:1] == b"<":
         raise NodeError(
             f'{shown(response)}: the answer is HTML instead of JSON ("{begins}"); check the path, and whether it wants a sign-in',
@@ -94,8 +97,3 @@ def next_link(response: httpx.Response) -> str | None:
 
 def shown(response: httpx.Response) -> str:
     return f"{response.request.method} {without_query(str(response.url))}"
-
-
-def without_query(url: str) -> str:
-    """Queries may carry keys, so texts for people leave them out."""
-    return url.split("?", 1)[0][:200]

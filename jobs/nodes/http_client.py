@@ -6,16 +6,16 @@ import logging
 import random
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
-from urllib.parse import urljoin, urlsplit
 
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.http_api import HttpApiSettings
+from jobs.nodes.http_addresses import joined, origin, without_query
 from jobs.nodes.http_answers import (
     Transient,
     is_refused_request,
@@ -24,10 +24,10 @@ from jobs.nodes.http_answers import (
     shown,
     status_check,
     status_named,
-    without_query,
     words_of,
 )
 from jobs.nodes.http_guard import guarded_transport
+from jobs.nodes.http_messages import HttpRequest, JsonAnswer, Refused
 from jobs.nodes.http_pace import Pace
 from jobs.nodes.http_sign_in import SignIn
 
@@ -42,36 +42,6 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 logging.getLogger("httpcore").setLevel(logging.WARNING)
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class HttpRequest:
-    """What is asked of an API. `link`: a whole address in place of path and parameters; `body`: JSON text."""
-
-    path: str = ""
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    method: str = "GET"
-    body: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    content_type: str = "application/json"
-    link: str | None = None
-
-
-@dataclass(frozen=True)
-class JsonAnswer:
-    """A document, and the next page's address from the header Link. `linked`: an address in it as a whole one, without any key."""
-
-    document: Any
-    next_link: str | None = None
-    linked: Callable[[str], str] = str
-
-
-@dataclass(frozen=True)
-class Refused:
-    """The server's answer to a request that it does not want, in its own words."""
-
-    status: int
-    words: str
 
 
 class HttpApi:
@@ -143,16 +113,16 @@ class HttpApi:
         def linked(target: str) -> str:
             return self.sign_in.unsigned(joined(str(response.url), target))
 
-        return JsonAnswer(json_of(response, body), linked(following) if following else None, linked)
+        return JsonAnswer(json_of(response, body, self.sign_in.scrubbed), linked(following) if following else None, linked)
 
     def _sent_off(self, request: HttpRequest, accepted: Collection[int]) -> Refused | None:
         response, body = self._answer(request)
+        if not is_refused_request(response):
+            status_check(response)
+            return None
         if response.status_code in accepted:
             return None
-        if is_refused_request(response):
-            return Refused(response.status_code, self.sign_in.scrubbed(f"{status_named(response)}: {words_of(body)}".rstrip(": ")))
-        status_check(response)
-        return None
+        return Refused(response.status_code, f"{status_named(response)}: {words_of(body, self.sign_in.scrubbed)}".rstrip(": "))
 
     def _tried(self, act: Callable[[], T]) -> T:
         retrying = Retrying(
@@ -173,8 +143,8 @@ class HttpApi:
         base = self._typed.base_url
         if request.link is None:
             return f"{base.rstrip('/')}/{request.path.lstrip('/')}" if request.path else base
-        scheme, host, port = _origin(request.link)
-        if scheme not in ("http", "https") or ((scheme, host, port) != _origin(base) and not self._is_known(request.link)):
+        scheme, host, port = origin(request.link)
+        if scheme not in ("http", "https") or ((scheme, host, port) != origin(base) and not self._is_known(request.link)):
             raise NodeError(
                 f"the next page is said to be at {without_query(request.link)}, not where this connection leads; "
                 f"allow the host {host[:100]}:{port} in the node's settings if that is meant",
@@ -185,7 +155,7 @@ class HttpApi:
         return request.link
 
     def _is_known(self, link: str) -> bool:
-        _, host, port = _origin(link)
+        _, host, port = origin(link)
         return f"{host}:{port}" in self._link_hosts or (host in self._link_hosts and port in (80, 443))
 
     def _wait(self, state: RetryCallState) -> float:
@@ -201,10 +171,10 @@ class HttpApi:
 
         A token that is refused is asked for once more.
         """
-        url, home, refreshed = self._address(request), _origin(self._typed.base_url), False
+        url, home, refreshed = self._address(request), origin(self._typed.base_url), False
         redirects = 0
         while redirects <= _MOST_REDIRECTS:
-            signed = self.sign_in.headers() if _origin(url) == home else {}
+            signed = self.sign_in.headers() if origin(url) == home else {}
             response, body = self._signed(request, url, signed)
             if response.status_code == 401 and signed and not refreshed and self.sign_in.refreshed(signed):
                 refreshed = True
@@ -220,7 +190,7 @@ class HttpApi:
         )
 
     def _signed(self, request: HttpRequest, url: str, signed: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
-        at_home = _origin(url) == _origin(self._typed.base_url)
+        at_home = origin(url) == origin(self._typed.base_url)
         headers = {header.name: header.value for header in self._typed.headers} if at_home else {}
         parameters = ({} if request.link else dict(request.parameters)) | (self.sign_in.parameters() if at_home else {})
         if request.body is not None:
@@ -233,9 +203,7 @@ class HttpApi:
             ) from None
         content = None if request.body is None else request.body.encode("utf-8", "surrogatepass")
         self._pace.wait()
-        merged = httpx.Headers(headers)
-        merged.update(request.headers)
-        merged.update(signed)
+        merged = _headers_merged(headers | dict(signed), request.headers)
         return self._sent(self._client.build_request(request.method, address, content=content, headers=merged))
 
     def _post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
@@ -249,19 +217,37 @@ class HttpApi:
                 return response, _bounded_body(response, _SLOWEST_ANSWER * self._timeout)
             finally:
                 response.close()
+        except httpx.InvalidURL:
+            raise NodeError(f"{where}: redirects to an address which is not HTTP; correct the address", permanent=True) from None
+        except httpx.LocalProtocolError:
+            raise NodeError(f"{where}: one of the headers cannot be sent; correct them", permanent=True, kind="user") from None
         except httpx.TimeoutException:
             raise Transient(f"{where}: no answer in time; try later, or allow more seconds") from None
         except (httpx.TransportError, httpx.DecodingError) as error:
             raise Transient(f"{where}: {error or type(error).__name__}; check address and network") from None
 
 
+def _headers_merged(own: Mapping[str, str], given: Mapping[str, str]) -> httpx.Headers:
+    """The connection's headers, over those of the request. What the libraries say of a wrong one quotes it, a secret or not."""
+    for name, value in {**given, **own}.items():
+        if not (value.strip() == value and value.isprintable() and value.isascii()):
+            raise NodeError(
+                f"no header can hold what {name} would be, empty or with line breaks or letters beyond ASCII; correct the connection",
+                permanent=True,
+                kind="user",
+            )
+    merged = httpx.Headers(given)
+    merged.update({name: value for name, value in own.items() if name != "Content-Type" or name not in merged})
+    return merged
+
+
 def _redirected(request: HttpRequest, response: httpx.Response, url: str) -> str:
     """Where to ask next. What is sent along goes to no other host, and is not turned into a GET."""
-    if _origin(url)[0] not in ("http", "https"):
+    if origin(url)[0] not in ("http", "https"):
         raise NodeError(
             f"{shown(response)} redirects to {without_query(url)[:100]}, which is not HTTP; correct the address", permanent=True
         )
-    stays = response.status_code in (307, 308) and _origin(url) == _origin(str(response.url))
+    stays = response.status_code in (307, 308) and origin(url) == origin(str(response.url))
     if request.method != "GET" and not stays:
         raise NodeError(f"{shown(response)} redirects to {without_query(url)}; correct the address", permanent=True, kind="user")
     return url
@@ -278,20 +264,3 @@ def _bounded_body(response: httpx.Response, seconds: float) -> bytes:
         if time.monotonic() > deadline:
             raise Transient(f"{shown(response)}: the answer did not end within {seconds:g} s; try later, or allow more seconds")
     return bytes(body)
-
-
-def joined(base: str, target: str) -> str:
-    """`target` as a whole address, seen from `base`; as it is when it is none."""
-    try:
-        return urljoin(base, target)
-    except ValueError:
-        return target
-
-
-def _origin(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port; nothing for what is no address."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme, (parts.hostname or "").lower(), parts.port or (443 if parts.scheme == "https" else 80)
-    except ValueError:
-        return "", "", 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import html
+import json
 import threading
 import time
 from base64 import b64encode
@@ -109,7 +111,7 @@ class SignIn:
         if (known := _TOKENS.known.get(self._key)) is not None:
             plain.add(known.text)
         pairs = {_basic(self._typed.user, self._secret("password")), _basic(self._typed.client_id, self._secret("client_secret"))}
-        written = {value for secret in plain for value in (secret, quote(secret, safe=""), quote_plus(secret))}
+        written = {value for secret in plain for value in _notations(secret)}
         return written | {pair.removeprefix("Basic ") for pair in pairs}
 
     def _key_in_query(self) -> bool:
@@ -127,17 +129,17 @@ class SignIn:
         else:
             form |= {"client_id": typed.client_id, "client_secret": self._secret("client_secret")}
         response, body = self._post_form(typed.token_url, {name: value for name, value in form.items() if value}, headers)
-        return _token_in(response, body)
+        return _token_in(response, body, self.scrubbed)
 
 
-def _token_in(response: httpx.Response, body: bytes) -> Token:
+def _token_in(response: httpx.Response, body: bytes, scrubbed: Callable[[str], str]) -> Token:
     where = f"signing in: {shown(response)}"
     if response.status_code in (401, 403) or is_refused_request(response) or response.is_redirect:
-        said = f"{status_named(response)}: {words_of(body)}".rstrip(": ")
+        said = f"{status_named(response)}: {words_of(body, scrubbed)}".rstrip(": ")
         raise NodeError(f"{where} gave no token ({said}); correct client id, secret or token address", permanent=True, kind="user")
     if response.status_code >= 400:
         raise Transient(f"{where} answered {status_named(response)} each time; try later", retry_after(response))
-    answer = json_of(response, body)
+    answer = json_of(response, body, scrubbed)
     text = answer.get("access_token") if isinstance(answer, dict) else None
     if not isinstance(text, str) or not text.isascii() or not text.isprintable():
         raise NodeError(f"{where} answered without an access_token; correct the token address", permanent=True, kind="user")
@@ -145,6 +147,19 @@ def _token_in(response: httpx.Response, body: bytes) -> Token:
         raise NodeError(f"{where} gave a token that is no bearer token, which is not supported", permanent=True, kind="user")
     seconds = _seconds(answer.get("expires_in"))
     return Token(text, time.monotonic() + seconds - min(_MOST_EARLY_SECONDS, seconds / 10), seconds)
+
+
+def _notations(secret: str) -> set[str]:
+    """As it is, in an address, in JSON and in HTML."""
+    in_json = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+    return {
+        secret,
+        quote(secret, safe=""),
+        quote_plus(secret),
+        html.escape(secret),
+        *in_json,
+        *(text.replace("/", "\\/") for text in in_json),
+    }
 
 
 def _seconds(given: Any) -> float:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from jobs.nodes.base import ConnectionSettings, Limits
-from jobs.nodes.http_client import HttpApi, HttpRequest
+from jobs.nodes.http_client import HttpApi
+from jobs.nodes.http_messages import HttpRequest
 from jobs.nodes.page_styles import PageRequest, Paging
 from jobs.nodes.page_walk import PageWalk
 from jobs.nodes.places import JsonTemplate, path_filled, values_as_text

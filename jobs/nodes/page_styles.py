@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.exact_json import exact_dumps, is_kept
-from jobs.nodes.http_client import JsonAnswer
+from jobs.nodes.http_messages import JsonAnswer
 from jobs.nodes.json_pointer import MISSING, pointed
 from jobs.nodes.places import place_names, text_filled, values_as_text
 

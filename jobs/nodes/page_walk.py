@@ -11,7 +11,7 @@ from typing import Any
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.exact_json import exact_dumps
-from jobs.nodes.http_client import JsonAnswer
+from jobs.nodes.http_messages import JsonAnswer
 from jobs.nodes.json_pointer import MISSING, pointed
 from jobs.nodes.page_styles import (
     AHEAD,

@@ -106,7 +106,7 @@ def by_link(count: int, *, header: bool = False, base: str = "/things") -> Calla
         following = f"{base}?from={first + 10}&x=a%20b" if first + 10 < count else None
         found = {"results": records(first, min(first + 10, count))}
         if header:
-            return as_json(found, **({"Link": f'<{base}>; rel="first", <{following}>; rel="next"'} if following else {}))
+            return as_json(found, Link=f'<{base}>; rel="first"' + (f', <{following}>; rel="next"' if following else ""))
         return as_json(found | {"next": following})
 
     return answer

@@ -1,18 +1,29 @@
 """The HTTP client: tries again, refuses private addresses, carries secrets to one host only, and speaks plainly."""
 
 import socket
+import ssl
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from jobs.nodes import http_answers, http_client, http_guard
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.http_api import HttpApiConnection, HttpApiSettings
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import is_public
-from tests.nodes.api_server import Answer, ApiServer, Request, api_server, as_gzip, as_json
+from jobs.nodes.http_messages import HttpRequest, Refused
+from jobs.nodes.http_pace import Pace
+from tests.nodes.api_server import Answer, ApiServer, Request, api_server, as_gzip, as_json, trickling
 
 
 def settings_for(url: str, secrets: dict[str, str] | None = None, **config: Any) -> ConnectionSettings:
@@ -228,3 +239,171 @@ def test_a_connection_test_goes_step_by_step():
         assert [step.ok for step in HttpApiConnection().check(settings_for(server.url), limits)] == [True, True, False]
     (refused,) = HttpApiConnection().check(settings_for(server.url), Limits())
     assert (refused.name, refused.ok) == ("name", False)
+
+
+def steps_of(server: ApiServer, url: str = "", **given: Any) -> list[tuple[str, bool]]:
+    secrets = given.pop("secrets", {})
+    limits = Limits(http_allowed_hosts=(server.host,))
+    return [(step.name, step.ok) for step in HttpApiConnection().check(settings_for(url or server.url, secrets, **given), limits)]
+
+
+def test_a_connection_test_says_which_step_failed():
+    with api_server(lambda request: as_json({}) if request.path in ("/", "/up") else (404, {}, b"")) as server:
+        assert steps_of(server, test_path="up")[-1] == ("path", True)
+        assert steps_of(server, test_path="down")[-1] == ("path", False)
+        server.answer = lambda request: (500, {}, b"")
+        assert steps_of(server)[-2:] == [("sign-in", True), ("path", False)]
+        server.answer = lambda request: (400, {}, b"")
+        oauth = {"auth": "oauth2", "token_url": f"{server.url}/token", "client_id": "c"}
+        assert steps_of(server, **oauth, secrets={"client_secret": "canary"})[-1] == ("sign-in", False)
+        server.answer = lambda request: as_json({"access_token": "t", "expires_in": 60})
+        assert steps_of(server, **oauth, secrets={"client_secret": "other"})[-1] == ("path", True)
+        assert steps_of(server, url=server.url.replace("http:", "https:"))[-1] == ("TLS", False)
+        assert steps_of(server, url="http://no-such-host.invalid") == [("name", False)]
+    assert steps_of(server) == [("name", True), ("port", False)]
+
+
+def test_a_certificate_that_is_not_trusted_fails_the_step_of_tls(tmp_path: Path):
+    with api_server(lambda request: as_json([])) as server, tls_server(tmp_path) as port:
+        limits = Limits(http_allowed_hosts=(server.host, f"127.0.0.1:{port}"))
+        step = HttpApiConnection().check(settings_for(f"https://127.0.0.1:{port}"), limits)[-1]
+    assert (step.name, step.ok) == ("TLS", False)
+    assert "the certificate is not trusted: self-signed certificate" in step.message
+
+
+@contextmanager
+def tls_server(folder: Path) -> Iterator[int]:
+    """Shakes hands with a certificate nobody knows; its port."""
+    certificate = self_signed(folder)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            while True:
+                try:
+                    plain, _ = listener.accept()
+                except OSError:
+                    return
+                with plain, suppress(OSError), context.wrap_socket(plain, server_side=True):
+                    pass
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def self_signed(folder: Path) -> Path:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    begins = datetime.now(UTC)
+    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
+    made = builder.not_valid_before(begins).not_valid_after(begins + timedelta(days=1)).sign(key, hashes.SHA256())
+    pem = serialization.Encoding.PEM
+    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    path = folder / "server.pem"
+    path.write_bytes(secret + made.public_bytes(pem))
+    return path
+
+
+def test_an_answer_that_trickles_in_for_ever_is_given_up():
+    release = threading.Event()
+    try:
+        with api_server(lambda request: trickling(release)) as server, client(server, attempts=1, timeout=0.1) as api:
+            with pytest.raises(NodeError, match="the answer did not end within 1 s"):
+                api.get_json("", {})
+            release.set()
+    finally:
+        release.set()
+
+
+def test_the_pace_spreads_requests_evenly_whichever_thread_sends_them():
+    slept: list[float] = []
+    now = 100.0
+    pace = Pace(4, clock=lambda: now, sleep=slept.append)
+    for _ in range(3):
+        pace.wait()
+    now = 110.0
+    pace.wait()
+    assert slept == [0.25, 0.5]
+    Pace(None, sleep=slept.append).wait()
+    assert len(slept) == 2
+
+
+def test_requests_keep_the_pace():
+    with api_server(lambda request: as_json([])) as server:
+        limits = Limits(http_allowed_hosts=(server.host,))
+        with HttpApi(settings_for(server.url), limits, attempts=1, timeout_seconds=5, requests_per_second=20) as api:
+            begun = time.monotonic()
+            for _ in range(5):
+                api.get_json("", {})
+            assert time.monotonic() - begun >= 4 / 20
+
+
+def test_waits_grow_and_differ():
+    waits: list[float] = []
+    with api_server(lambda request: (500, {}, b"")) as server:
+        limits = Limits(http_allowed_hosts=(server.host,))
+        with HttpApi(settings_for(server.url), limits, attempts=6, timeout_seconds=5, sleep=waits.append) as api, pytest.raises(NodeError):
+            api.get_json("", {})
+    assert len(waits) == 5
+    assert all(2.0**number / 2 <= wait <= 2.0**number for number, wait in enumerate(waits))
+    assert len({wait / 2.0**number for number, wait in enumerate(waits)}) == 5
+
+
+@pytest.mark.parametrize(
+    ("answer", "refused", "tries"),
+    [
+        ((201, {}, b"whatever"), None, 1),
+        ((204, {}, b""), None, 1),
+        ((409, {}, b"there already"), None, 1),
+        ((422, {}, "n\u00e4me \n is  taken".encode()), Refused(422, "422 Unprocessable Entity: näme is taken"), 1),
+        ((400, {}, b""), Refused(400, "400 Bad Request"), 1),
+        ((404, {}, b"x" * 5000), Refused(404, f"404 Not Found: {'x' * 300}"), 1),
+    ],
+)
+def test_what_is_sent_is_taken_or_refused_in_the_servers_words(answer: Answer, refused: Refused | None, tries: int):
+    with api_server(lambda request: answer) as server, client(server) as api:
+        assert api.send(HttpRequest("x", method="PUT", body='{"a": "ü"}'), accepted={409}) == refused
+        assert len(server.requests) == tries
+        assert (server.requests[0].method, server.requests[0].body) == ("PUT", '{"a": "ü"}'.encode())
+
+
+@pytest.mark.parametrize(
+    ("status", "permanent", "tries"), [(401, True, 1), (403, True, 1), (429, False, 3), (500, False, 3), (501, True, 1)]
+)
+def test_what_is_no_fault_of_what_was_sent_ends_the_sending(status: int, permanent: bool, tries: int):
+    with api_server(lambda request: (status, {}, b"")) as server, client(server) as api:
+        with pytest.raises(NodeError, match=f"POST .*{status}") as caught:
+            api.send(HttpRequest("x", method="POST", body="{}"), accepted={401, 403})
+        assert caught.value.permanent is permanent
+        assert len(server.requests) == tries
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_what_is_sent_goes_to_no_other_place(status: int):
+    with api_server(lambda request: as_json([])) as other:
+        with api_server(lambda request: (status, {"Location": f"{other.url}/x"}, b"")) as home:
+            limits = Limits(http_allowed_hosts=(home.host, other.host))
+            with HttpApi(settings_for(home.url), limits, attempts=1, timeout_seconds=5) as api:
+                with pytest.raises(NodeError, match=r"redirects to .*correct the address"):
+                    api.send(HttpRequest("a", method="POST", body="{}"))
+        assert other.requests == []
+
+
+def test_what_is_sent_follows_a_move_within_its_host_as_it_is():
+    with api_server(lambda request: (307, {"Location": "/b"}, b"") if request.path == "/a" else (200, {}, b"")) as server:
+        with client(server) as api:
+            assert api.send(HttpRequest("a", method="PATCH", body="[1]", headers={"content-type": "application/merge-patch+json"})) is None
+        assert [(request.method, request.path, request.body) for request in server.requests] == [
+            ("PATCH", "/a", b"[1]"),
+            ("PATCH", "/b", b"[1]"),
+        ]
+        assert server.requests[1].headers["content-type"] == "application/merge-patch+json"
+
+
+@pytest.mark.parametrize("target", ["http://[bad", "ftp://x/y", "javascript:1"])
+def test_a_redirect_to_nowhere_is_told(target: str):
+    with api_server(lambda request: (302, {"Location": target}, b"")) as server, client(server) as api:
+        with pytest.raises(NodeError, match=r"which is not HTTP|this is no address"):
+            api.get_json("", {})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.http_client import JsonAnswer
+from jobs.nodes.http_messages import JsonAnswer
 from jobs.nodes.page_styles import Paging
 from jobs.nodes.page_walk import PageWalk, Position
 

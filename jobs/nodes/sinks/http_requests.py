@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.http_client import HttpRequest
+from jobs.nodes.http_messages import HttpRequest
 from jobs.nodes.places import JsonTemplate, path_filled, place_names, text_filled, text_of
 from jobs.nodes.sinks.http_api import HttpApiSinkConfig
 

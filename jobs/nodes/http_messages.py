@@ -1,0 +1,37 @@
+"""What goes to an API and what comes from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class HttpRequest:
+    """What is asked of an API. `link`: a whole address in place of path and parameters; `body`: JSON text."""
+
+    path: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    method: str = "GET"
+    body: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "application/json"
+    link: str | None = None
+
+
+@dataclass(frozen=True)
+class JsonAnswer:
+    """A document, and the next page's address from the header Link. `linked`: an address in it as a whole one, without any key."""
+
+    document: Any
+    next_link: str | None = None
+    linked: Callable[[str], str] = str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The server's answer to a request that it does not want, in its own words."""
+
+    status: int
+    words: str
