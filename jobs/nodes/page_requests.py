@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.http_client import HttpApi
-from jobs.nodes.http_messages import HttpRequest
+from jobs.nodes.http_messages import HttpRequest, JsonAnswer
 from jobs.nodes.page_styles import PageRequest, Paging
-from jobs.nodes.page_walk import PageWalk
+from jobs.nodes.page_walk import KeptPages, PageWalk
 from jobs.nodes.places import JsonTemplate, path_filled, values_as_text
 from jobs.nodes.sources.http_api import HttpApiConfig
 
@@ -18,8 +18,12 @@ from jobs.nodes.sources.http_api import HttpApiConfig
 _ABSENT = "\x00absent"
 
 
-def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Limits) -> PageWalk:
+def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Limits, *, kept: KeptPages | None = None) -> PageWalk:
     """The walk over this API's pages; its client lives until the walk is closed."""
+
+    def fetch(page: PageRequest) -> JsonAnswer:
+        return api.ask(http_request(page, path=config.path, method=config.method, body=config.body))
+
     api = HttpApi(
         connection,
         limits,
@@ -45,7 +49,7 @@ def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Lim
         at_once=config.concurrency,
         most_pages=config.most_pages,
     )
-    return PageWalk(paging, lambda page: api.ask(http_request(page, path=config.path, method=config.method, body=config.body)), api.close)
+    return PageWalk(paging, fetch, api.close, kept)
 
 
 def http_request(page: PageRequest, *, path: str, method: Literal["GET", "POST"], body: str) -> HttpRequest:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.exact_json import exact_dumps
@@ -32,6 +32,16 @@ from jobs.nodes.page_styles import (
 
 #: What one page is asked with → its answer.
 Fetch = Callable[[PageRequest], JsonAnswer]
+
+
+class KeptPages(Protocol):
+    """Where pages stay that cannot be had again."""
+
+    def page(self, key: PageKey) -> Page | None:
+        """None when it was never kept, or is gone."""
+
+    def keep(self, page: Page) -> None: ...
+
 
 #: So many pages without a record, one after the other, each with another one behind it, are taken for a chain without end.
 _MOST_EMPTY = 1000
@@ -73,9 +83,10 @@ class Position:
 class PageWalk:
     """Reads pages through `fetch`. Raises NodeError when an answer is not what the paging says."""
 
-    def __init__(self, paging: Paging, fetch: Fetch, close: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, paging: Paging, fetch: Fetch, close: Callable[[], None] = lambda: None, kept: KeptPages | None = None) -> None:
         self._paging = paging
         self._fetch = fetch
+        self._kept = kept
         #: Let go of what it fetches with.
         self.close = close
 
@@ -84,8 +95,13 @@ class PageWalk:
         return Position(page=self._paging.first_page, cursor=first_place(self._paging), now=now)
 
     def read(self, key: PageKey, now: str = "") -> Page:
-        """One page, asked for anew."""
-        return self._page(key, self._fetch(page_request(self._paging, key, now)))
+        """One page, asked for anew unless it was kept. One without records is not kept: later there may be more."""
+        if self._kept is not None and (kept := self._kept.page(key)) is not None:
+            return kept
+        page = self._page(key, self._fetch(page_request(self._paging, key, now)))
+        if self._kept is not None and page.records:
+            self._kept.keep(page)
+        return page
 
     def batch(self, start: Position, pages: int) -> tuple[list[Page], Position]:
         """The next pages, at most `pages`, and the position behind them; the same position when there are none."""

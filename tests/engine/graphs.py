@@ -24,6 +24,7 @@ REGISTRY = NodeRegistry(
         **NODE_TYPES,
         "sink.collect": "tests.engine.nodes:CollectSink",
         "sink.hang": "tests.engine.nodes:HangingSink",
+        "sink.refuses": "tests.engine.nodes:RefusingSink",
         "sink.fail": "tests.engine.nodes:FailingSink",
         "flow.rejects": "tests.engine.nodes:RejectRows",
         "source.vanishing": "tests.engine.nodes:VanishingFiles",

@@ -56,6 +56,23 @@ class HangingSink(Sink[NoConfig]):
         return Written(rows=frame.count())
 
 
+class RefusingSink(Sink[NoConfig]):
+    """Its target does not take ids that end in 3. Keeps what it took, and whether it was told to stop at such a row."""
+
+    type = "sink.refuses"
+    title = "Refuse"
+    icon = "x"
+    Config = NoConfig
+    took: ClassVar[dict[str, list[int]]] = defaultdict(list)
+
+    def write(self, frame: DataFrame, batch: Batch, context: NodeContext[NoConfig]) -> Written:
+        ids = [row.id for row in frame.collect()]
+        refused = [number for number in ids if number % 10 == 3][: 1 if batch.fails_at_rejected else None]
+        self.took[context.generation] += [number for number in ids if number % 10 != 3]
+        kept = tuple((f"no {number} wanted", f'{{"id":{number}}}') for number in refused[:2])
+        return Written(rows=len(ids) - len(refused), rejected=len(refused), rejected_rows=kept)
+
+
 class FailConfig(base.Config):
     how: str = "node_error"
 

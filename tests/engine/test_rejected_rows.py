@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from jobs.engine.events import RowsRejected
+from jobs.engine.failure import ExecutionFailure
 from tests.engine.graphs import COLLECT, Bench, document, numbers, windows
-from tests.engine.nodes import CollectSink
+from tests.engine.nodes import CollectSink, RefusingSink
 
 pytestmark = pytest.mark.spark
 
@@ -83,3 +84,38 @@ def test_a_json_row_that_does_not_fit_is_kept_as_it_came_and_the_column_is_named
     assert row["reason"].startswith("the row does not fit the columns: ")
     assert "amount" in row["reason"]
     assert "note" not in row["reason"]
+
+
+REFUSES: Any = ("sink.refuses", {})
+
+
+@pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "SQL_TASK"])
+def test_rows_that_a_sinks_target_rejects_are_counted_and_kept_at_the_sink(bench: Bench, job_type: str) -> None:
+    plan = bench.plan(document({"gen": numbers(100, 50), "out": REFUSES}, "gen>out", type=job_type))
+    run, heard = bench.run(plan)
+    assert run.wait(60) == "completed"
+    assert (heard.rows("out", "rows_in"), heard.rows("out"), heard.rows("out", "rejected")) == (100, 90, 10)
+    assert sum(batch.rejected for batch in heard.batches().values()) == 10
+    told = heard.of(RowsRejected)
+    assert sum(event.total for event in told) == 10
+    assert told[0].node_id == "out"
+    assert told[0].rows[0] == {"reason": "no 3 wanted", "row": '{"id":3}'}
+    assert len(RefusingSink.took[plan.generation]) == 90
+
+
+def test_rows_that_a_sinks_target_rejects_may_be_dropped(bench: Bench) -> None:
+    read = document({"gen": numbers(100, 50), "out": REFUSES}, "gen>out", settings={"rejected_rows": "drop"})
+    heard = bench.completed(read)
+    assert heard.of(RowsRejected) == []
+    assert (heard.rows("out"), heard.rows("out", "rejected")) == (90, 10)
+
+
+@pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "SQL_TASK"])
+def test_a_row_that_a_sinks_target_rejects_may_fail_the_job(bench: Bench, job_type: str) -> None:
+    read = document({"gen": numbers(100, 50), "out": REFUSES}, "gen>out", type=job_type, settings={"rejected_rows": "fail"})
+    run, heard = bench.run(bench.plan(read))
+    with pytest.raises(ExecutionFailure) as caught:
+        run.wait(60)
+    assert caught.value.message == '"Out": a row was rejected: no 3 wanted; mend the data, or let the job drop or keep rejected rows'
+    assert (caught.value.node_id, caught.value.kind, caught.value.permanent) == ("out", "user", True)
+    assert heard.batches() == {}

@@ -1,6 +1,7 @@
 """`source.http_api` inside Spark, against a real server."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,22 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, ConnectionSettings, Limits
+from jobs.nodes.readers.http_pages import HttpPages
 from jobs.nodes.worker_errors import node_error_in
-from tests.nodes.api_server import Answer, ApiServer, Request, api_server, as_json, by_cursor, paged, records
+from tests.nodes.api_server import (
+    Answer,
+    ApiServer,
+    Request,
+    api_server,
+    as_gzip,
+    as_json,
+    by_cursor,
+    by_link,
+    by_offset,
+    handing_out,
+    paged,
+    records,
+)
 from tests.nodes.conftest import Build, Built
 from tests.nodes.streams import Drained
 
@@ -134,3 +149,90 @@ def test_a_token_shows_neither_in_plans_nor_in_progress(spark: SparkSession, bui
     assert "canary-4711" not in json.dumps([progress.json if hasattr(progress, "json") else str(progress) for progress in drained.progress])
     kept = [file.read_text() for file in tmp_path.rglob("*") if file.is_file() and file.suffix in ("", ".json")]
     assert not any("canary-4711" in text for text in kept)
+
+
+STYLES: dict[str, tuple[Callable[[int], Callable[[Request], Answer]], dict[str, Any]]] = {
+    "offset": (by_offset, {"page_size_parameter": "limit"}),
+    "next_link": (by_link, {}),
+    "link_header": (lambda count: by_link(count, header=True), {}),
+    "until_empty": (handing_out, {}),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_each_style_becomes_batches_that_are_run_again_with_the_pages_they_had(
+    spark: SparkSession, build: Build, tmp_path: Path, style: str
+):
+    answer, config = STYLES[style]
+    with api_server(answer(50)) as server:
+        built = source(build, server, {"paging": style, "pages_per_batch": 2} | config, mode="stream")
+        drained = Drained()
+        drained.failing = 1
+        with pytest.raises(StreamingQueryException, match="the sink is away"):
+            drained.run(built.node.read(spark, built.context), tmp_path / "live")
+        drained.failing = None
+        drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {0: list(range(20)), 1: list(range(20, 40)), 2: list(range(40, 50))}
+
+
+def test_what_was_handed_out_once_is_found_again_when_batches_are_replayed_together(spark: SparkSession, build: Build, tmp_path: Path):
+    """Two batches whose answers cannot be had again, read as one: only what was kept of them has their records."""
+    with api_server(handing_out(40)) as server:
+        built = source(build, server, {"paging": "until_empty"}, mode="stream")
+        drained = Drained()
+        drained.run(built.node.read(spark, built.context), tmp_path / "live")
+        asked = len(server.requests)
+        reader: Any = HttpPages(_options(built, server)).streamReader(HttpPages({}).schema())  # type: ignore[arg-type]
+        start, end = reader.initialOffset(), drained.end_offset()
+        keys = reader.partitions(start, end)
+        found = [json.loads(text.as_py())["id"] for key in keys for batch in reader.read(key) for text in batch.column("value")]
+        reader.stop()
+    assert found == list(range(40))
+    assert len(server.requests) == asked
+
+
+def _options(built: Built, server: ApiServer) -> dict[str, str]:
+    settings = {
+        "node_id": "node",
+        "config": built.context.config.model_dump(mode="json"),
+        "connection": {"name": "api", "kind": "http_api", "config": {"base_url": server.url}},
+        "http_allowed_hosts": [server.host],
+        "pages": str(built.context.work_dir / "pages"),
+    }
+    return {"settings": json.dumps(settings), "secret": "{}"}
+
+
+def test_values_of_every_type_come_as_they_are(spark: SparkSession, build: Build):
+    columns = [
+        {"name": "name"},
+        {"name": "amount", "type": "decimal(30, 4)"},
+        {"name": "at", "type": "timestamp"},
+        {"name": "tags", "type": "array<string>"},
+        {"name": "map", "type": "map<string, double>"},
+        {"name": "nothing", "type": "long"},
+    ]
+    body = (
+        '{"results": [{"name": "Zoë 漢 \\n", "amount": 12345678901234567890.1200, "at": "2013-01-02T05:04:05.678+02:00", '
+        '"tags": ["a", null], "map": {"k": 0.5}, "nothing": null}, {"name": "' + "ü" * 524_288 + '"}]}'
+    )
+    with api_server(lambda request: as_gzip(body.encode())) as server:
+        built = source(build, server, {"paging": "none", "columns": columns})
+        frame = built.node.read(spark, built.context)
+        assert frame.filter(f"{REJECTED} IS NOT NULL").count() == 0
+        rows = frame.selectExpr("name", "CAST(amount AS STRING) AS amount", "CAST(at AS STRING) AS at", "tags", "map", "nothing").collect()
+        assert "gzip" in server.requests[0].headers["Accept-Encoding"]
+    assert (rows[0].name, rows[0].amount, rows[0].at) == ("Zoë 漢 \n", "12345678901234567890.1200", "2013-01-02 03:04:05.678")
+    assert (rows[0].tags, rows[0].map, rows[0].nothing) == (["a", None], {"k": 0.5}, None)
+    assert len(rows[1].name) == 524_288
+
+
+def test_a_body_is_posted_with_the_cursor_from_inside_spark(spark: SparkSession, build: Build):
+    def answer(request: Request) -> Answer:
+        first = request.document.get("after", 0)
+        return as_json({"results": records(first, first + 10), "next_cursor": first + 10 if first < 20 else None})
+
+    with api_server(answer) as server:
+        config = {"paging": "cursor", "method": "POST", "body": '{"after": "${cursor}", "at": "${now}"}', "cursor_parameter": ""}
+        built = source(build, server, config)
+        assert sorted(row["id"] for row in built.node.read(spark, built.context).collect()) == list(range(30))
+        assert {request.method for request in server.requests} == {"POST"}

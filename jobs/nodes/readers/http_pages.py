@@ -42,7 +42,7 @@ class PageFiles:
     def keep(self, page: Page) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f".{uuid4().hex}"
-        part.write_text(json.dumps({"cursor": page.key.cursor, "following": page.following, "records": page.records}), encoding="utf-8")
+        part.write_text(json.dumps(vars(page) | {"key": page.key.page, "cursor": page.key.cursor}), encoding="utf-8")
         part.replace(self._file(page.key))
 
     def records(self, key: PageKey) -> list[str] | None:
@@ -54,6 +54,11 @@ class PageFiles:
         """Where the page behind `key` is; None when that is not known here."""
         kept = self._kept(key)
         return None if kept is None else kept.get("following")
+
+    def page(self, key: PageKey) -> Page | None:
+        """A page as it was kept, None when it is gone."""
+        kept = self._kept(key)
+        return None if kept is None else Page(key, tuple(kept["records"]), kept["digest"], kept["following"], kept["total"])
 
     def _kept(self, key: PageKey) -> dict[str, Any] | None:
         try:
@@ -97,8 +102,10 @@ class _Api:
         self.node_id = str(settings["node_id"])
         self.files = PageFiles(Path(settings["pages"]))
 
-    def walk(self) -> PageWalk:
-        return page_walk(self.config, self.connection, self.limits)
+    def walk(self, *, whole: bool = False) -> PageWalk:
+        """An API that is asked the same until nothing comes may hand out each record once: what came is kept at once, and used again."""
+        once = self.files if self.config.paging == "until_empty" and not whole else None
+        return page_walk(self.config, self.connection, self.limits, kept=once)
 
 
 class HttpPagesReader(DataSourceReader):
@@ -112,7 +119,7 @@ class HttpPagesReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         api = _Api(self._options)
-        with carried_out(api.node_id), closing(api.walk()) as walk:
+        with carried_out(api.node_id), closing(api.walk(whole=True)) as walk:
             position = walk.start()
             while not position.done:
                 pages, following = walk.batch(position, api.config.pages_per_batch)
