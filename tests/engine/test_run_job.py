@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.nodes.api_server import Answer, Request, api_server, paged
+from tests.nodes.api_server import Answer, ApiServer, Request, api_server, paged
 from tests.servers.waiting import wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.timeout(300)]
@@ -106,6 +106,58 @@ def test_an_api_that_goes_away_is_told_in_one_sentence(tmp_path: Path) -> None:
     assert sentence.endswith("check address and network")
     assert "Traceback" not in told + errors
     assert "ERROR" not in told + errors
+
+
+COPY = """
+name: copy
+type: BATCH_ROLLER
+parameters: {size: {type: integer, default: 10}}
+nodes:
+  src: {type: source.http_api, name: From, config: {connection: api, path: /things, records_pointer: /results, page_size: 10,
+        page_size_parameter: "", parameters: [{name: page_size, value: "${size}"}], columns: [{name: id, type: long}, {name: name}]}}
+  out: {type: sink.http_api, name: To, config: {connection: api, method: PUT, path: "copies/${id}", attempts: 2,
+        body: '{"id": "${id}", "label": "${name} of ${size}"}'}}
+edges:
+  e1: {from: [src, out], to: [out, in]}
+"""
+
+
+def run_copy(folder: Path, server: ApiServer) -> subprocess.CompletedProcess[str]:
+    (folder / "files").mkdir(exist_ok=True)
+    (folder / "job.yml").write_text(COPY)
+    connection = {"kind": "http_api", "config": {"base_url": server.url, "auth": "bearer"}, "secrets": {"token": "canary-4711"}}
+    (folder / "connections.json").write_text(json.dumps({"api": connection}))
+    given = ["run_job", str(folder / "job.yml"), "--connections", str(folder / "connections.json")]
+    environment = {**os.environ, "DATA_DIR": str(folder), "SPARK_MASTER": "local[2]", "HTTP_ALLOWED_HOSTS": server.host}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    return subprocess.run([sys.executable, "manage.py", *given], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+
+
+def test_rows_go_from_one_api_to_another_and_what_it_refuses_is_counted(tmp_path: Path) -> None:
+    def answer(request: Request) -> Answer:
+        if request.method == "GET":
+            return paged(30)(request)
+        return (422, {}, b"no 3 wanted, canary-4711") if request.document["id"] % 10 == 3 else (204, {}, b"")
+
+    with api_server(answer) as server:
+        done = run_copy(tmp_path, server)
+        sent = [request for request in server.requests if request.method == "PUT"]
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(int(request.path.removeprefix("/copies/")) for request in sent) == list(range(30))
+    assert {"id": 7, "label": "n7 of 10"} in [request.document for request in sent]
+    assert "27" in done.stdout
+    assert "3 rejected" in done.stdout
+    assert "canary-4711" not in done.stdout + done.stderr
+
+
+def test_an_api_that_refuses_the_sign_in_of_a_sink_ends_the_run_at_once(tmp_path: Path) -> None:
+    with api_server(lambda request: paged(30)(request) if request.method == "GET" else (401, {}, b"canary-4711")) as server:
+        done = run_copy(tmp_path, server)
+    assert done.returncode == 1
+    [sentence] = [line for line in done.stdout.splitlines() if line.startswith("failed: ")]
+    assert sentence.startswith(f'failed: "To": PUT {server.url}/copies/')
+    assert sentence.endswith("the sign-in was refused (401 Unauthorized); correct the connection")
+    assert "canary-4711" not in done.stdout + done.stderr
 
 
 def test_a_kept_position_goes_on_where_it_stopped(tmp_path: Path) -> None:
