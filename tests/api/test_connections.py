@@ -75,6 +75,15 @@ def test_a_changed_address_wants_its_secrets_again(browser: Client) -> None:
     assert send(browser, "PATCH", f"/api/connections/{made['id']}", again).status_code == 200
 
 
+def test_a_changed_address_of_tokens_wants_the_secret_again(browser: Client) -> None:
+    config = {"base_url": "https://api.example.com", "auth": "oauth2", "token_url": "https://auth.example.com/token", "client_id": "c"}
+    body = {"name": "api", "kind": "http_api", "config": config, "secrets": {"client_secret": CANARY}}
+    made = send(browser, "POST", "/api/connections", body).json()
+    elsewhere = {"config": {**config, "token_url": "https://evil.example.com/token"}}
+    assert send(browser, "PATCH", f"/api/connections/{made['id']}", elsewhere).status_code == 422
+    assert Connection.objects.get().config["token_url"] == "https://auth.example.com/token"
+
+
 def test_names_are_unique_in_a_project(browser: Client) -> None:
     postgres(browser)
     answer = send(browser, "POST", "/api/connections", {"name": "warehouse", "kind": "sqlite", "config": {"path": "x.sqlite3"}})

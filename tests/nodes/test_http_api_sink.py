@@ -292,6 +292,7 @@ def test_an_address_inside_is_refused(spark: SparkSession, build: Build):
         ({"headers": [{"name": "Host", "value": "x"}]}, "the header host is set by the request itself"),
         ({"idempotency_header": "Content-Length"}, "the header content-length is set by the request itself"),
         ({"headers": [{"name": "A", "value": "x"}, {"name": "a", "value": "y"}]}, "a header is named twice"),
+        ({"headers": [{"name": "authorization", "value": "x"}]}, "what signs in belongs to the connection"),
         ({"path": "a?b"}, "path"),
         ({"path": "a b"}, "path"),
         ({"accepted_statuses": "500"}, "accepted_statuses"),

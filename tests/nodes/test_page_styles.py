@@ -40,7 +40,8 @@ OFFSET = {"page_size_parameter": "limit"}
 
 
 def walk_of(server: ApiServer, auth: dict[str, Any] | None = None, secrets: dict[str, str] | None = None, **config: Any) -> Any:
-    defaults = {"connection": "api", "path": "things", "page_size": 10, "records_pointer": "/results", "attempts": 1}
+    defaults: dict[str, Any] = {"connection": "api", "path": "things", "page_size": 10, "records_pointer": "/results", "attempts": 1}
+    defaults |= {"columns": [{"name": "id", "type": "long"}]} if config.get("paging") == "until_empty" else {}
     defaults |= OFFSET if config.get("paging") == "offset" else {}
     connection = ConnectionSettings("api", "http_api", {"base_url": server.url, **(auth or {})}, secrets or {})
     allowed = config.pop("allowed", (server.host,))
@@ -284,6 +285,7 @@ def test_a_token_is_carried_by_every_page_and_asked_for_once():
         ({"paging": "cursor", "cursor_parameter": ""}, "a cursor parameter"),
         ({"paging": "page", "page_parameter": ""}, "a page parameter"),
         ({"body": "{}"}, "a body has no meaning for GET"),
+        ({"paging": "until_empty"}, "list the columns"),
         ({"method": "POST", "body": '{"a": }'}, "the body must be JSON"),
     ],
 )

@@ -143,6 +143,8 @@ class HttpApiSinkConfig(base.Config):
         reserved = sorted(RESERVED_HEADERS & set(names))
         if reserved:
             raise ValueError(f"the header {reserved[0]} is set by the request itself: remove it")
+        if {"authorization", "cookie"} & set(names):
+            raise ValueError("what signs in belongs to the connection, not into a document: remove the header")
         if len(set(names)) < len(names):
             raise ValueError("a header is named twice: keep one of each")
         return self

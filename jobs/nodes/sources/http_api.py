@@ -54,7 +54,8 @@ class HttpApiConfig(base.Config):
         "page",
         description=(
             "Pages are asked for by number, by offset and limit, by the cursor of the page before, by the address that the page before "
-            "names in its body or in its header Link, by the same request until nothing comes, or there is only one."
+            "names in its body or in its header Link, by the same request until nothing comes, or there is only one. "
+            "What is handed out only once and read by a preview is gone."
         ),
         examples=["page", "cursor"],
     )
@@ -193,6 +194,8 @@ class HttpApiConfig(base.Config):
             raise ValueError("paging by cursor needs a cursor parameter and a cursor pointer")
         if self.paging == "next_link" and not self.link_pointer:
             raise ValueError("paging by link needs the pointer to it")
+        if self.paging == "until_empty" and not self.columns and not used & {"page", "offset"}:
+            raise ValueError("list the columns: asking for them could take records that are handed out only once")
         return self
 
     @model_validator(mode="after")
