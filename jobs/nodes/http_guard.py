@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import ssl
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import httpcore
@@ -20,12 +22,17 @@ def guarded_transport(limits: Limits, most_connections: int = 20) -> httpx.HTTPT
 
     The check stands where the socket is opened, so a name that changes its address between check and use gains nothing.
     """
-    transport = httpx.HTTPTransport(
-        trust_env=False, limits=httpx.Limits(max_connections=most_connections, max_keepalive_connections=most_connections)
-    )
+    kept = httpx.Limits(max_connections=most_connections, max_keepalive_connections=most_connections)
+    transport = httpx.HTTPTransport(verify=_tls(), trust_env=False, limits=kept)
     pool: Any = transport._pool
     pool._network_backend = _GuardedBackend(limits)
     return transport
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Reading the certificates takes longer than many a request."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 class _GuardedBackend(httpcore.NetworkBackend):

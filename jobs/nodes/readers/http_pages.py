@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -135,7 +136,6 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def __init__(self, options: dict[str, str]) -> None:
         self._options = options
         self._api = _Api(options)
-        self._walk = self._api.walk()
         self._pool = ThreadPoolExecutor(max_workers=1)
         self._ahead: tuple[Position, Future[tuple[list[Page], Position]]] | None = None
 
@@ -146,7 +146,11 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._options = state["_options"]
         self._api = _Api(self._options)
-        self._walk = self._api.walk()
+
+    @cached_property
+    def _walk(self) -> PageWalk:
+        """Made when first used: most workers only read what was kept."""
+        return self._api.walk()
 
     def initialOffset(self) -> dict[str, Any]:
         return self._walk.start().as_offset()
@@ -202,8 +206,8 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         assert isinstance(partition, PagePartition)
         records = self._api.files.records(partition.key)
         if records is None:
-            with carried_out(self._api.node_id):
-                records = list(self._walk.read(partition.key, partition.now).records)
+            with carried_out(self._api.node_id), closing(self._api.walk()) as walk:
+                records = list(walk.read(partition.key, partition.now).records)
         if records:
             yield _rows(records)
 
@@ -212,7 +216,8 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def stop(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
-        self._walk.close()
+        if "_walk" in vars(self):
+            self._walk.close()
 
 
 def _rows(records: Sequence[str]) -> pa.RecordBatch:
