@@ -23,7 +23,10 @@ from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import is_public
 from jobs.nodes.http_messages import HttpRequest, Refused
 from jobs.nodes.http_pace import Pace
+from jobs.nodes.sinks.http_api import HttpApiSink
+from jobs.nodes.sources.http_api import HttpApiSource
 from tests.nodes.api_server import Answer, ApiServer, Request, api_server, as_gzip, as_json, trickling
+from tests.nodes.conftest import Build
 
 
 def settings_for(url: str, secrets: dict[str, str] | None = None, **config: Any) -> ConnectionSettings:
@@ -407,3 +410,16 @@ def test_a_redirect_to_nowhere_is_told(target: str):
     with api_server(lambda request: (302, {"Location": target}, b"")) as server, client(server) as api:
         with pytest.raises(NodeError, match=r"which is not HTTP|this is no address"):
             api.get_json("", {})
+
+
+@pytest.mark.parametrize("node", [HttpApiSource(), HttpApiSink()])
+def test_a_node_waits_for_an_api_that_takes_no_connection(node: Any, build: Build):
+    with api_server(lambda request: (503, {}, b"")) as server:
+        given = {"connections": {"main": ConnectionSettings("main", "http_api", {"base_url": server.url})}}
+        context = build(node.type, {"connection": "main"}, limits=Limits(http_allowed_hosts=(server.host,)), **given).context
+        assert node.waits_for(context) == ""
+        assert node.waits_for(build(node.type, {"connection": "main"}, limits=Limits(), **given).context) == ""
+        assert server.requests == []
+    assert node.waits_for(context) == "HTTP API main"
+    nowhere = {"main": ConnectionSettings("main", "http_api", {"base_url": "http://no-such-host.invalid"})}
+    assert node.waits_for(build(node.type, {"connection": "main"}, connections=nowhere).context) == "HTTP API main"

@@ -17,6 +17,7 @@ from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import checked_addresses
 
 _SECONDS = 10.0
+_SILENT_SECONDS = 3.0
 
 
 def api_check(settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
@@ -33,6 +34,20 @@ def api_check(settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
             if not ok:
                 break
     return steps
+
+
+def api_silent(connection: ConnectionSettings, limits: Limits) -> str:
+    """The API's name, as in "waiting for HTTP API main", when nothing takes a connection at its address; else ""."""
+    address = urlsplit(HttpApiSettings.model_validate(connection.config).base_url)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    try:
+        found = checked_addresses(address.hostname or "", port, limits)
+        with socket.create_connection((found[0], port), timeout=_SILENT_SECONDS):
+            return ""
+    except NodeError as error:  # an address that is not allowed is not silent
+        return "" if error.permanent else f"HTTP API {connection.name}"
+    except OSError:
+        return f"HTTP API {connection.name}"
 
 
 class _Check:

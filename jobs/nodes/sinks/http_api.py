@@ -179,6 +179,11 @@ class HttpApiSink(Sink[HttpApiSinkConfig]):
     guarantee: ClassVar[str] = "at least once"
     own_places = {"path": None, "body": None, "parameters": None, "headers": None}
 
+    def waits_for(self, context: NodeContext[HttpApiSinkConfig]) -> str:
+        from jobs.nodes.connections.http_api_check import api_silent
+
+        return api_silent(context.connection(context.config.connection), context.limits)
+
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[HttpApiSinkConfig]) -> None:
         """Nothing is asked of the server: there is no request that every API would take as a question."""
         known = {name.lower() for name in schema.names}

@@ -231,6 +231,11 @@ class HttpApiSource(Source[HttpApiConfig]):
     summary_template = "{path} · {paging}"
     own_places = {"path": PLACES, "body": PLACES, "parameters": PLACES}
 
+    def waits_for(self, context: NodeContext[HttpApiConfig]) -> str:
+        from jobs.nodes.connections.http_api_check import api_silent
+
+        return api_silent(context.connection(context.config.connection), context.limits)
+
     def read(self, spark: SparkSession, context: NodeContext[HttpApiConfig]) -> DataFrame:
         from jobs.nodes.readers.http_pages import HttpPages
 
