@@ -212,15 +212,13 @@ class Flow(NodeType[ConfigT]):
 
 @dataclass(frozen=True)
 class Batch:
-    """One micro-batch as a sink sees it. `first_of_fresh_generation`: an overwriting sink empties its target now.
-
-    `fails_at_rejected`: the job ends with the first rejected row, so that a sink need not go on behind it.
-    """
+    """One micro-batch as a sink sees it. `first_of_fresh_generation`: an overwriting sink empties its target now."""
 
     batch_id: int
     query: str
     rows: int | None = None
     first_of_fresh_generation: bool = False
+    #: The job ends with the first rejected row: a sink need not go on behind it.
     fails_at_rejected: bool = False
 
 

@@ -185,6 +185,9 @@ class HttpApiSink(Sink[HttpApiSinkConfig]):
         return api_silent(context.connection(context.config.connection), context.limits)
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[HttpApiSinkConfig]) -> None:
+        self.check(spark, schema, context)
+
+    def check(self, spark: SparkSession, schema: StructType, context: NodeContext[HttpApiSinkConfig]) -> None:
         """Nothing is asked of the server: there is no request that every API would take as a question."""
         known = {name.lower() for name in schema.names}
         for name, field in context.config.columns_used().items():
