@@ -130,8 +130,7 @@ class NodeType(ABC, Generic[ConfigT]):
     changes_row_count: ClassVar[bool] = False
     #: The one line under the name on the node's card, with `{field}` for config values; drawn in the browser as `x-summary`.
     summary_template: ClassVar[str] = ""
-    #: Config field → names of `${name}` places in it that the node fills in itself, None for any (such as a sink's columns).
-    own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {}
+    own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {}  # config field → `${names}` it fills in itself; None: any
 
     def waits_for(self, context: NodeContext[ConfigT]) -> str:
         """The system that this node needs and that does not answer now, as in "waiting for kafka main"; "" if all is well.
@@ -226,8 +225,7 @@ class Batch:
 class Written:
     """What a sink did with a batch. `repeated`: the batch was already there, nothing was written.
 
-    `printed`: JSON texts of the first rows, from a sink that shows them; the engine reports them.
-    `rejected_rows`: (reason, JSON text) of some of the `rejected` rows; the engine does with them what the job's policy says.
+    `printed`: JSON texts of the first rows, from a sink that shows them. `rejected_rows`: (reason, JSON text) of some rejected ones.
     """
 
     rows: int | None = None
