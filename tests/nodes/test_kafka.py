@@ -247,6 +247,19 @@ def test_signing_in_and_a_wrong_password(spark: SparkSession, build: Build, kafk
     assert caught.value.permanent
 
 
+def over_tls(server: KafkaServer, authority: str) -> dict[str, ConnectionSettings]:
+    config = {"security": "tls", "certificate_authority": authority, "client_certificate": server.certificate}
+    return {"db": ConnectionSettings("main", "kafka", {"servers": server.bootstrap_tls, **config}, {"client_key": server.key})}
+
+
+def test_certificates_of_both_sides_over_tls(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
+    produce(kafka_server, topic, ["hello"])
+    connections = over_tls(kafka_server, kafka_server.certificate)
+    assert [row.value for row in read(spark, build, connections, topic=topic, format="text").collect()] == ["hello"]
+    with pytest.raises(NodeError, match="no trust by TLS"):
+        read(spark, build, over_tls(kafka_server, ""), topic=topic, format="text")
+
+
 @pytest.mark.parametrize(
     ("config", "password", "steps"),
     [

@@ -4,13 +4,20 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from scripts.fetch_jars import jars_fetch
 from tests.servers.waiting import wait_until
@@ -24,14 +31,19 @@ _CONFIG = """\
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
-listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl},SSL://127.0.0.1:{tls},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl},SSL://127.0.0.1:{tls}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL,CONTROLLER:PLAINTEXT
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
 sasl.enabled.mechanisms=PLAIN
 listener.name.sasl_plaintext.plain.sasl.jaas.config=\\
   org.apache.kafka.common.security.plain.PlainLoginModule required user_{user}="{password}";
+ssl.keystore.type=PEM
+ssl.keystore.location={folder}/server.pem
+ssl.truststore.type=PEM
+ssl.truststore.location={folder}/server.crt
+ssl.client.auth=required
 log.dirs={folder}/data
 num.partitions=1
 offsets.topic.replication.factor=1
@@ -50,18 +62,25 @@ def kafka_jars_fetch() -> None:
 
 
 class KafkaServer:
-    """A context: inside it a broker answers on loopback; `bootstrap` without sign-in, `bootstrap_sasl` with USER and PASSWORD."""
+    """A context: inside it a broker answers on loopback.
+
+    `bootstrap` without sign-in, `bootstrap_sasl` with USER and PASSWORD, `bootstrap_tls` with `certificate` and `key` (PEM texts).
+    """
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="pipeline-web-kafka-"))
-        self.plain, self.sasl, self.controller = _free_ports(3)
+        self.plain, self.sasl, self.tls, self.controller = _free_ports(4)
         self.bootstrap = f"127.0.0.1:{self.plain}"
         self.bootstrap_sasl = f"127.0.0.1:{self.sasl}"
+        self.bootstrap_tls = f"127.0.0.1:{self.tls}"
+        self.certificate, self.key = _self_signed()
         self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "KafkaServer":
         kafka_jars_fetch()
-        ports = {"plain": self.plain, "sasl": self.sasl, "controller": self.controller}
+        (self.folder / "server.crt").write_text(self.certificate)
+        (self.folder / "server.pem").write_text(self.key + self.certificate)
+        ports = {"plain": self.plain, "sasl": self.sasl, "tls": self.tls, "controller": self.controller}
         self._config.write_text(_CONFIG.format(folder=self.folder, user=USER, password=PASSWORD, **ports))
         subprocess.run([*self._java("kafka.tools.StorageTool"), "format", "-t", CLUSTER, "-c", str(self._config)], check=True, timeout=120)
         self.start()
@@ -111,6 +130,27 @@ class KafkaServer:
             return bool(self.admin.list_topics(timeout=2).brokers)
         except KafkaException:
             return False
+
+
+def _self_signed() -> tuple[str, str]:
+    """A certificate for loopback that is its own authority, and its key."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=2))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return made.public_bytes(Encoding.PEM).decode(), secret.decode()
 
 
 def _free_ports(count: int) -> list[int]:
