@@ -66,6 +66,12 @@ def newest_readable(*, generation: UUID | str) -> Readable:
     return Readable(None, damaged)
 
 
+def positions_restorable(*, job_uid: str) -> list[dict[str, Any]]:
+    """Node → offset in every complete checkpoint of a job."""
+    rows = Checkpoint.objects.filter(execution__job__job_uid=job_uid, status=CheckpointStatus.COMPLETED, delete_time=None)
+    return [state.get("sources", {}) for state in rows.values_list("state_data", flat=True)]
+
+
 def not_restorable(checkpoint: Checkpoint) -> str:
     """Why nothing can start from it, "" if it can. A glance, not a check of its bytes: that is the pre-check's."""
     words = {

@@ -18,5 +18,6 @@ urlpatterns = [
     path("api/", include("checkpoints.urls")),
     path("api/", include("jobs.api.urls")),
     path("", include("jobs.api.demo")),
+    path("", include("jobs.api.hooks")),
     re_path(r"^(?!static/|ws/|demo/|favicon\.ico$).*$", shell.shell, name="shell"),
 ]

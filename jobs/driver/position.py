@@ -7,7 +7,7 @@ from typing import Any
 
 from checkpoints.job_cut import job_queries
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of, newest_readable
+from checkpoints.selectors import folder_of, newest_readable, positions_restorable
 from checkpoints.storage import checkpoint_restore
 from checkpoints.verification import live_readable
 from jobs.driver.planning import execution_locations, execution_plan
@@ -43,10 +43,13 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger)
 def positions_tell(plan: Plan, log: logging.Logger, positions: Mapping[str, Any]) -> None:
     """Tell each source of `plan` its position in a checkpoint; one that cannot act on it is named in the log."""
     steps = Steps(plan)
+    restorable = positions_restorable(job_uid=plan.job_uid)
     for node_id in steps.sources:
         if node_id in positions:
             try:
-                steps.source(node_id).checkpointed(positions[node_id], steps.context(node_id, "stream"))
+                source, context = steps.source(node_id), steps.context(node_id, "stream")
+                source.checkpointed(positions[node_id], context)
+                source.trim([positions[node_id], *(found[node_id] for found in restorable if node_id in found)], context)
             except Exception as error:
                 log.warning("the checkpoint is good, but its position was not passed on: %s", error, extra={"node_id": node_id})
 

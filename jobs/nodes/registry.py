@@ -23,6 +23,7 @@ NODE_TYPES: Mapping[str, str] = {
     "source.http_api": "jobs.nodes.sources.http_api:HttpApiSource",
     "source.jdbc": "jobs.nodes.sources.jdbc:JdbcSource",
     "source.kafka": "jobs.nodes.sources.kafka:KafkaSource",
+    "source.webhook": "jobs.nodes.sources.webhook:WebhookSource",
     "flow.filter_rows": "jobs.nodes.flows.filter_rows:FilterRows",
     "flow.compute_columns": "jobs.nodes.flows.compute_columns:ComputeColumns",
     "flow.select_fields": "jobs.nodes.flows.select_fields:SelectFields",
@@ -41,6 +42,7 @@ CONNECTION_KINDS: Mapping[str, str] = {
     "kafka": "jobs.nodes.connections.kafka:KafkaConnection",
     "postgresql": "jobs.nodes.connections.postgresql:PostgresqlConnection",
     "sqlite": "jobs.nodes.connections.sqlite:SqliteConnection",
+    "webhook": "jobs.nodes.connections.webhook:WebhookConnection",
 }
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from jobs.nodes.base import REJECTED, NodeError
 from jobs.nodes.sources.generator import GeneratorConfig
+from jobs.nodes.spool import Message, Spool, spool_path
 from tests.nodes.conftest import Build, Built
 from tests.nodes.streams import Drained
 
@@ -169,3 +170,25 @@ def test_a_rate_is_kept_and_time_while_nothing_ran_makes_no_rows(monkeypatch: py
     now = 1105.0
     assert reader.latestOffset(offset, ReadMaxRows(1000))["next"] == 1560
     assert json.dumps(offset)
+
+
+def test_a_webhooks_messages_are_read_in_batches_once_and_trimmed_below_every_checkpoint(spark: SparkSession, build: Build, tmp_path: Path):
+    columns = [{"name": "id", "type": "long"}]
+    built = build("source.webhook", {"connection": "shop", "columns": columns, "max_records_per_trigger": 2}, mode="stream")
+    spool = Spool(spool_path(built.context.limits.data_dir, built.context.job_uid, "node"))
+    spool.append([Message(f'{{"id": {number}}}'.encode()) for number in range(3)])
+    drained, fresh = Drained(), Drained()
+
+    def good() -> DataFrame:
+        frame: DataFrame = built.node.read(spark, built.context)
+        return frame.filter(f"{REJECTED} IS NULL")
+
+    drained.run(good(), tmp_path / "live")
+    spool.append([Message(b'{"id": 3}'), Message(b"no json")])
+    drained.run(good(), tmp_path / "live")
+    assert drained.batches == {0: [0, 1], 1: [2], 2: [3]}
+    assert drained.end_offset() == {"position": 5}
+    built.node.trim([{"position": 3}, {"position": 5}], built.context)
+    assert (spool.oldest(), spool.newest()) == (4, 5)
+    fresh.run(good(), tmp_path / "fresh")
+    assert fresh.everything == [3]

@@ -16,6 +16,7 @@ import {
   IconSql,
   IconTerminal2,
   IconTopologyStar3,
+  IconWebhook,
   type Icon,
 } from '@tabler/icons-react'
 
@@ -37,6 +38,7 @@ const ICONS: Record<string, Icon> = {
   sql: IconSql,
   'terminal-2': IconTerminal2,
   'topology-star-3': IconTopologyStar3,
+  webhook: IconWebhook,
 }
 
 export function NodeIcon({ name, size }: { name: string; size: number }) {

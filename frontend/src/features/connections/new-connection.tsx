@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core'
-import { IconApi, IconDatabase, IconPlug, IconTopologyStar3, type Icon } from '@tabler/icons-react'
+import { IconApi, IconDatabase, IconPlug, IconTopologyStar3, IconWebhook, type Icon } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Connection, ConnectionKind } from '../../api/types'
@@ -29,7 +29,7 @@ export function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly Con
   )
 }
 
-const ICONS: Record<string, Icon> = { api: IconApi, database: IconDatabase, 'topology-star-3': IconTopologyStar3 }
+const ICONS: Record<string, Icon> = { api: IconApi, database: IconDatabase, 'topology-star-3': IconTopologyStar3, webhook: IconWebhook }
 
 export function KindIcon({ icon }: { icon: string }) {
   const Shape = ICONS[icon] ?? IconPlug

@@ -1,0 +1,78 @@
+"""`/hooks/<job uid>/<node id>`: messages that other systems post to a job's webhook source."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, JsonResponse
+from django.urls import path
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+from pydantic import ValidationError
+
+from jobs.models import Connection, Job
+from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.connections.webhook import WebhookSettings, is_proven
+from jobs.nodes.sources.webhook import WebhookConfig
+from jobs.nodes.spool import Message, Spool, SpoolFull, spool_path
+from jobs.services.connections import connection_open
+from jobs.services.secrets import SecretsUnreadable
+
+_LATER_SECONDS = "10"
+#: Headers that say nothing about the message, or prove who sent it.
+_LEFT_OUT = frozenset({"authorization", "cookie", "host", "connection", "content-length", "accept-encoding"})
+
+
+@csrf_exempt
+@login_not_required
+@require_POST
+def hook(request: HttpRequest, job_uid: UUID, node_id: str) -> JsonResponse:
+    """202 once the message is on disk; 401 without proof, 404 where no such source is published, 413, 503 where too many wait."""
+    config, connection = _source(job_uid, node_id)
+    if config is None or connection is None:
+        return _refused(404, "no webhook is published at this address")
+    typed = WebhookSettings.model_validate(connection.config)
+    try:
+        body = request.body
+    except RequestDataTooBig:
+        return _refused(413, f"a message has at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes")
+    if not is_proven(connection, request.headers.get(typed.proof_header, ""), body):
+        return _refused(401, f"the header {typed.proof_header} does not prove this message: check the secret")
+    message = Message(body, headers=_told(request, typed), id=request.headers.get(typed.id_header, "")[:300])
+    try:
+        new = Spool(spool_path(settings.DATA_DIR, str(job_uid), node_id)).append([message], most=config.max_kept)
+    except SpoolFull as full:
+        answer = _refused(503, f"{full}: come again later")
+        answer["Retry-After"] = _LATER_SECONDS
+        return answer
+    return JsonResponse({"accepted": new, "repeated": new == 0}, status=202)
+
+
+def _source(job_uid: UUID, node_id: str) -> tuple[WebhookConfig | None, ConnectionSettings | None]:
+    """The webhook source of the published version, and its sender."""
+    job = Job.objects.filter(job_uid=job_uid, deleted_at=None).only("dag_definition", "project_id").first()
+    node: dict[str, Any] = json.loads(job.dag_definition or "{}").get("nodes", {}).get(node_id, {}) if job else {}
+    if job is None or node.get("type") != "source.webhook":
+        return None, None
+    try:
+        config = WebhookConfig.model_validate(node.get("config", {}))
+        row = Connection.objects.get(project_id=job.project_id, name=config.connection, kind="webhook")
+        return config, connection_open(row)
+    except (ValidationError, Connection.DoesNotExist, SecretsUnreadable):
+        return None, None
+
+
+def _told(request: HttpRequest, typed: WebhookSettings) -> dict[str, str]:
+    """The sender's headers without its proof."""
+    left_out = _LEFT_OUT | {typed.proof_header.lower()}
+    return {name.lower(): value[:2000] for name, value in request.headers.items() if name.lower() not in left_out}
+
+
+def _refused(status: int, message: str) -> JsonResponse:
+    return JsonResponse({"error": {"code": "hook.refused", "message": message, "problems": []}}, status=status)
+
+
+urlpatterns = [path("hooks/<uuid:job_uid>/<str:node_id>", hook, name="hook")]

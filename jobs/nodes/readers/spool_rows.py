@@ -1,0 +1,124 @@
+"""A spool as a Spark data source; its offset is the position of the last message read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from jobs.nodes.spool import Spool, Spooled
+
+SCHEMA = "position bigint, received timestamp, key string, headers map<string, string>, value binary"
+_ARROW = pa.schema(
+    [
+        ("position", pa.int64()),
+        ("received", pa.timestamp("us", tz="UTC")),
+        ("key", pa.string()),
+        ("headers", pa.map_(pa.string(), pa.string())),
+        ("value", pa.binary()),
+    ]
+)
+_ARROW_ROWS = 2_000
+
+
+@dataclass
+class Positions(InputPartition):
+    """Messages `after` + 1 … `upto`."""
+
+    after: int
+    upto: int
+
+
+class SpoolRows(DataSource):
+    """Options: `path` of the spool, `rows` of a batch at most, `start` ("earliest" or "latest"), `slots` tasks."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "pipeline_spool"
+
+    def schema(self) -> str:
+        return SCHEMA
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return SpoolReader(self._spool(), int(self.options["slots"]))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        return SpoolStreamReader(self._spool(), int(self.options["rows"]), self.options["start"], int(self.options["slots"]))
+
+    def _spool(self) -> Spool:
+        return Spool(Path(self.options["path"]))
+
+
+class SpoolReader(DataSourceReader):
+    """All that is kept now."""
+
+    def __init__(self, spool: Spool, slots: int) -> None:
+        self._spool = spool
+        self._slots = slots
+
+    def partitions(self) -> Sequence[Positions]:
+        """Never none: Spark would make up a partition of its own."""
+        return _split(self._spool.oldest() - 1, self._spool.newest(), self._slots) or [Positions(0, 0)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Positions)
+        return _record_batches(self._spool, partition)
+
+
+class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    def __init__(self, spool: Spool, rows: int, start: str, slots: int) -> None:
+        self._spool = spool
+        self._rows = rows
+        self._start = start
+        self._slots = slots
+        self._end: int | None = None
+
+    def initialOffset(self) -> dict[str, Any]:
+        return {"position": self._spool.newest() if self._start == "latest" else self._spool.oldest() - 1}
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        return ReadMaxRows(self._rows)
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._end = self._spool.newest()
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        most = limit.max_rows if isinstance(limit, ReadMaxRows) else self._rows
+        newest = self._spool.newest() if self._end is None else self._end
+        return {"position": max(int(start["position"]), min(newest, int(start["position"]) + most))}
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[Positions]:
+        return _split(int(start["position"]), int(end["position"]), self._slots)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Positions)
+        return _record_batches(self._spool, partition)
+
+
+def _split(after: int, upto: int, slots: int) -> list[Positions]:
+    size = max(-(-(upto - after) // slots), _ARROW_ROWS)
+    return [Positions(at, min(at + size, upto)) for at in range(after, upto, size)]
+
+
+def _record_batches(spool: Spool, partition: Positions) -> Iterator[pa.RecordBatch]:
+    messages = spool.read(partition.after, partition.upto)
+    while several := list(islice(messages, _ARROW_ROWS)):
+        yield _record_batch(several)
+
+
+def _record_batch(messages: Sequence[Spooled]) -> pa.RecordBatch:
+    columns = [
+        pa.array([one.position for one in messages], pa.int64()),
+        pa.array([round(one.received * 1_000_000) for one in messages], pa.timestamp("us", tz="UTC")),
+        pa.array([one.key for one in messages], pa.string()),
+        pa.array([list(one.headers.items()) for one in messages], pa.map_(pa.string(), pa.string())),
+        pa.array([one.value for one in messages], pa.binary()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=_ARROW)
