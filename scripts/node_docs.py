@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.dag.catalogue import NodeTypeSpec
-from jobs.nodes.base import ConnectionKind
+from jobs.nodes.connection_kind import ConnectionKind
 from jobs.nodes.registry import CONNECTION_KINDS, NODE_TYPES, REGISTRY
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "nodes"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from jobs.dag.catalogue import Family, JobTypeName, Port
-from jobs.nodes.form import form_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -269,35 +268,3 @@ class SinkFenced(NodeError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, permanent=False, kind="system")
-
-
-class ConnectionKind(ABC):
-    """A kind of system one can connect to: its form, its secrets, its test. One file below `connections/`."""
-
-    kind: ClassVar[str]
-    title: ClassVar[str]
-    icon: ClassVar[str]
-    Config: ClassVar[ConfigClass]
-    #: Names of secret fields with their labels; kept encrypted, never echoed.
-    secrets: ClassVar[Mapping[str, str]] = {}
-    #: Secret field → "field=value" of the form that needs it; the others are always needed.
-    secrets_when: ClassVar[Mapping[str, str]] = {}
-
-    @classmethod
-    def schema(cls) -> dict[str, Any]:
-        """JSON Schema of its form, without its secrets."""
-        return form_schema(cls.Config)
-
-    @abstractmethod
-    def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
-        """Try it step by step; stops at the first failing one. Never raises for an unreachable or refusing system."""
-
-
-@dataclass(frozen=True)
-class CheckStep:
-    """One step of a connection test: name (such as "port", "sign-in"), whether it held, and what was seen."""
-
-    name: str
-    ok: bool
-    message: str
-    milliseconds: int = 0

@@ -11,8 +11,9 @@ from typing import Any, cast, get_args
 
 from jobs.dag.catalogue import Catalogue, Family, JobTypeName, NodeTypeSpec, Port
 from jobs.dag.problems import Problem
-from jobs.nodes.base import ConnectionKind, Flow, NodeType, Sink, Source
+from jobs.nodes.base import Flow, NodeType, Sink, Source
 from jobs.nodes.config_problems import config_problems, config_resolved
+from jobs.nodes.connection_kind import ConnectionKind
 from jobs.nodes.form import form_schema
 
 ENTRY_POINT_GROUP = "pipeline_web.nodes"

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from jobs.dag.problems import Problem
 from jobs.models import Connection, Role
-from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits
+from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.config_problems import config_problems
+from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.connections import connection_users
 from jobs.selectors.refusals import Conflict, Invalid

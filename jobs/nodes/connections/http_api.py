@@ -8,7 +8,8 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits
+from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.form import hints
 
 HEADER_NAME = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"

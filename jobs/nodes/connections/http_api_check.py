@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from jobs.nodes.base import CheckStep, ConnectionSettings, Limits, NodeError
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.connection_kind import CheckStep
 from jobs.nodes.connections.http_api import HttpApiSettings
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import checked_addresses

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits, NodeError
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import brokers_reach, host_and_port
 from jobs.nodes.connections.kafka_settings import KafkaSettings

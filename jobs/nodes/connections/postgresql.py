@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits, NodeError
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.form import hints
 
 if TYPE_CHECKING:

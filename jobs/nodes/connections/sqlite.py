@@ -11,7 +11,8 @@ from typing import ClassVar
 from pydantic import Field
 
 from jobs.nodes import base
-from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits, NodeError
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.file_roots import allowed_path
 from jobs.nodes.form import hints
 

@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from jobs.nodes import base
-from jobs.nodes.base import CheckStep, ConnectionKind, ConnectionSettings, Limits
+from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.form import hints
 
 _HEADER = r"^[A-Za-z0-9-]+$"

@@ -1,0 +1,43 @@
+"""What every kind of connection is made of: its form, its secrets, its test."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from jobs.nodes.base import ConfigClass, ConnectionSettings, Limits
+from jobs.nodes.form import form_schema
+
+
+class ConnectionKind(ABC):
+    """A kind of system one can connect to: its form, its secrets, its test. One file below `connections/`."""
+
+    kind: ClassVar[str]
+    title: ClassVar[str]
+    icon: ClassVar[str]
+    Config: ClassVar[ConfigClass]
+    #: Names of secret fields with their labels; kept encrypted, never echoed.
+    secrets: ClassVar[Mapping[str, str]] = {}
+    #: Secret field → "field=value" of the form that needs it; the others are always needed.
+    secrets_when: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """JSON Schema of its form, without its secrets."""
+        return form_schema(cls.Config)
+
+    @abstractmethod
+    def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
+        """Try it step by step; stops at the first failing one. Never raises for an unreachable or refusing system."""
+
+
+@dataclass(frozen=True)
+class CheckStep:
+    """One step of a connection test: name (such as "port", "sign-in"), whether it held, and what was seen."""
+
+    name: str
+    ok: bool
+    message: str
+    milliseconds: int = 0
