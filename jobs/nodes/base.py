@@ -129,6 +129,8 @@ class NodeType(ABC, Generic[ConfigT]):
     changes_row_count: ClassVar[bool] = False
     #: The one line under the name on the node's card, with `{field}` for config values; drawn in the browser as `x-summary`.
     summary_template: ClassVar[str] = ""
+    #: Where others reach this node, below the installation's own address, with `{job_uid}` and `{node_id}`; drawn as `x-address`.
+    address_template: ClassVar[str] = ""
     own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {}  # config field → `${names}` it fills in itself; None: any
 
     def waits_for(self, context: NodeContext[ConfigT]) -> str:

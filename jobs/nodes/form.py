@@ -52,7 +52,7 @@ def connection_field(*kinds: str) -> Any:
     )
 
 
-def form_schema(model: type[BaseModel], *, summary: str = "") -> JsonSchemaValue:
+def form_schema(model: type[BaseModel], *, summary: str = "", address: str = "") -> JsonSchemaValue:
     """JSON Schema of `model` without references, in sentence case, its fields numbered in the order they are written."""
     schema = model.model_json_schema()
     definitions = schema.pop("$defs", {})
@@ -61,6 +61,8 @@ def form_schema(model: type[BaseModel], *, summary: str = "") -> JsonSchemaValue
     _worded(inlined)
     if summary:
         inlined["x-summary"] = summary
+    if address:
+        inlined["x-address"] = address
     return inlined
 
 

@@ -129,7 +129,7 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
         help=help_text,
         icon=node_type.icon,
         ports=_ports(node_type),
-        schema=form_schema(node_type.Config, summary=node_type.summary_template),
+        schema=form_schema(node_type.Config, summary=node_type.summary_template, address=node_type.address_template),
         job_types=node_type.job_types,
         config_problems=partial(config_problems, node_type.Config),
         resolved_config=partial(config_resolved, node_type.Config),

@@ -93,6 +93,7 @@ class WebhookSource(Source[WebhookConfig]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     summary_template = "{connection} · {format}"
+    address_template = "/hooks/{job_uid}/{node_id}"
 
     def resumes(self, config: WebhookConfig) -> bool:
         return True

@@ -9,6 +9,7 @@ import { typeWords } from '../canvas/type-words'
 import { StateGlyph } from '../../shared/state-glyph'
 import { inputColumns, useDocument, useEditor } from './editor-store'
 import { ConfigForm } from './form/config-form'
+import { NodeAddress } from './node-address'
 import { JobPanel } from './job-panel'
 import { useConnections } from './use-connections'
 
@@ -83,6 +84,7 @@ function NodePanel({ id }: { id: string }) {
             <span>{problem.message}</span>
           </p>
         ))}
+        {type?.available && <NodeAddress nodeId={id} type={type} />}
         {type?.available ? (
           <ConfigForm
             nodeId={id}

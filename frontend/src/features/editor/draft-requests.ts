@@ -12,6 +12,7 @@ export interface Draft {
 
 export interface JobHead {
   job_name: string
+  job_uid: string
   title: string
   version: number | null
 }
