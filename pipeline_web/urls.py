@@ -19,5 +19,6 @@ urlpatterns = [
     path("api/", include("jobs.api.urls")),
     path("", include("jobs.api.demo")),
     path("", include("jobs.api.hooks")),
+    path("favicon.ico", shell.favicon),
     re_path(r"^(?!static/|ws/|demo/|favicon\.ico$).*$", shell.shell, name="shell"),
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -14,6 +15,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 ENTRY = "src/main.tsx"
+FONT = "/inter-latin-wght-normal.woff2"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,30 @@ def shell(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
     except (OSError, ValueError, KeyError):
         return render(request, "not_built.html", status=503)
     return render(request, "shell.html", {"bundle": bundle, "static": settings.STATIC_URL})
+
+
+def font_of_pages() -> str:
+    """The address of the interface's letters for pages that it does not draw; "" while it was not built."""
+    manifest = Path(settings.FRONTEND_DIST) / ".vite" / "manifest.json"
+    try:
+        file = _font_read(str(manifest), manifest.stat().st_mtime_ns)
+    except (OSError, ValueError, KeyError):
+        return ""
+    return f"{settings.STATIC_URL}{file}" if file else ""
+
+
+@lru_cache(maxsize=4)
+def _font_read(path: str, changed: int) -> str:
+    manifest: dict[str, dict[str, Any]] = json.loads(Path(path).read_text())
+    return next((str(entry["file"]) for name, entry in manifest.items() if name.endswith(FONT)), "")
+
+
+@login_not_required
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponse:
+    """For those who ask for it where browsers did of old; pages name theirs themselves."""
+    icon = Path(__file__).resolve().parent.parent / "static" / "jobs" / "icon.svg"
+    return HttpResponse(icon.read_bytes(), content_type="image/svg+xml", headers={"Cache-Control": "public, max-age=86400"})
 
 
 @lru_cache(maxsize=4)

@@ -1,10 +1,13 @@
 """Signing in by password or by a one-time link, and signing out."""
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib.auth import authenticate, login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
@@ -12,6 +15,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
+from jobs.api.page_words import page_words
+from jobs.api.shell import font_of_pages
 from jobs.api.sign_in_attempts import attempt_failed, attempts_exceeded, attempts_forget
 from jobs.services.access import sign_in_link_open, sign_in_link_use
 
@@ -34,22 +39,35 @@ class SignInView(View):
         username, password = request.POST.get("username", ""), request.POST.get("password", "")
         address = request.META.get("REMOTE_ADDR", "")
         if attempts_exceeded(username=username, address=address):
-            response = _form(request, "Too many failed tries. Wait five minutes, or use a sign-in link.", status=429)
+            response = _form(request, "too_many", status=429)
             response["Retry-After"] = "300"
             return response
         plausible = len(username) <= _LONGEST and len(password) <= _LONGEST
         user = authenticate(request, username=username, password=password) if plausible else None
         if user is None:
             attempt_failed(username=username, address=address)
-            return _form(request, "The name or the password is wrong.", status=400)
+            return _form(request, "wrong", status=400)
         attempts_forget(username=username, address=address)
         login(request, user)
         return HttpResponseRedirect(_next(request))
 
 
+def _page(request: HttpRequest, template: str, shown: dict[str, Any], status: int = 200) -> HttpResponse:
+    """In the reader's language and the interface's letters."""
+    response = render(request, template, {"words": page_words(request), "font": font_of_pages(), **shown}, status=status)
+    patch_vary_headers(response, ("Accept-Language", "Cookie"))
+    return response
+
+
 def _form(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
-    shown = {"problem": problem, "username": request.POST.get("username", "")[:150], "next": _next(request), "embedded": settings.EMBEDDED}
-    return render(request, "sign_in.html", shown, status=status)
+    words = page_words(request)
+    shown = {
+        "problem": words[problem] if problem else "",
+        "username": request.POST.get("username", "")[:150],
+        "next": _next(request),
+        "embedded": settings.EMBEDDED,
+    }
+    return _page(request, "sign_in.html", shown, status)
 
 
 def _next(request: HttpRequest) -> str:
@@ -67,7 +85,7 @@ class SignInLinkView(View):
         link = sign_in_link_open(token)
         if link is None:
             return _dead_link(request)
-        return render(request, "sign_in_link.html", {"username": link.user.get_username()})
+        return _page(request, "sign_in_link.html", {"username": link.user.get_username()})
 
     def post(self, request: HttpRequest, token: str) -> HttpResponse:
         user = sign_in_link_use(token)
@@ -80,7 +98,7 @@ class SignInLinkView(View):
 def _dead_link(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return HttpResponseRedirect("/")
-    return render(request, "sign_in_link.html", {"username": ""}, status=410)
+    return _page(request, "sign_in_link.html", {"username": ""}, 410)
 
 
 @require_POST
@@ -93,4 +111,4 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @login_not_required
 def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form that was sent without, or with an old, CSRF token: usually a page that was open for long."""
-    return render(request, "refused.html", status=403)
+    return _page(request, "refused.html", {}, 403)

@@ -22,7 +22,9 @@ _NOT_RESTORABLE = {
 
 def checkpoints_visible(user: "User | AnonymousUser") -> QuerySet[Checkpoint]:
     """Every checkpoint of the user's projects, with its execution and job."""
-    rows = Checkpoint.objects.select_related("execution__job").defer("execution__error_stack_trace", "execution__job__dag_definition")
+    rows = Checkpoint.objects.select_related("execution__job__project").defer(
+        "execution__error_stack_trace", "execution__job__dag_definition"
+    )
     if user.is_authenticated and user.is_active and user.is_superuser:
         return rows
     return rows.filter(execution__job__project__in=projects_visible(user))
@@ -38,7 +40,7 @@ def checkpoint_get(*, user: "User | AnonymousUser", checkpoint_id: int) -> Check
 
 def checkpoint_message_out(row_id: int) -> CheckpointOut | None:
     """One checkpoint as live messages carry it, whoever listens; None when it is gone."""
-    row = Checkpoint.objects.select_related("execution__job").filter(pk=row_id).first()
+    row = Checkpoint.objects.select_related("execution__job__project").filter(pk=row_id).first()
     return checkpoint_out(row) if row else None
 
 
@@ -54,6 +56,7 @@ def checkpoint_out(row: Checkpoint) -> CheckpointOut:
         execution_id=row.execution_id,
         job_name=row.execution.job_name,
         job_title=row.execution.job.title or row.execution.job_name,
+        project=row.execution.job.project.slug,
         generation=row.generation,
         checkpoint_id=row.checkpoint_id,
         checkpoint_type=cast(Literal["STREAMING", "ROLLER", "SQL_TASK"], row.checkpoint_type),

@@ -20,8 +20,8 @@ JOINED = SPAN / 480
 Run = tuple[datetime, datetime | None, str, str]
 
 
-def lanes_out(visible: QuerySet[Execution], rates: Mapping[str, MetricSample], now: datetime) -> list[LaneOut]:
-    """Jobs with something unfinished first, then the most recently started; at most 20."""
+def lanes_out(visible: QuerySet[Execution], rates: Mapping[str, MetricSample], now: datetime) -> tuple[list[LaneOut], int]:
+    """Jobs with something unfinished first, then the most recently started, at most 20; and how many ran in all."""
     begin = now - SPAN
     started = visible.filter(job__deleted_at=None, start_time__isnull=False)
     columns = ("job_name", "job__title", "execution_id", "status", "start_time", "end_time", "id")
@@ -34,9 +34,10 @@ def lanes_out(visible: QuerySet[Execution], rates: Mapping[str, MetricSample], n
         titles.setdefault(job_name, title or job_name)
         found.setdefault(job_name, []).append((max(start or begin, begin), end, status, execution_id))
     order = sorted(found, key=lambda name: all(status not in UNFINISHED for _, _, status, _ in found[name]))[:LANES]
-    return [
+    lanes = [
         LaneOut(job_name=name, title=titles[name], spans=joined(found[name]), in_per_second=_rate(found[name], rates)) for name in order
     ]
+    return lanes, len(found)
 
 
 def joined(newest_first: list[Run]) -> list[SpanOut]:

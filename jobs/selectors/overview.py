@@ -32,6 +32,7 @@ def overview_out(user: "User") -> OverviewOut:
     rates = rates_now([execution_id for execution_id, _ in leased])
     schedules = _schedules(user)
     attention, attention_count = attention_out(visible, failing, now)
+    lanes, lane_count = lanes_out(visible, rates, now)
     return OverviewOut(
         health=tasks_trouble(),
         jobs=jobs_visible(user).count(),
@@ -44,7 +45,8 @@ def overview_out(user: "User") -> OverviewOut:
         attention=attention,
         attention_count=attention_count,
         chart=chart_out(visible, now),
-        lanes=lanes_out(visible, rates, now),
+        lanes=lanes,
+        lane_count=lane_count,
         next_starts=_next_starts(schedules, now),
     )
 

@@ -116,6 +116,13 @@ def test_a_lane_joins_runs_of_one_state_and_keeps_the_others_apart(browser: Clie
     assert lanes[0]["spans"][0]["from"] >= (timezone.now() - timedelta(hours=24, minutes=1)).isoformat()[:16]
 
 
+def test_twenty_lanes_are_sent_and_how_many_jobs_ran(browser: Client, editor: User) -> None:
+    for number in range(22):
+        running(job(editor, f"stream-{number}"))
+    found = browser.get("/api/overview").json()
+    assert (len(found["lanes"]), found["lane_count"]) == (20, 22)
+
+
 def test_next_starts_come_in_order_with_words(browser: Client, editor: User) -> None:
     for name, expression in (("later", "0 0 1 1 *"), ("soon", "* * * * *"), ("off", "* * * * *")):
         job(editor, name)

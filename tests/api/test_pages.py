@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from jobs.api import page_words
 from jobs.models import AuditEntry, Driver, DriverStatus, SignInLink
 from jobs.services.access import sign_in_link_create
 from tests.api.rows import job
@@ -31,6 +32,43 @@ def test_the_right_password_leads_where_one_wanted_to_go(client: Client, editor:
 def test_signing_in_never_leads_to_another_site(client: Client, editor: User, wanted: str) -> None:
     answer = client.post("/sign-in", {"username": "erin", "password": PASSWORD, "next": wanted})
     assert answer["Location"] == "/"
+
+
+@pytest.mark.parametrize(
+    ("headers", "cookie", "words"),
+    [
+        ({}, "", "Password"),
+        ({"accept-language": "zh-CN,zh;q=0.9"}, "", "密码"),
+        ({"accept-language": "zh-CN,zh;q=0.9"}, "en", "Password"),
+        ({"accept-language": "en-GB"}, "zh", "密码"),
+    ],
+)
+def test_the_sign_in_page_speaks_the_chosen_language_else_the_browsers(
+    client: Client, headers: dict[str, str], cookie: str, words: str
+) -> None:
+    if cookie:
+        client.cookies["pipeline-web-language"] = cookie
+    page = client.get("/sign-in", headers=headers).content.decode()
+    assert f">{words}</label>" in page
+    assert f'<html lang="{"zh" if words == "密码" else "en"}">' in page
+
+
+def test_a_refused_sign_in_is_told_in_the_same_language(client: Client, editor: User) -> None:
+    answer = client.post("/sign-in", {"username": "erin", "password": "wrong"}, headers={"accept-language": "zh-CN"})
+    assert "用户名或密码错误。" in answer.content.decode()
+
+
+def test_every_word_of_the_pages_is_there_in_both_languages() -> None:
+    assert page_words._EN.keys() == page_words._ZH.keys()
+
+
+def test_the_sign_in_page_has_the_letters_of_the_interface(client: Client, built: Path) -> None:
+    assert 'url("/static/assets/inter-3.woff2")' in client.get("/sign-in").content.decode()
+
+
+def test_the_icon_is_served_where_browsers_look_for_it(client: Client) -> None:
+    answer = client.get("/favicon.ico")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "image/svg+xml")
 
 
 @pytest.mark.parametrize("name", ["erin", "nobody"])
@@ -142,6 +180,7 @@ def built(tmp_path: Path, settings: object) -> Path:
     """A front end as Vite leaves it."""
     manifest = {
         "src/main.tsx": {"file": "assets/main-1.js", "imports": ["_lib-2.js"], "css": ["assets/main-1.css"], "isEntry": True},
+        "node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2": {"file": "assets/inter-3.woff2"},
         "_lib-2.js": {"file": "assets/lib-2.js", "css": ["assets/lib-2.css"]},
     }
     (tmp_path / ".vite").mkdir()

@@ -66,7 +66,8 @@ def test_the_list_is_newest_first_and_has_every_column(execution: Execution, vie
     kept(execution, label="second")
     page = send(viewer, "GET", "/api/checkpoints?page_size=1")
     (newest,) = page["results"]
-    assert (newest["checkpoint_id"], newest["label"], newest["job_name"], newest["restorable"]) == (2, "second", "numbers", True)
+    assert (newest["checkpoint_id"], newest["label"], newest["job_name"], newest["project"]) == (2, "second", "numbers", "default")
+    assert newest["restorable"]
     assert {field.column for field in Checkpoint._meta.fields} <= set(newest)
     (older,) = send(viewer, "GET", page["next"])["results"]
     assert older["checkpoint_id"] == 1

@@ -1106,6 +1106,8 @@ export interface components {
             job_name: string;
             /** Job Title */
             job_title: string;
+            /** Project */
+            project: string;
             /**
              * Generation
              * Format: uuid
@@ -2078,7 +2080,7 @@ export interface components {
          * OverviewOut
          * @description Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one.
          *
-         *     `attention` holds the worst 20 of `attention_count`.
+         *     `attention` holds the worst 20 of `attention_count`, `lanes` at most 20 of the `lane_count` jobs that ran in the last 24 hours.
          *     `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
          */
         OverviewOut: {
@@ -2105,6 +2107,8 @@ export interface components {
             chart: components["schemas"]["ChartOut"];
             /** Lanes */
             lanes: components["schemas"]["LaneOut"][];
+            /** Lane Count */
+            lane_count: number;
             /** Next Starts */
             next_starts: components["schemas"]["NextStartOut"][];
         };

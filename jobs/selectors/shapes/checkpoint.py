@@ -14,6 +14,7 @@ class CheckpointOut(Shape):
     execution_id: str
     job_name: str
     job_title: str
+    project: str
     generation: UUID
     checkpoint_id: int
     checkpoint_type: Literal["STREAMING", "ROLLER", "SQL_TASK"]

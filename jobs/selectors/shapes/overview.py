@@ -55,7 +55,7 @@ class NextStartOut(Shape):
 class OverviewOut(Shape):
     """Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one.
 
-    `attention` holds the worst 20 of `attention_count`.
+    `attention` holds the worst 20 of `attention_count`, `lanes` at most 20 of the `lane_count` jobs that ran in the last 24 hours.
     `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
     """
 
@@ -71,6 +71,7 @@ class OverviewOut(Shape):
     attention_count: int
     chart: ChartOut
     lanes: list[LaneOut]
+    lane_count: int
     next_starts: list[NextStartOut]
 
 

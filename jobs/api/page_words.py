@@ -1,0 +1,60 @@
+"""The words of the pages before the interface: signing in. In the language chosen in the interface, else the browser's."""
+
+from collections.abc import Mapping
+
+from django.http import HttpRequest
+from django.utils import translation
+
+#: The interface keeps the reader's choice under this name, for the pages that it does not draw itself.
+LANGUAGE_COOKIE = "pipeline-web-language"
+
+_EN = {
+    "lang": "en",
+    "title": "Sign in",
+    "about": "Design, run, watch and rewind Spark pipelines.",
+    "name": "Name",
+    "password": "Password",
+    "sign_in": "Sign in",
+    "no_password": "No password yet?",
+    "prints_link": "prints a link that signs you in.",
+    "wrong": "The name or the password is wrong.",
+    "too_many": "Too many failed tries. Wait five minutes, or use a sign-in link.",
+    "welcome": "Welcome",
+    "once": "This link signs you in once, as",
+    "continue": "Continue",
+    "dead": "This link no longer works",
+    "dead_why": "It was used already, or it is older than ten minutes.",
+    "prints_fresh": "prints a fresh one.",
+    "with_password": "Sign in with a password",
+    "once_more": "Please try once more",
+    "once_more_why": "The page was open for too long, or cookies are blocked. Nothing was changed.",
+    "back": "Back to Pipeline Web",
+}
+
+_ZH = {
+    "lang": "zh",
+    "title": "登录",
+    "about": "设计、运行、监控和回退 Spark 管道。",
+    "name": "用户名",
+    "password": "密码",
+    "sign_in": "登录",
+    "no_password": "还没有密码？",
+    "prints_link": "会输出一个登录链接。",
+    "wrong": "用户名或密码错误。",
+    "too_many": "失败次数过多。请等待五分钟，或使用登录链接。",
+    "welcome": "欢迎",
+    "once": "此链接可登录一次，用户为",
+    "continue": "继续",
+    "dead": "此链接已失效",
+    "dead_why": "它已被使用，或已超过十分钟。",
+    "prints_fresh": "会输出一个新的链接。",
+    "with_password": "使用密码登录",
+    "once_more": "请再试一次",
+    "once_more_why": "页面打开时间过长，或 Cookie 被阻止。没有任何更改。",
+    "back": "返回 Pipeline Web",
+}
+
+
+def page_words(request: HttpRequest) -> Mapping[str, str]:
+    chosen = request.COOKIES.get(LANGUAGE_COOKIE) or translation.get_language_from_request(request)
+    return _ZH if chosen.startswith("zh") else _EN
