@@ -5,26 +5,22 @@ from rest_framework.response import Response
 
 from jobs.api.base import ApiView, answer, answer_list, body_read, described
 from jobs.selectors.job_details import job_detail
-from jobs.selectors.jobs import job_get, jobs_visible
+from jobs.selectors.jobs import job_get, jobs_for_lists, jobs_out, jobs_visible
 from jobs.selectors.shapes.base import Body, Shape
-from jobs.selectors.shapes.job import JobDetailOut
+from jobs.selectors.shapes.job import JobDetailOut, JobOut
 from jobs.services.examples import EXAMPLES, example_reset
 
 
-class ExampleOut(Shape):
-    job_name: str
-
-
 class ExampleList(Shape):
-    results: list[ExampleOut]
+    results: list[JobOut]
     next: str | None
 
 
 class ExamplesView(ApiView):
-    @described("The example jobs that can be set back", responds=ExampleList, tag="examples")
+    @described("The example jobs: they can be run at once, and set back", responds=ExampleList, tag="examples")
     def get(self, request: Request) -> Response:
-        names = jobs_visible(self.user()).filter(job_name__in=EXAMPLES).order_by("job_name").values_list("job_name", flat=True)
-        return answer_list([ExampleOut(job_name=name) for name in names])
+        rows = jobs_for_lists(jobs_visible(self.user())).filter(job_name__in=EXAMPLES).order_by("job_name")
+        return answer_list(jobs_out(list(rows)))
 
 
 class ExampleResetView(ApiView):

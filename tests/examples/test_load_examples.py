@@ -183,7 +183,9 @@ def test_resetting_over_rest(admin):
     job = streaming_example(admin)
     browser = Client()
     browser.force_login(admin)
-    assert [row["job_name"] for row in browser.get("/api/examples").json()["results"]] == sorted(EXAMPLES)
+    examples = browser.get("/api/examples").json()["results"]
+    assert [row["job_name"] for row in examples] == sorted(EXAMPLES)
+    assert all(row["title"] and row["version"] for row in examples)
     day_feed(incoming_folder())
     answer = browser.post(f"/api/examples/{job.job_name}/reset", {}, content_type="application/json")
     assert (answer.status_code, answer.json()["job_name"]) == (200, job.job_name)

@@ -216,7 +216,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The example jobs that can be set back
+         * The example jobs: they can be run at once, and set back
          * @description A view of the API; signed-in users only unless it says otherwise.
          */
         get: operations["examples_get"];
@@ -1601,14 +1601,9 @@ export interface components {
         /** ExampleList */
         ExampleList: {
             /** Results */
-            results: components["schemas"]["ExampleOut"][];
+            results: components["schemas"]["JobOut"][];
             /** Next */
             next: string | null;
-        };
-        /** ExampleOut */
-        ExampleOut: {
-            /** Job Name */
-            job_name: string;
         };
         /**
          * ExecutionOut

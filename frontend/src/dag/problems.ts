@@ -1,6 +1,6 @@
 /** Problems sorted to the node, edge and field they belong to. */
 
-import type { DagDocument, Problem } from './document'
+import type { DagDocument, NodeType, Problem } from './document'
 
 export const nodeProblems = (problems: Problem[], nodeId: string) => problems.filter((problem) => problem.node_id === nodeId)
 
@@ -14,6 +14,18 @@ export function configPath(problem: Problem, nodeId: string): string[] | null {
   const parts = problem.pointer.split('/').slice(1).map(unescape)
   if (parts[0] !== 'nodes' || parts[1] !== nodeId || parts[2] !== 'config') return null
   return parts.slice(3)
+}
+
+const escaped = (words: string) => words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** The field that a problem of a whole config speaks of: the first whose name or title stands in its sentence. */
+export function namedField({ message, code }: Problem, type: Pick<NodeType, 'schema'> | undefined): string | null {
+  if (!code.startsWith('config.')) return null
+  const fields = Object.entries((type?.schema.properties ?? {}) as Record<string, { title?: string }>)
+  const places = fields.flatMap(([name, { title }]) =>
+    [name, title ?? name].map((words) => ({ name, at: new RegExp(`(?<![\\w"'])${escaped(words)}(?![\\w"'])`, 'i').exec(message)?.index ?? -1 })).filter(({ at }) => at >= 0),
+  )
+  return places.sort((one, other) => one.at - other.at)[0]?.name ?? null
 }
 
 /** Problems that need the person's attention first: errors, in the order of the document's nodes. */

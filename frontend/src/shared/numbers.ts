@@ -16,6 +16,7 @@ export const count = (value: number | null | undefined): string => {
 export const short = (value: number | null | undefined): string => {
   if (value == null || !Number.isFinite(value)) return NO_VALUE
   if (value > 0 && value < 10) return String(Math.round(value * 10) / 10)
+  if (value < 1000) return String(Math.round(value))
   return compact.format(value).replace('K', 'k')
 }
 

@@ -8,6 +8,7 @@ import { useNavigate } from 'react-router'
 import { withQuery } from '../../api/pages'
 import { request } from '../../api/request'
 import type { SearchHit } from '../../api/types'
+import { useMay } from '../../api/use-may'
 
 const ICONS: Record<SearchHit['kind'], Icon> = { job: IconListDetails, node: IconHierarchy, execution: IconPlayerPlay, checkpoint: IconBookmark }
 
@@ -30,11 +31,11 @@ function useCommands(words: string, { onClose, onShortcuts }: Props): Entry[] {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const { setColorScheme } = useMantineColorScheme()
+  const edits = useMay()('EDITOR')
   const go = (to: string) => () => void navigate(to)
   const commands: [string, () => void][] = [
     ...(['home', 'jobs', 'executions', 'checkpoints', 'connections'] as const).map((place): [string, () => void] => [t('goTo', { place: t(place) }), go(place === 'home' ? '/' : `/${place}`)]),
-    [t('newJob'), go('/jobs?new=1')],
-    [t('importJobs'), go('/jobs?import=1')],
+    ...(edits ? [[t('newJob'), go('/jobs?new=1')] as [string, () => void], [t('importJobs'), go('/jobs?import=1')] as [string, () => void]] : []),
     [t('theme.toLight'), () => setColorScheme('light')],
     [t('theme.toDark'), () => setColorScheme('dark')],
     [t('shortcuts'), onShortcuts],

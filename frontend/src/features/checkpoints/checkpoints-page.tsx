@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { usePagedList, withQuery } from '../../api/pages'
 import type { Checkpoint } from '../../api/types'
+import { useMay } from '../../api/use-may'
 import { checkpointColumns, isPinned, isSavepoint, largestOf } from '../../shared/checkpoints/checkpoint-columns'
 import { CheckpointDetail } from '../../shared/checkpoints/checkpoint-detail'
 import '../../shared/checkpoints/i18n'
@@ -69,6 +70,7 @@ export default function CheckpointsPage() {
   const beside = selected !== undefined
   const columns = useMemo(() => checkpointColumns(t, { largest: largestOf(rows ?? []), withJob: true, beside }), [t, rows, beside])
   const said = useStateWord()
+  const operates = useMay()('OPERATOR')
   const all = { value: '', label: t('shared:all') }
   const filtered = Boolean(q || job || state || kept)
   return (
@@ -78,9 +80,11 @@ export default function CheckpointsPage() {
           <h1>{t('title')}</h1>
           {rows && <span className="pw-12 pw-3">{t(list.hasMore ? 'shownFirst' : 'shown', { count: rows.length })}</span>}
           <span className="pw-grow" />
-          <Button leftSection={<IconEraser size={14} />} onClick={() => setCleaning(true)}>
-            {t('cleanup.act')}
-          </Button>
+          {operates && (
+            <Button leftSection={<IconEraser size={14} />} onClick={() => setCleaning(true)}>
+              {t('cleanup.act')}
+            </Button>
+          )}
         </div>
         {rows && rows.length > 0 && <Strip rows={rows} />}
         <div className="pw-filters">

@@ -13,6 +13,8 @@ import { SecretField } from './secret-field'
 interface Props {
   kind: ConnectionKind
   connection: Connection | null
+  /** The reader's role lets them look only. */
+  readOnly?: boolean
   onSaved: (connection: Connection) => void
   onCancel: () => void
 }
@@ -37,7 +39,7 @@ function refusalOf(error: unknown): Refusal {
 }
 
 /** One column, one level: name, the kind's fields, its secrets. */
-export function ConnectionForm({ kind, connection, onSaved, onCancel }: Props) {
+export function ConnectionForm({ kind, connection, readOnly = false, onSaved, onCancel }: Props) {
   const { t } = useTranslation(['connections', 'shared'])
   const fields = fieldsOf(kind)
   const [name, setName] = useState(connection?.name ?? '')
@@ -74,7 +76,8 @@ export function ConnectionForm({ kind, connection, onSaved, onCancel }: Props) {
       .map((field) => <ConfigField key={field.name} field={field} value={config[field.name]} error={refused.fields[field.name]} onChange={(value) => change(field.name, value)} />)
   const order: ('label' | 'input' | 'error' | 'description')[] = ['label', 'input', 'error', 'description']
   return (
-    <form className="pw-form-column" onSubmit={(event) => void save(event)}>
+    <form onSubmit={(event) => void save(event)}>
+      <fieldset className="pw-form-column pw-plain-fieldset" disabled={readOnly}>
       <TextInput data-autofocus label={t('form.name')} description={t('form.nameHelp')} value={name} maxLength={100} error={refused.fields.name} inputWrapperOrder={order} onChange={(event) => setName(event.currentTarget.value)} />
       <Textarea label={t('form.description')} value={description} maxLength={500} autosize minRows={1} maxRows={4} onChange={(event) => setDescription(event.currentTarget.value)} />
       {!connection && <ProjectField value={project} onChange={setProject} />}
@@ -93,12 +96,13 @@ export function ConnectionForm({ kind, connection, onSaved, onCancel }: Props) {
           {refused.whole}
         </p>
       )}
-      <div className="pw-form-acts">
+      {!readOnly && <div className="pw-form-acts">
         <Button onClick={onCancel}>{t('shared:cancel')}</Button>
         <Button type="submit" variant="filled" loading={busy} disabled={!name.trim()}>
           {t(connection ? 'form.save' : 'form.create')}
         </Button>
-      </div>
+      </div>}
+      </fieldset>
     </form>
   )
 }

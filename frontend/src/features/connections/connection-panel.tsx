@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import type { Connection, ConnectionKind } from '../../api/types'
+import { useMay } from '../../api/use-may'
 import { useAct } from '../../shared/use-act'
 import { ConnectionForm } from './connection-form'
 import { deleteConnection } from './connection-requests'
@@ -38,6 +39,7 @@ function DeleteDialog({ connection, onClose, onDone }: { connection: Connection;
 export function ConnectionPanel({ connection, kind, onClose, onChange }: Props) {
   const { t } = useTranslation(['connections', 'shared'])
   const [deleting, setDeleting] = useState(false)
+  const edits = useMay()('EDITOR', connection.project)
   return (
     <aside className="pw-connection" aria-label={connection.name}>
       <div className="pw-connection-head">
@@ -45,16 +47,18 @@ export function ConnectionPanel({ connection, kind, onClose, onChange }: Props) 
           {connection.name}
         </b>
         <span className="pw-chip">{kind?.title ?? connection.kind}</span>
-        <ActionIcon variant="subtle" color="gray" aria-label={t('delete.act')} disabled={connection.used_by.length > 0} title={connection.used_by.length > 0 ? t('delete.used') : t('delete.act')} onClick={() => setDeleting(true)}>
-          <IconTrash size={14} />
-        </ActionIcon>
+        {edits && (
+          <ActionIcon variant="subtle" color="gray" aria-label={t('delete.act')} disabled={connection.used_by.length > 0} title={connection.used_by.length > 0 ? t('delete.used') : t('delete.act')} onClick={() => setDeleting(true)}>
+            <IconTrash size={14} />
+          </ActionIcon>
+        )}
         <ActionIcon variant="subtle" color="gray" aria-label={t('shared:close')} onClick={onClose}>
           <IconX size={16} />
         </ActionIcon>
       </div>
       <div className="pw-connection-body">
-        <TestPanel key={connection.id} connection={connection} onTested={onChange} />
-        {kind ? <ConnectionForm key={connection.id} kind={kind} connection={connection} onSaved={onChange} onCancel={onClose} /> : <p className="pw-help">{t('unknownKind', { kind: connection.kind })}</p>}
+        {edits && <TestPanel key={connection.id} connection={connection} onTested={onChange} />}
+        {kind ? <ConnectionForm key={connection.id} kind={kind} connection={connection} readOnly={!edits} onSaved={onChange} onCancel={onClose} /> : <p className="pw-help">{t('unknownKind', { kind: connection.kind })}</p>}
         <section className="pw-used">
           <h3>{t('usedBy', { count: connection.used_by.length })}</h3>
           {connection.used_by.map((job) => (

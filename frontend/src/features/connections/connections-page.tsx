@@ -4,9 +4,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Connection, ConnectionKind } from '../../api/types'
+import { useMay } from '../../api/use-may'
 import { DataTable, type Column } from '../../shared/data-table'
 import { Failure } from '../../shared/failure'
 import { FilterMenu } from '../../shared/filter-menu'
+import { NoProject, useIsWithoutProject } from '../../shared/no-project'
 import { Notice } from '../../shared/notice'
 import { RelativeTime } from '../../shared/relative-time'
 import { SearchField } from '../../shared/search-field'
@@ -73,7 +75,9 @@ export default function ConnectionsPage() {
   const columns = useColumns(byKind, selected !== undefined)
   const refetch = () => void list.refetch()
   const all = { value: '', label: t('shared:all') }
-  const act = (
+  const edits = useMay()('EDITOR')
+  const alone = useIsWithoutProject()
+  const act = edits && (
     <Button variant="filled" leftSection={<IconPlus size={14} />} onClick={() => setCreating('1')}>
       {t('new.act')}
     </Button>
@@ -94,11 +98,11 @@ export default function ConnectionsPage() {
         {list.error && <Failure error={list.error} what={t('title')} retry={refetch} />}
         <div className="pw-table-wrap pw-grow">
           {rows?.length !== 0 && !(list.error && !rows) && <DataTable label={t('title')} columns={columns} rows={rows} keyOf={(row) => row.id} loading={list.isPending} selected={selected?.id ?? null} onRow={(row) => setChosen(String(row.id) === chosen ? '' : String(row.id))} />}
-          {rows?.length === 0 && (q || kind ? <Notice page title={t('noneFound')} /> : <Notice page title={t('none')} acts={act}>{t('noneHelp')}</Notice>)}
+          {rows?.length === 0 && (alone ? <NoProject /> : q || kind ? <Notice page title={t('noneFound')} /> : <Notice page title={t('none')} acts={act}>{t('noneHelp')}</Notice>)}
         </div>
       </div>
       {selected && <ConnectionPanel connection={selected} kind={byKind.get(selected.kind)} onClose={() => setChosen('')} onChange={refetch} />}
-      {creating && <NewConnection kinds={kinds.data ?? []} onClose={() => setCreating('')} onSaved={(made) => { refetch(); setChosen(String(made.id)); setCreating('') }} />}
+      {creating && edits && <NewConnection kinds={kinds.data ?? []} onClose={() => setCreating('')} onSaved={(made) => { refetch(); setChosen(String(made.id)); setCreating('') }} />}
     </main>
   )
 }

@@ -15,15 +15,36 @@ import { useConnections } from './use-connections'
 
 function NodeName({ id, name }: { id: string; name: string }) {
   const { t } = useTranslation('canvas')
+  const readOnly = useEditor((state) => state.readOnly)
   return (
     <TextInput
       variant="unstyled"
       className="pw-panel-name"
       value={name}
       maxLength={200}
+      readOnly={readOnly}
       aria-label={t('nodeName')}
       onChange={(event) => useEditor.getState().changeNode(id, { name: event.currentTarget.value }, `name/${id}`)}
     />
+  )
+}
+
+function NodeMenu({ id, name }: { id: string; name: string }) {
+  const { t } = useTranslation('canvas')
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('actionsOf', { name })}>
+          <IconDots size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => void navigator.clipboard.writeText(useEditor.getState().copy())}>{t('copyNode')}</Menu.Item>
+        <Menu.Item color="red" onClick={() => useEditor.getState().remove([id])}>
+          {t('deleteNode')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   )
 }
 
@@ -34,6 +55,7 @@ function NodePanel({ id }: { id: string }) {
   const problems = useEditor((state) => state.problems)
   const schemas = useEditor((state) => state.schemas)
   const focusField = useEditor((state) => state.focusField)
+  const readOnly = useEditor((state) => state.readOnly)
   const connections = useConnections()
   const [showsHelp, setShowsHelp] = useState(false)
   const node = document.nodes[id]
@@ -41,6 +63,7 @@ function NodePanel({ id }: { id: string }) {
   const mine = nodeProblems(problems, id)
   const elsewhere = mine.filter((problem) => !problem.pointer.includes('/config/'))
   const out = schemas[id]?.out
+  const columns = inputColumns(document, schemas, id)
   return (
     <>
       <header className="pw-panel-head">
@@ -54,24 +77,12 @@ function NodePanel({ id }: { id: string }) {
             <IconHelp size={16} stroke={1.75} />
           </ActionIcon>
         </Tooltip>
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" aria-label={t('actionsOf', { name: node.name })}>
-              <IconDots size={16} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={() => void navigator.clipboard.writeText(useEditor.getState().copy())}>{t('copyNode')}</Menu.Item>
-            <Menu.Item color="red" onClick={() => useEditor.getState().remove([id])}>
-              {t('deleteNode')}
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
+        {!readOnly && <NodeMenu id={id} name={node.name} />}
         <ActionIcon variant="subtle" color="gray" aria-label={t('closePanel')} onClick={() => useEditor.getState().select([])}>
           <IconX size={16} />
         </ActionIcon>
       </header>
-      <div className="pw-panel-body">
+      <fieldset className="pw-panel-body" disabled={readOnly}>
         {showsHelp && type && (
           <div className="pw-about">
             <p>{typeWords(t, type).help}</p>
@@ -79,7 +90,7 @@ function NodePanel({ id }: { id: string }) {
           </div>
         )}
         {elsewhere.map((problem) => (
-          <p key={problem.code + problem.message} className="pw-field-error" role="alert">
+          <p key={problem.code + problem.message} className={`pw-field-error${problem.severity === 'error' ? '' : ' pw-field-warning'}`} role="alert">
             <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} />
             <span>{problem.message}</span>
           </p>
@@ -91,7 +102,8 @@ function NodePanel({ id }: { id: string }) {
             type={type}
             config={node.config}
             problems={mine}
-            columns={inputColumns(document, schemas, id)}
+            columns={columns}
+            readOnly={readOnly}
             connections={connections}
             focusField={focusField}
             onChange={(config, field) => useEditor.getState().changeNode(id, { config }, `config/${id}/${field}`)}
@@ -99,8 +111,8 @@ function NodePanel({ id }: { id: string }) {
         ) : (
           <p className="pw-empty">{type?.unavailable_reason || t('notInstalledHelp', { type: node.type })}</p>
         )}
-      </div>
-      <footer className="pw-panel-foot">{out ? t('columnsOut', { count: out.length }) : t('noSchema')}</footer>
+      </fieldset>
+      <footer className="pw-panel-foot">{out ? t('columnsOut', { count: out.length }) : columns.length > 0 ? t('columnsIn', { count: columns.length }) : t('noSchema')}</footer>
     </>
   )
 }

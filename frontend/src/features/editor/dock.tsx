@@ -4,7 +4,7 @@ import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { lessName } from '../../dag/less-name'
-import { ordered } from '../../dag/problems'
+import { ordered, worst } from '../../dag/problems'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTab } from './preview-tab'
@@ -14,7 +14,8 @@ function Problems() {
   const document = useDocument()
   const problems = useEditor((state) => state.problems)
   const analysing = useEditor((state) => state.analysing)
-  if (problems.length === 0) return <p className="pw-empty">{t(analysing ? 'noProblemsYet' : 'noProblems')}</p>
+  const readOnly = useEditor((state) => state.readOnly)
+  if (problems.length === 0) return <p className="pw-empty">{t(analysing ? 'noProblemsYet' : readOnly ? 'noProblemsRead' : 'noProblems')}</p>
   return (
     <ul className="pw-problems">
       {ordered(problems, document).map((problem, index) => (
@@ -82,7 +83,8 @@ const BODIES: Record<string, () => ReactNode> = { preview: PreviewTab, schema: S
 export function Dock() {
   const { t } = useTranslation('canvas')
   const [search, setSearch] = useSearchParams()
-  const errors = useEditor((state) => state.problems.length)
+  const problems = useEditor((state) => state.problems)
+  const readOnly = useEditor((state) => state.readOnly)
   const analysing = useEditor((state) => state.analysing)
   const [open, setOpen] = useState(true)
   const tab = search.get('dock') ?? 'problems'
@@ -97,10 +99,10 @@ export function Dock() {
         }}
       >
         <Tabs.List>
-          <Tabs.Tab value="problems" rightSection={errors > 0 ? <span className="pw-count-bad">{errors}</span> : undefined}>
+          <Tabs.Tab value="problems" rightSection={problems.length > 0 ? <span className={worst(problems)?.severity === 'error' ? 'pw-count-bad' : 'pw-count-warn'}>{problems.length}</span> : undefined}>
             {t('problems')}
           </Tabs.Tab>
-          <Tabs.Tab value="preview">{t('preview.tab')}</Tabs.Tab>
+          {!readOnly && <Tabs.Tab value="preview">{t('preview.tab')}</Tabs.Tab>}
           <Tabs.Tab value="schema">{t('schema')}</Tabs.Tab>
           <Tabs.Tab value="json">JSON</Tabs.Tab>
           {analysing && <span className="pw-dock-note">{t('checking')}</span>}

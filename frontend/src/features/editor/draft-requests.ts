@@ -1,6 +1,7 @@
 import type { DagDocument, Layout, NodeType, Problem, Schemas } from '../../dag/document'
 import { ApiError, request } from '../../api/request'
 import type { Preview } from '../../api/types'
+import type { Role } from '../../api/use-may'
 import { useEditor } from './editor-store'
 
 export interface Draft {
@@ -15,6 +16,8 @@ export interface JobHead {
   job_uid: string
   title: string
   version: number | null
+  project: string
+  role: Role
 }
 
 /** Somebody else saved first. */
@@ -53,7 +56,7 @@ export const publishDraft = (name: string, comment: string) => request<unknown>(
 
 /** Throw the drawing away and take what the server has. */
 export async function reloadDraft(): Promise<void> {
-  const { jobName, catalogue, open } = useEditor.getState()
+  const { jobName, catalogue, readOnly, open } = useEditor.getState()
   const draft = await readDraft(jobName)
-  open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems)
+  open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, readOnly)
 }

@@ -40,6 +40,7 @@ export function EditorCanvas() {
   const { screenToFlowPosition } = useReactFlow()
   const { nodes, onNodesChange, onDragStop } = useFlowNodes()
   const edges = useFlowEdges()
+  const readOnly = useEditor((state) => state.readOnly)
   const [hadNodes] = useState(() => Object.keys(useEditor.getState().history.present.document.nodes).length > 0)
   const showBeginning = useOpeningView(hadNodes)
   const [refusal, setRefusal] = useState<Refusal | null>(null)
@@ -110,6 +111,8 @@ export function EditorCanvas() {
         isValidConnection={isValidConnection}
         onNodeDragStop={(_, __, moved) => onDragStop(moved)}
         onSelectionDragStop={(_, moved) => onDragStop(moved)}
+        nodesDraggable={!readOnly}
+        nodesConnectable={!readOnly}
         edgesFocusable={false}
         snapToGrid
         snapGrid={[4, 4]}
@@ -122,7 +125,7 @@ export function EditorCanvas() {
         proOptions={{ hideAttribution: true }}
       >
         <Background variant={BackgroundVariant.Dots} gap={16} size={1.2} color="var(--canvas-dot)" />
-        <CanvasTools onTidy={() => void tidyUp().then(() => requestAnimationFrame(showBeginning))} />
+        {readOnly ? <CanvasTools /> : <CanvasTools onTidy={() => void tidyUp().then(() => requestAnimationFrame(showBeginning))} />}
         {nodes.length > 0 && (
           <MiniMap className="pw-minimap" pannable zoomable nodeColor={mapColour} nodeBorderRadius={6} bgColor="var(--surface-raised)" maskColor="color-mix(in srgb, var(--surface-canvas) 70%, transparent)" style={{ width: 128, height: 80 }} />
         )}

@@ -4,10 +4,13 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { StartFrom } from '../../api/start-job'
+import { covers } from '../../api/use-may'
+import { worst } from '../../dag/problems'
 import { answer } from '../../shared/answers'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useStart } from '../../shared/use-start'
 import { publishDraft, type JobHead } from './draft-requests'
+import { saveNow } from './draft-saving'
 import { useEditor } from './editor-store'
 import { SaveChip } from './save-chip'
 
@@ -15,7 +18,6 @@ interface Props {
   job: JobHead
   onPublished: () => void
   validate: () => Promise<void>
-  saveNow: () => Promise<void>
 }
 
 function History() {
@@ -41,13 +43,13 @@ function History() {
 function ProblemCount() {
   const { t } = useTranslation('canvas')
   const problems = useEditor((state) => state.problems)
-  const errors = problems.filter((problem) => problem.severity === 'error')
-  const first = errors[0]
+  const first = worst(problems)
   if (!first) return null
+  const isError = first.severity === 'error'
   return (
-    <button type="button" className="pw-problem-count" onClick={() => useEditor.getState().focusProblem(first)}>
-      <StateGlyph state="failed" />
-      {t('problemCount', { count: errors.length })}
+    <button type="button" className={`pw-problem-count${isError ? '' : ' pw-problem-warn'}`} onClick={() => useEditor.getState().focusProblem(first)}>
+      <StateGlyph state={isError ? 'failed' : 'warning'} />
+      {t('problemCount', { count: problems.length })}
     </button>
   )
 }
@@ -87,13 +89,39 @@ function PublishDialog({ onClose, publish }: { onClose: () => void; publish: (co
   )
 }
 
-/** Title, state of the draft, problems, and the acts: validate, publish, run. */
-export function EditorHeader({ job, onPublished, validate, saveNow }: Props) {
+function RunButtons({ job }: { job: JobHead }) {
   const { t } = useTranslation('canvas')
   const navigate = useNavigate()
+  const [starting, start] = useStart()
+  const run = (from?: StartFrom) => void start(job.job_name, from, (id) => void navigate(`/executions/${id}`))
+  return (
+    <Button.Group>
+      <Tooltip label={t('publishFirst')} disabled={Boolean(job.version)}>
+        <Button variant="filled" disabled={!job.version} loading={starting} leftSection={<IconPlayerPlay size={14} />} onClick={() => run()}>
+          {job.version ? t('runVersion', { version: job.version }) : t('run')}
+        </Button>
+      </Tooltip>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="filled" disabled={!job.version} px={6} aria-label={t('runOptions')}>
+            <IconChevronDown size={14} />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => run('continue')}>{t('runContinue')}</Menu.Item>
+          <Menu.Item onClick={() => run('beginning')}>{t('runBeginning')}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Button.Group>
+  )
+}
+
+/** Title, state of the draft, problems, and the acts: validate, publish, run. */
+export function EditorHeader({ job, onPublished, validate }: Props) {
+  const { t } = useTranslation('canvas')
   const [publishing, setPublishing] = useState(false)
   const [validating, setValidating] = useState(false)
-  const [starting, start] = useStart()
+  const readOnly = useEditor((state) => state.readOnly)
   const errors = useEditor((state) => state.problems.filter((problem) => problem.severity === 'error').length)
   const empty = useEditor((state) => Object.keys(state.history.present.document.nodes).length === 0)
   const publish = async (comment: string) => {
@@ -106,7 +134,6 @@ export function EditorHeader({ job, onPublished, validate, saveNow }: Props) {
     await validate().catch((error: Error) => answer(false, error.message))
     setValidating(false)
   }
-  const run = (from?: StartFrom) => void start(job.job_name, from, (id) => void navigate(`/executions/${id}`))
 
   return (
     <header className="pw-editor-head">
@@ -114,37 +141,22 @@ export function EditorHeader({ job, onPublished, validate, saveNow }: Props) {
         {job.title || job.job_name}
       </h1>
       {job.title && <span className="pw-mono pw-dim">{job.job_name}</span>}
-      <SaveChip saveNow={saveNow} />
+      <SaveChip />
       <span className="pw-dim">{job.version ? t('publishedVersion', { version: job.version }) : t('neverPublished')}</span>
       <span className="pw-grow" />
-      <History />
+      {!readOnly && <History />}
       <ProblemCount />
       <Button loading={validating} onClick={() => void check()}>
         {t('validate')}
       </Button>
-      <Tooltip label={errors > 0 ? t('fixFirst', { count: errors }) : t('emptyCanvas')} disabled={errors === 0 && !empty}>
-        <Button disabled={errors > 0 || empty} leftSection={<IconCheck size={14} />} onClick={() => setPublishing(true)}>
-          {t('publish')}
-        </Button>
-      </Tooltip>
-      <Button.Group>
-        <Tooltip label={t('publishFirst')} disabled={Boolean(job.version)}>
-          <Button variant="filled" disabled={!job.version} loading={starting} leftSection={<IconPlayerPlay size={14} />} onClick={() => run()}>
-            {job.version ? t('runVersion', { version: job.version }) : t('run')}
+      {!readOnly && (
+        <Tooltip label={errors > 0 ? t('fixFirst', { count: errors }) : t('emptyCanvas')} disabled={errors === 0 && !empty}>
+          <Button disabled={errors > 0 || empty} leftSection={<IconCheck size={14} />} onClick={() => setPublishing(true)}>
+            {t('publish')}
           </Button>
         </Tooltip>
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <Button variant="filled" disabled={!job.version} px={6} aria-label={t('runOptions')}>
-              <IconChevronDown size={14} />
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={() => run('continue')}>{t('runContinue')}</Menu.Item>
-            <Menu.Item onClick={() => run('beginning')}>{t('runBeginning')}</Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
-      </Button.Group>
+      )}
+      {covers(job.role, 'OPERATOR') && <RunButtons job={job} />}
       {publishing && <PublishDialog onClose={() => setPublishing(false)} publish={publish} />}
     </header>
   )

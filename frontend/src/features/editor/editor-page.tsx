@@ -4,10 +4,13 @@ import { ReactFlowProvider } from '@xyflow/react'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams } from 'react-router'
+import { covers } from '../../api/use-may'
 import '../canvas/i18n'
+import { ConflictNote } from './conflict-note'
 import { ConfigPanel } from './config-panel'
 import { Dock } from './dock'
-import { readDraft, readJob, readNodeTypes } from './draft-requests'
+import { readDraft, readJob, readNodeTypes, type JobHead } from './draft-requests'
+import { draftsKept, saveOnLeaving } from './draft-saving'
 import './editor.css'
 import { EditorCanvas } from './editor-canvas'
 import { EditorHeader } from './editor-header'
@@ -20,34 +23,40 @@ import { useShortcuts } from './use-shortcuts'
 
 function LeftPanel() {
   const { t } = useTranslation('canvas')
-  const [side, setSide] = useState('palette')
+  const readOnly = useEditor((state) => state.readOnly)
+  const [chosen, setSide] = useState('palette')
+  const side = readOnly ? 'outline' : chosen
   return (
     <aside className="pw-left" aria-label={t(side)}>
-      <SegmentedControl
-        size="xs"
-        fullWidth
-        value={side}
-        onChange={setSide}
-        data={[
-          { value: 'palette', label: t('palette') },
-          { value: 'outline', label: t('outline') },
-        ]}
-      />
+      {!readOnly && (
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          value={side}
+          onChange={setSide}
+          data={[
+            { value: 'palette', label: t('palette') },
+            { value: 'outline', label: t('outline') },
+          ]}
+        />
+      )}
       {side === 'palette' ? <Palette /> : <Outline />}
     </aside>
   )
 }
 
-function Board({ jobName }: { jobName: string }) {
-  const { saveNow, analyseNow } = useDraftSync()
+function Board({ jobName, found }: { jobName: string; found: JobHead | undefined }) {
+  const { analyseNow } = useDraftSync()
   useShortcuts()
-  const head = useQuery({ queryKey: ['job-head', jobName], queryFn: () => readJob(jobName) })
+  const readOnly = useEditor((state) => state.readOnly)
+  const head = useQuery({ queryKey: ['job-head', jobName], queryFn: () => readJob(jobName), initialData: found })
   if (!head.data) return null
   return (
-    <main className="pw-editor">
-      <EditorHeader job={head.data} onPublished={() => void head.refetch()} validate={analyseNow} saveNow={saveNow} />
+    <main className="pw-editor" data-read-only={readOnly || undefined}>
+      <EditorHeader job={head.data} onPublished={() => void head.refetch()} validate={analyseNow} />
       <LeftPanel />
       <EditorCanvas />
+      <ConflictNote />
       <ConfigPanel />
       <Dock />
       <NodePicker />
@@ -62,8 +71,9 @@ export default function EditorPage() {
   const loaded = useQuery({
     queryKey: ['editor', jobName],
     queryFn: async () => {
-      const [draft, types] = await Promise.all([readDraft(jobName), readNodeTypes()])
-      return { draft, catalogue: new Map(types.map((type) => [type.type, type])) }
+      await draftsKept()
+      const [draft, types, head] = await Promise.all([readDraft(jobName), readNodeTypes(), readJob(jobName)])
+      return { draft, head, catalogue: new Map(types.map((type) => [type.type, type])) }
     },
     staleTime: 0,
     gcTime: 0,
@@ -74,9 +84,12 @@ export default function EditorPage() {
 
   useEffect(() => {
     if (!loaded.data) return
-    const { draft, catalogue } = loaded.data
-    useEditor.getState().open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems)
-    return () => useEditor.setState({ jobName: '' })
+    const { draft, head, catalogue } = loaded.data
+    useEditor.getState().open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, !covers(head.role, 'EDITOR'))
+    return () => {
+      saveOnLeaving()
+      useEditor.setState({ jobName: '' })
+    }
   }, [loaded.data, jobName])
 
   if (loaded.error) {
@@ -91,7 +104,7 @@ export default function EditorPage() {
   if (opened !== jobName) return <main className="pw-editor-message" aria-busy="true" aria-label={t('loading')} />
   return (
     <ReactFlowProvider>
-      <Board jobName={jobName} />
+      <Board jobName={jobName} found={loaded.data?.head} />
     </ReactFlowProvider>
   )
 }

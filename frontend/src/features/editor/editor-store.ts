@@ -6,6 +6,7 @@ import { connectionRefusal, type Refusal } from '../../dag/connect-rules'
 import { copyNodes, pasteNodes } from '../../dag/clipboard'
 import { historyOf, record, redo, undo, type History } from '../../dag/history'
 import { completeLayout, freePlace } from '../../dag/layout'
+import { namedField } from '../../dag/problems'
 import { typeWords } from '../canvas/type-words'
 
 export interface Drawing {
@@ -28,6 +29,8 @@ interface EditorState {
   /** The drawing as the server has it. */
   saved: Drawing
   revision: number
+  /** The reader's role does not let them change it: it is looked at only. */
+  readOnly: boolean
   save: SaveState
   problems: Problem[]
   schemas: Schemas
@@ -36,7 +39,7 @@ interface EditorState {
   selectedEdges: ReadonlySet<string>
   /** The config field to focus, such as `condition`; set by a click on a problem. */
   focusField: string | null
-  open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[]) => void
+  open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[], readOnly?: boolean) => void
   change: (next: Partial<Drawing>, key?: string) => void
   addNode: (type: NodeType, at: Position, link?: { from?: Endpoint; to?: Endpoint; edge?: string }) => string
   connect: (from: Endpoint, to: Endpoint) => Refusal | null
@@ -71,6 +74,7 @@ export const useEditor = create<EditorState>((set, get) => ({
   history: historyOf(emptyDrawing),
   saved: emptyDrawing,
   revision: 0,
+  readOnly: false,
   save: { kind: 'saved', at: 0 },
   problems: [],
   schemas: {},
@@ -79,7 +83,7 @@ export const useEditor = create<EditorState>((set, get) => ({
   selectedEdges: new Set(),
   focusField: null,
 
-  open: (jobName, catalogue, drawing, revision, problems) => {
+  open: (jobName, catalogue, drawing, revision, problems, readOnly = false) => {
     const whole = { document: drawing.document, layout: completeLayout(drawing.document, drawing.layout) }
     set({
       jobName,
@@ -87,6 +91,7 @@ export const useEditor = create<EditorState>((set, get) => ({
       history: historyOf(whole),
       saved: whole,
       revision,
+      readOnly,
       problems,
       schemas: {},
       save: { kind: 'saved', at: Date.now() },
@@ -97,11 +102,12 @@ export const useEditor = create<EditorState>((set, get) => ({
   },
 
   change: (next, key = '') => {
-    const { history } = get()
-    set({ history: record(history, { ...history.present, ...next }, key, Date.now()) })
+    const { history, readOnly } = get()
+    if (!readOnly) set({ history: record(history, { ...history.present, ...next }, key, Date.now()) })
   },
 
   addNode: (type, at, link) => {
+    if (get().readOnly) return ''
     const { document, layout } = get().history.present
     const added = edit.addNode(document, { ...type, title: typeWords(i18next.t, type).title })
     const positions = { ...layout.positions, [added.id]: freePlace(layout, at) }
@@ -140,7 +146,8 @@ export const useEditor = create<EditorState>((set, get) => ({
   select: (nodeIds, edgeIds = []) => set({ selected: new Set(nodeIds), selectedEdges: new Set(edgeIds), focusField: null }),
 
   focusProblem: (problem) => {
-    const field = problem.pointer.split('/config/')[1]?.split('/')[0] ?? null
+    const type = get().catalogue.get(get().history.present.document.nodes[problem.node_id ?? '']?.type ?? '')
+    const field = problem.pointer.split('/config/')[1]?.split('/')[0] ?? namedField(problem, type)
     set({
       selected: new Set(problem.node_id ? [problem.node_id] : []),
       selectedEdges: new Set(problem.edge_id ? [problem.edge_id] : []),
@@ -159,7 +166,7 @@ export const useEditor = create<EditorState>((set, get) => ({
   paste: (text) => {
     const { document, layout } = get().history.present
     const pasted = pasteNodes(document, layout, text)
-    if (!pasted) return false
+    if (!pasted || get().readOnly) return false
     get().change({ document: pasted.document, layout: pasted.layout })
     set({ selected: new Set(pasted.ids), selectedEdges: new Set() })
     return true

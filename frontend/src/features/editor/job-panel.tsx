@@ -73,12 +73,13 @@ function Parameters({ document }: { document: DagDocument }) {
 export function JobPanel() {
   const { t } = useTranslation('canvas')
   const document = useDocument()
+  const readOnly = useEditor((state) => state.readOnly)
   return (
     <>
       <header className="pw-panel-head">
         <h2>{t('jobSettings')}</h2>
       </header>
-      <div className="pw-panel-body pw-form">
+      <fieldset className="pw-panel-body pw-form" disabled={readOnly}>
         <div className="pw-field">
           <label>{t('jobType')}</label>
           <SegmentedControl fullWidth value={document.type} data={JOB_TYPES.map((value) => ({ value, label: t(`jobTypes.${value}`) }))} onChange={(value) => change(document, { type: value as JobType }, '')} />
@@ -113,7 +114,7 @@ export function JobPanel() {
           <label htmlFor="setting_description">{t('description')}</label>
           <Textarea id="setting_description" autosize minRows={2} maxRows={8} value={document.description ?? ''} onChange={(event) => change(document, { description: event.currentTarget.value }, 'description')} />
         </div>
-      </div>
+      </fieldset>
     </>
   )
 }

@@ -69,6 +69,7 @@ export function Outline() {
   const problems = useEditor((state) => state.problems)
   const catalogue = useEditor((state) => state.catalogue)
   const selected = useEditor((state) => state.selected)
+  const readOnly = useEditor((state) => state.readOnly)
   const order = topologicalOrder(document)
   if (order.length === 0) return <p className="pw-empty">{t('emptyOutline')}</p>
   return (
@@ -82,7 +83,7 @@ export function Outline() {
           <li key={id} className={selected.has(id) ? 'pw-chosen' : ''}>
             <button type="button" className="pw-outline-node" onClick={() => useEditor.getState().select([id])}>
               <FamilyTile family={catalogue.get(node.type)?.family ?? familyOf(node.type)} icon={catalogue.get(node.type)?.icon ?? 'puzzle'} small />
-              <span className="pw-cut" title={node.name}>
+              <span className="pw-outline-name pw-cut" title={node.name}>
                 {node.name}
                 {targets.length > 0 && (
                   <small>
@@ -92,7 +93,7 @@ export function Outline() {
               </span>
               {problem && <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={problem.message} />}
             </button>
-            <OutlineMenu id={id} />
+            {!readOnly && <OutlineMenu id={id} />}
           </li>
         )
       })}

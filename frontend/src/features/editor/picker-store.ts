@@ -1,5 +1,6 @@
 import { create } from 'zustand'
 import type { Endpoint, Position } from '../../dag/document'
+import { useEditor } from './editor-store'
 
 /** Where a node picked from the menu goes: free on the canvas, behind or before a port, or into an edge. */
 export interface PickRequest {
@@ -11,5 +12,5 @@ export interface PickRequest {
 
 export const usePicker = create<{ request: PickRequest | null }>(() => ({ request: null }))
 
-export const openPicker = (request: PickRequest) => usePicker.setState({ request })
+export const openPicker = (request: PickRequest) => !useEditor.getState().readOnly && usePicker.setState({ request })
 export const closePicker = () => usePicker.setState({ request: null })

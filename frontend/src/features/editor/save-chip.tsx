@@ -1,34 +1,22 @@
-import { IconAlertTriangle, IconCheck, IconCloudOff, IconLoader2 } from '@tabler/icons-react'
-import { Menu } from '@mantine/core'
+import { Tooltip } from '@mantine/core'
+import { IconAlertTriangle, IconCheck, IconCloudOff, IconEye, IconLoader2 } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
-import { reloadDraft } from './draft-requests'
 import { useEditor } from './editor-store'
 
-/** Saved · Saving… · Conflict · Offline, in words. */
-export function SaveChip({ saveNow }: { saveNow: () => Promise<void> }) {
+/** Saved · Saving… · Conflict · Offline, in words; to a reader who may not change the job, that. */
+export function SaveChip() {
   const { t } = useTranslation('canvas')
   const save = useEditor((state) => state.save)
   const revision = useEditor((state) => state.revision)
-  if (save.kind === 'conflict') {
-    const overwrite = () => {
-      useEditor.setState({ revision: save.revision })
-      void saveNow()
-    }
+  const readOnly = useEditor((state) => state.readOnly)
+  if (readOnly) {
     return (
-      <Menu>
-        <Menu.Target>
-          <button type="button" className="pw-save-chip pw-save-warn">
-            <IconAlertTriangle size={12} />
-            {t('save.conflict', { by: save.by, revision: save.revision })}
-          </button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => void reloadDraft()}>{t('save.takeTheirs')}</Menu.Item>
-          <Menu.Item color="red" onClick={overwrite}>
-            {t('save.overwrite')}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <Tooltip label={t('readOnlyHelp')}>
+        <span className="pw-save-chip" tabIndex={0}>
+          <IconEye size={12} />
+          {t('readOnly')}
+        </span>
+      </Tooltip>
     )
   }
   const looks = {
@@ -37,10 +25,12 @@ export function SaveChip({ saveNow }: { saveNow: () => Promise<void> }) {
     saving: { icon: <IconLoader2 size={12} className="pw-spin" />, words: t('save.saving') },
     offline: { icon: <IconCloudOff size={12} />, words: t('save.offline') },
     failed: { icon: <IconAlertTriangle size={12} />, words: t('save.failed') },
+    conflict: { icon: <IconAlertTriangle size={12} />, words: save.kind === 'conflict' ? t('save.conflict', { by: save.by, revision: save.revision }) : '' },
   } as const
   const look = looks[save.kind]
+  const warns = save.kind === 'failed' || save.kind === 'offline' || save.kind === 'conflict'
   return (
-    <span className={`pw-save-chip${save.kind === 'failed' || save.kind === 'offline' ? ' pw-save-warn' : ''}`} title={save.kind === 'failed' ? save.message : undefined} role="status">
+    <span className={`pw-save-chip${warns ? ' pw-save-warn' : ''}`} title={save.kind === 'failed' ? save.message : undefined} role="status">
       {look.icon}
       {look.words}
     </span>

@@ -1,27 +1,12 @@
 import { useEffect } from 'react'
-import { analyseDocument, DraftConflict, saveDraft, saveLayout } from './draft-requests'
+import { analyseDocument, saveLayout } from './draft-requests'
+import { saveNow } from './draft-saving'
 import { useEditor } from './editor-store'
 
 const SAVE_AFTER_MS = 700
 const LAYOUT_AFTER_MS = 1200
 const ANALYSE_AFTER_MS = 900
 const RETRY_AFTER_MS = 5000
-
-/** Save the document as it is now; a change made meanwhile is saved next. */
-async function saveNow(): Promise<void> {
-  const { jobName, revision, history } = useEditor.getState()
-  const { document } = history.present
-  useEditor.setState({ save: { kind: 'saving' } })
-  try {
-    const draft = await saveDraft(jobName, document, revision)
-    const { history: now, saved } = useEditor.getState()
-    const unchanged = now.present.document === document
-    useEditor.setState({ saved: { ...saved, document }, revision: draft.revision, problems: draft.problems, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
-  } catch (error) {
-    if (error instanceof DraftConflict) useEditor.setState({ save: { kind: 'conflict', by: error.by, revision: error.revision } })
-    else useEditor.setState({ save: navigator.onLine ? { kind: 'failed', message: String((error as Error).message) } : { kind: 'offline' } })
-  }
-}
 
 /** Throws where the server cannot say; the problems of the latest save stay then. */
 async function analyseNow(): Promise<void> {
@@ -37,7 +22,7 @@ async function analyseNow(): Promise<void> {
 }
 
 /** Keeps the server's draft, layout and analysis in step with the drawing. */
-export function useDraftSync(): { saveNow: () => Promise<void>; analyseNow: () => Promise<void> } {
+export function useDraftSync(): { analyseNow: () => Promise<void> } {
   const document = useEditor((state) => state.history.present.document)
   const layout = useEditor((state) => state.history.present.layout)
   const jobName = useEditor((state) => state.jobName)
@@ -68,17 +53,14 @@ export function useDraftSync(): { saveNow: () => Promise<void>; analyseNow: () =
       if (useEditor.getState().save.kind !== 'saved') event.preventDefault()
     }
     window.addEventListener('beforeunload', warn)
-    return () => {
-      window.removeEventListener('beforeunload', warn)
-      if (useEditor.getState().save.kind === 'dirty') void saveNow()
-    }
+    return () => window.removeEventListener('beforeunload', warn)
   }, [])
 
   useEffect(() => {
     if (layout === saved.layout || !jobName) return
     const keep = () =>
       saveLayout(jobName, layout).then(
-        () => useEditor.setState({ saved: { ...useEditor.getState().saved, layout } }),
+        () => useEditor.getState().jobName === jobName && useEditor.setState({ saved: { ...useEditor.getState().saved, layout } }),
         () => undefined,
       )
     const timer = setTimeout(() => void keep(), LAYOUT_AFTER_MS)
@@ -90,5 +72,5 @@ export function useDraftSync(): { saveNow: () => Promise<void>; analyseNow: () =
     return () => clearTimeout(timer)
   }, [document])
 
-  return { saveNow, analyseNow }
+  return { analyseNow }
 }

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { Checkpoint, Execution } from '../../api/types'
+import { useMay } from '../../api/use-may'
 import { isFinal } from '../../shared/execution-state'
 import { useAct } from '../../shared/use-act'
 import { useStart } from '../../shared/use-start'
@@ -27,12 +28,15 @@ export function ExecutionActions({ execution, checkpoints, asked }: Props) {
   const id = execution.execution_id
   const ask = (name: ExecutionAct) => () => void act(name, { run: () => askExecution(id, name), done: () => t(`act.${name}Done`) })
   const { status } = execution
+  const may = useMay()
+  const operates = may('OPERATOR', execution.project)
+  const edits = may('EDITOR', execution.project)
   const final = isFinal(status)
   const restorable = checkpoints.find((one) => one.restorable)
   const go = (started: string) => void navigate(`/executions/${started}`)
   return (
     <span className="pw-line">
-      {status === 'RUNNING' && (
+      {operates && status === 'RUNNING' && (
         <>
           <Button loading={busy === 'checkpoint'} leftSection={<IconBookmark size={14} />} onClick={ask('checkpoint')}>
             {t('act.checkpoint')}
@@ -42,22 +46,22 @@ export function ExecutionActions({ execution, checkpoints, asked }: Props) {
           </Button>
         </>
       )}
-      {!final && status !== 'PAUSED' && (
+      {operates && !final && status !== 'PAUSED' && (
         <Button loading={busy === 'stop'} disabled={asked !== null} leftSection={<IconPlayerStop size={14} />} onClick={ask('stop')}>
           {t(asked === 'stop' ? 'act.stopping' : 'act.stop')}
         </Button>
       )}
-      {status === 'PAUSED' && (
+      {operates && status === 'PAUSED' && (
         <Button variant="filled" loading={busy === 'resume'} leftSection={<IconPlayerPlay size={14} />} onClick={ask('resume')}>
           {t('act.resume')}
         </Button>
       )}
-      {status === 'FAILED' && restorable && (
+      {operates && status === 'FAILED' && restorable && (
         <Button variant="filled" loading={starting} leftSection={<IconRotate size={14} />} onClick={() => void start(execution.job_name, restorable.id, go)}>
           {t('act.retryFrom', { number: restorable.checkpoint_id })}
         </Button>
       )}
-      {final && (
+      {operates && final && (
         <Button loading={starting} variant={status === 'FAILED' && restorable ? 'default' : 'filled'} leftSection={<IconPlayerPlay size={14} />} onClick={() => void start(execution.job_name, undefined, go)}>
           {t(status === 'FAILED' ? 'act.retry' : 'act.again')}
         </Button>
@@ -70,14 +74,14 @@ export function ExecutionActions({ execution, checkpoints, asked }: Props) {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconPencil size={14} />} onClick={() => void navigate(`/jobs/${encodeURIComponent(execution.job_name)}`)}>
-            {t('act.edit')}
+            {t(edits ? 'act.edit' : 'act.look')}
           </Menu.Item>
-          {final && (
+          {operates && final && (
             <Menu.Item leftSection={<IconRotate size={14} />} onClick={() => void start(execution.job_name, 'beginning', go)}>
               {t('act.beginning')}
             </Menu.Item>
           )}
-          {!final && (
+          {operates && !final && (
             <Menu.Item color="var(--state-failed)" leftSection={<IconX size={14} />} onClick={() => setCancelling(true)}>
               {t(asked === 'cancel' ? 'act.force' : 'act.cancel')}
             </Menu.Item>

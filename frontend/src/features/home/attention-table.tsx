@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { request } from '../../api/request'
 import type { Attention } from '../../api/types'
+import { useMay } from '../../api/use-may'
 import { familyOf, type NodeType } from '../../dag/document'
 import { lessName } from '../../dag/less-name'
 import { DataTable, type Column } from '../../shared/data-table'
@@ -26,15 +27,16 @@ function Acts({ one }: { one: Attention }) {
   const [busy, act] = useAct()
   const [starting, start] = useStart()
   const { execution } = one
+  const operates = useMay()('OPERATOR', execution.project)
   const checkpoint = () => act('checkpoint', { run: () => request('POST', `/api/executions/${execution.execution_id}/checkpoint`, {}), done: () => t('attention.checkpointAsked', { job: execution.job_name }) })
   return (
     <span className="pw-line pw-end">
-      {one.kind === 'FAILED' && (
+      {operates && one.kind === 'FAILED' && (
         <Button loading={starting} onClick={() => void start(execution.job_name)}>
           {t('attention.retry')}
         </Button>
       )}
-      {one.kind === 'NO_CHECKPOINT' && (
+      {operates && one.kind === 'NO_CHECKPOINT' && (
         <Button loading={busy !== null} onClick={() => void checkpoint()}>
           {t('attention.checkpoint')}
         </Button>

@@ -7,11 +7,13 @@ import { Link } from 'react-router'
 import { useStore } from 'zustand'
 import { request } from '../../api/request'
 import type { Overview } from '../../api/types'
+import { useMay } from '../../api/use-may'
 import { overviewStore } from '../../live/overview-stream'
 import { Chart } from '../../shared/charts/lazy-chart'
 import { isActive } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { Figure, Unit } from '../../shared/figure'
+import { NoProject, useIsWithoutProject } from '../../shared/no-project'
 import { count, percent, rate, short } from '../../shared/numbers'
 import { useRefetchOnChange } from '../../shared/overview'
 import { RelativeTime } from '../../shared/relative-time'
@@ -21,6 +23,7 @@ import { hourMinute } from '../../shared/times'
 import { AttentionTable } from './attention-table'
 import './home.css'
 import './i18n'
+import { Examples } from './examples'
 import { Lanes } from './lanes'
 import { Welcome } from './welcome'
 
@@ -77,6 +80,7 @@ function LastHour({ overview }: { overview: Overview }) {
   const { t } = useTranslation('home')
   const times = useMemo(() => overview.chart.times.map((time) => Date.parse(time)), [overview.chart.times])
   const values = useMemo(() => [overview.chart.in, overview.chart.out], [overview.chart])
+  const rates = useLiveRates(overview)
   const series = useMemo(
     () => [
       { label: t('chart.in'), color: 'chart-in' },
@@ -86,7 +90,7 @@ function LastHour({ overview }: { overview: Overview }) {
   )
   return (
     <div className="pw-home-chart">
-      {times.length > 0 ? <Chart title={t('chart.title')} note={t('chart.note')} times={times} values={values} series={series} height={204} format={short} /> : <SectionHead title={t('chart.title')} note={t('chart.none')} />}
+      {times.length > 0 ? <Chart title={t('chart.title')} note={t('chart.note')} times={times} values={values} series={series} height={204} format={short} now={[rates.in, rates.out]} /> : <SectionHead title={t('chart.title')} note={t('chart.none')} />}
     </div>
   )
 }
@@ -127,6 +131,8 @@ export default function HomePage() {
   const found = useQuery({ queryKey: ['overview'], queryFn: () => request<Overview>('GET', '/api/overview'), refetchInterval: 10_000, placeholderData: keepPreviousData })
   useRefetchOnChange(() => void found.refetch())
   const overview = found.data
+  const edits = useMay()('EDITOR')
+  const alone = useIsWithoutProject()
   const never = overview !== undefined && overview.lanes.length === 0 && overview.attention.length === 0 && overview.running === 0
   return (
     <main className="pw-page">
@@ -134,9 +140,11 @@ export default function HomePage() {
         <h1>{t('title')}</h1>
         {overview && <span className="pw-12 pw-3">{t('summary', { jobs: t('jobs', { count: overview.jobs }), running: overview.running })}</span>}
         <span className="pw-grow" />
-        <Button component={Link} to="/jobs?new=1" variant="filled" leftSection={<IconPlus size={14} />}>
-          {t('newJob')}
-        </Button>
+        {edits && (
+          <Button component={Link} to="/jobs?new=1" variant="filled" leftSection={<IconPlus size={14} />}>
+            {t('newJob')}
+          </Button>
+        )}
       </div>
       {found.error && <Failure error={found.error} what={t('title')} retry={() => void found.refetch()} />}
       {!overview && !found.error && (
@@ -148,18 +156,20 @@ export default function HomePage() {
           ))}
         </div>
       )}
-      {overview && <Strip overview={overview} />}
-      {never && <Welcome jobs={overview.jobs} />}
-      {overview && !never && (
+      {overview && !alone && <Strip overview={overview} />}
+      {alone && <NoProject />}
+      {never && !alone && <Welcome jobs={overview.jobs} />}
+      {overview && !never && !alone && (
         <div className="pw-home">
           {overview.attention.length > 0 && <AttentionTable attention={overview.attention} total={overview.attention_count} />}
           <section className="pw-home-low">
             <div>
               <LastHour overview={overview} />
               <NextStarts overview={overview} />
+              <Examples />
             </div>
             <div>
-              <Lanes lanes={overview.lanes} />
+              <Lanes lanes={overview.lanes} total={overview.lane_count} />
             </div>
           </section>
         </div>

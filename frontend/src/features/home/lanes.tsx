@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { Link, useNavigate } from 'react-router'
 import type { Lane } from '../../api/types'
 import { short } from '../../shared/numbers'
+import { useRates } from '../../shared/overview'
 import { SectionHead } from '../../shared/section-head'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useStateWord } from '../../shared/state-word'
@@ -29,14 +30,21 @@ function Span({ place, span }: { place: Place; span: Lane['spans'][number] }) {
   )
 }
 
+/** By the live link, so that it is of the same moment as the sum above. */
+function LaneRate({ lane }: { lane: Lane }) {
+  const last = lane.spans.at(-1)
+  const heard = useRates(last?.to === null ? last.execution_id : undefined)
+  return <span className="pw-num">{short(heard?.in_per_second ?? lane.in_per_second)}</span>
+}
+
 /** One lane a job over the last 24 hours, worst first as the server sorts them. */
-export function Lanes({ lanes }: { lanes: readonly Lane[] }) {
+export function Lanes({ lanes, total }: { lanes: readonly Lane[]; total: number }) {
   const { t } = useTranslation('home')
   const said = useStateWord()
   const now = Math.ceil(useNow() / MINUTE) * MINUTE
   return (
     <>
-      <SectionHead title={t('lanes.title')} note={t('lanes.note', { count: lanes.length })}>
+      <SectionHead title={t('lanes.title')} note={t('lanes.note', { shown: lanes.length, count: total })}>
         {KEYS.map((key) => (
           <span key={key} className={`pw-key pw-key-square pw-lane-key-${key}`}>
             <i />
@@ -65,7 +73,7 @@ export function Lanes({ lanes }: { lanes: readonly Lane[] }) {
                 return place && <Span key={span.execution_id} place={place} span={span} />
               })}
             </span>
-            <span className="pw-num">{short(lane.in_per_second)}</span>
+            <LaneRate lane={lane} />
           </li>
         ))}
       </ul>

@@ -5,6 +5,7 @@ import { ApiError } from '../../api/request'
 import { startJob } from '../../api/start-job'
 import type { Job } from '../../api/types'
 import { answer } from '../../shared/answers'
+import { useMay } from '../../api/use-may'
 import { isFinal } from '../../shared/execution-state'
 import { useAct } from '../../shared/use-act'
 import { exportAddress, stopExecution } from './job-requests'
@@ -23,8 +24,10 @@ const wordsOf = (error: Error): string => (error instanceof ApiError ? (error.pr
 export function BulkBar({ jobs, onDone, onClear }: { jobs: readonly Job[]; onDone: () => void; onClear: () => void }) {
   const { t } = useTranslation('jobs')
   const [busy, act] = useAct()
-  const running = jobs.filter((job) => job.latest_execution && !isFinal(job.latest_execution.status) && job.latest_execution.status !== 'PAUSED')
-  const idle = jobs.filter((job) => job.version !== null && job.enabled && !running.includes(job))
+  const may = useMay()
+  const mine = jobs.filter((job) => may('OPERATOR', job.project))
+  const running = mine.filter((job) => job.latest_execution && !isFinal(job.latest_execution.status) && job.latest_execution.status !== 'PAUSED')
+  const idle = mine.filter((job) => job.version !== null && job.enabled && !running.includes(job))
   const each = (name: string, ofThem: readonly Job[], run: (job: Job) => Promise<unknown>, done: string) =>
     act(name, {
       run: async () => {
@@ -40,12 +43,16 @@ export function BulkBar({ jobs, onDone, onClear }: { jobs: readonly Job[]; onDon
   return (
     <>
       <b className="pw-12">{t('bulk.chosen', { count: jobs.length })}</b>
-      <Button disabled={idle.length === 0} loading={busy === 'start'} leftSection={<IconPlayerPlay size={14} />} onClick={() => void each('start', idle, (job) => startJob(job.job_name), 'bulk.started')}>
-        {t('bulk.start', { count: idle.length })}
-      </Button>
-      <Button disabled={running.length === 0} loading={busy === 'stop'} leftSection={<IconPlayerStop size={14} />} onClick={() => void each('stop', running, (job) => stopExecution(job.latest_execution?.execution_id ?? ''), 'bulk.stopped')}>
-        {t('bulk.stop', { count: running.length })}
-      </Button>
+      {mine.length > 0 && (
+        <>
+          <Button disabled={idle.length === 0} loading={busy === 'start'} leftSection={<IconPlayerPlay size={14} />} onClick={() => void each('start', idle, (job) => startJob(job.job_name), 'bulk.started')}>
+            {t('bulk.start', { count: idle.length })}
+          </Button>
+          <Button disabled={running.length === 0} loading={busy === 'stop'} leftSection={<IconPlayerStop size={14} />} onClick={() => void each('stop', running, (job) => stopExecution(job.latest_execution?.execution_id ?? ''), 'bulk.stopped')}>
+            {t('bulk.stop', { count: running.length })}
+          </Button>
+        </>
+      )}
       <Button leftSection={<IconDownload size={14} />} onClick={() => jobs.forEach((job) => download(exportAddress(job.job_name, 'json')))}>
         {t('bulk.export', { count: jobs.length })}
       </Button>

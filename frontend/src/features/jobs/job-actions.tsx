@@ -3,12 +3,13 @@ import { IconCalendar, IconDots, IconDownload, IconPencil, IconPlayerPlay, IconP
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { Job } from '../../api/types'
+import { useMay } from '../../api/use-may'
 import { isFinal } from '../../shared/execution-state'
 import { useLatest } from '../../shared/overview'
 import { useAct } from '../../shared/use-act'
+import { useExamples } from '../../shared/use-examples'
 import { useStart } from '../../shared/use-start'
 import { exportAddress, resumeExecution, stopExecution, switchJob } from './job-requests'
-import { useExamples } from './use-examples'
 
 export type JobDialog = 'schedule' | 'config' | 'reset' | 'delete'
 
@@ -23,7 +24,10 @@ export function JobActions({ job, refetch, onDialog }: Props) {
   const { t } = useTranslation(['jobs', 'shared'])
   const navigate = useNavigate()
   const [busy, act] = useAct()
-  const isExample = useExamples().has(job.job_name)
+  const may = useMay()
+  const operates = may('OPERATOR', job.project)
+  const edits = may('EDITOR', job.project)
+  const isExample = useExamples().some((one) => one.job_name === job.job_name)
   const latest = useLatest(job.job_name, job.latest_execution)
   const running = latest !== null && !isFinal(latest.status) && latest.status !== 'PAUSED'
   const why = job.version === null ? t('publishFirst') : !job.enabled ? t('switchedOff') : ''
@@ -33,7 +37,7 @@ export function JobActions({ job, refetch, onDialog }: Props) {
   const paused = latest?.status === 'PAUSED' ? latest : null
   return (
     <span className="pw-acts">
-      {paused ? (
+      {!operates ? null : paused ? (
         <Button loading={busy === 'resume'} leftSection={<IconPlayerPlay size={14} />} onClick={() => void act('resume', { run: () => resumeExecution(paused.execution_id), done: () => t('resumed', { job: job.job_name }), after: refetch })}>
           {t('resume')}
         </Button>
@@ -56,21 +60,25 @@ export function JobActions({ job, refetch, onDialog }: Props) {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconPencil size={14} />} onClick={() => void navigate(`/jobs/${encodeURIComponent(job.job_name)}`)}>
-            {t('edit')}
+            {t(edits ? 'edit' : 'look')}
           </Menu.Item>
           <Menu.Item leftSection={<IconPlayerPlay size={14} />} onClick={() => void navigate(`/executions?job=${encodeURIComponent(job.job_name)}`)}>
             {t('history')}
           </Menu.Item>
-          <Menu.Item leftSection={<IconCalendar size={14} />} onClick={() => onDialog('schedule')}>
-            {t('schedule.act')}
-          </Menu.Item>
-          <Menu.Item leftSection={<IconSettings size={14} />} onClick={() => onDialog('config')}>
-            {t('config.act')}
-          </Menu.Item>
-          <Menu.Item leftSection={<IconPower size={14} />} onClick={() => void flip()}>
-            {t(job.enabled ? 'switchOff' : 'switchOn')}
-          </Menu.Item>
-          {isExample && (
+          {operates && (
+            <>
+              <Menu.Item leftSection={<IconCalendar size={14} />} onClick={() => onDialog('schedule')}>
+                {t('schedule.act')}
+              </Menu.Item>
+              <Menu.Item leftSection={<IconSettings size={14} />} onClick={() => onDialog('config')}>
+                {t('config.act')}
+              </Menu.Item>
+              <Menu.Item leftSection={<IconPower size={14} />} onClick={() => void flip()}>
+                {t(job.enabled ? 'switchOff' : 'switchOn')}
+              </Menu.Item>
+            </>
+          )}
+          {edits && isExample && (
             <Menu.Item leftSection={<IconRestore size={14} />} onClick={() => onDialog('reset')}>
               {t('reset.act')}
             </Menu.Item>
@@ -81,10 +89,14 @@ export function JobActions({ job, refetch, onDialog }: Props) {
               {t('export', { format: format.toUpperCase() })}
             </Menu.Item>
           ))}
-          <Menu.Divider />
-          <Menu.Item color="var(--state-failed)" leftSection={<IconTrash size={14} />} onClick={() => onDialog('delete')}>
-            {t('delete.act')}
-          </Menu.Item>
+          {edits && (
+            <>
+              <Menu.Divider />
+              <Menu.Item color="var(--state-failed)" leftSection={<IconTrash size={14} />} onClick={() => onDialog('delete')}>
+                {t('delete.act')}
+              </Menu.Item>
+            </>
+          )}
         </Menu.Dropdown>
       </Menu>
     </span>

@@ -1,6 +1,6 @@
 import { withQuery } from '../../api/pages'
 import { request } from '../../api/request'
-import type { Configs, Example, Job, JobConfig, JobType, Schedule, ScheduleTimes } from '../../api/types'
+import type { Configs, Job, JobConfig, JobType, Schedule, ScheduleTimes } from '../../api/types'
 import type { Problem } from '../../dag/document'
 
 const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
@@ -32,5 +32,4 @@ export const saveSchedule = (name: string, schedule: Pick<Schedule, 'schedule_ty
 export const readTimes = (expression: string, zone: string) => request<ScheduleTimes>('GET', withQuery('/api/schedule-times', { cron_expression: expression, time_zone: zone }))
 export const removeSchedule = (name: string) => request<undefined>('DELETE', `${job(name)}/schedule`)
 
-export const readExamples = async () => (await request<{ results: Example[] }>('GET', '/api/examples')).results
 export const resetExample = (name: string) => request<unknown>('POST', `/api/examples/${encodeURIComponent(name)}/reset`, {})

@@ -5,9 +5,11 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { usePagedList, withQuery } from '../../api/pages'
 import type { Job } from '../../api/types'
+import { useMay } from '../../api/use-may'
 import { DataTable } from '../../shared/data-table'
 import { Failure } from '../../shared/failure'
 import { MoreRows } from '../../shared/more-rows'
+import { NoProject, useIsWithoutProject } from '../../shared/no-project'
 import { Notice } from '../../shared/notice'
 import { useRefetchOnChange } from '../../shared/overview'
 import { useUrlState } from '../../shared/url-state'
@@ -42,7 +44,9 @@ export default function JobsPage() {
   const chooseAll = (on: boolean) => setChosen(new Set(on ? rows?.map((job) => job.job_name) : []))
   const columns = jobColumns({ t, chosen, choose, chooseAll, shown: rows?.length ?? 0, refetch: list.refetch, onDialog: (job, kind) => setDialog({ job, kind }) })
   const close = () => setDialog(null)
-  const acts = (plain: boolean) => (
+  const edits = useMay()('EDITOR')
+  const alone = useIsWithoutProject()
+  const acts = (plain: boolean) => edits && (
     <>
       <Button leftSection={<IconUpload size={14} />} onClick={() => setImporting('1')}>
         {t('import.act')}
@@ -66,11 +70,11 @@ export default function JobsPage() {
         {(rows === undefined || rows.length > 0) && !(list.error && !rows) && (
           <DataTable label={t('title')} columns={columns} rows={rows} keyOf={(job) => job.job_name} loading={list.loading} twoLines order={filter.order} onOrder={set.order} onRow={(job) => void navigate(`/jobs/${encodeURIComponent(job.job_name)}`)} />
         )}
-        {rows?.length === 0 && (active ? <Notice page title={t('noneFound')}>{t('noneFoundHelp')}</Notice> : <Notice page title={t('none')} acts={acts(false)}>{t('noneHelp')}</Notice>)}
+        {rows?.length === 0 && (alone ? <NoProject /> : active ? <Notice page title={t('noneFound')}>{t('noneFoundHelp')}</Notice> : <Notice page title={t('none')} acts={acts(false)}>{edits && t('noneHelp')}</Notice>)}
         <MoreRows list={list} />
       </div>
-      {creating && <NewJobDialog onClose={() => setCreating('')} />}
-      {importing && <ImportDialog onClose={() => setImporting('')} onDone={list.refetch} />}
+      {creating && edits && <NewJobDialog onClose={() => setCreating('')} />}
+      {importing && edits && <ImportDialog onClose={() => setImporting('')} onDone={list.refetch} />}
       {dialog?.kind === 'schedule' && <ScheduleDialog job={dialog.job} onClose={close} onDone={list.refetch} />}
       {dialog?.kind === 'config' && <ConfigDialog job={dialog.job} onClose={close} />}
       {dialog?.kind === 'reset' && <ResetDialog job={dialog.job} onClose={close} onDone={list.refetch} />}

@@ -24,6 +24,8 @@ export interface ChartProps {
   marks?: readonly ChartMark[]
   limit?: ChartMark | null
   sync?: string
+  /** What the keys say while no cursor is on the chart; else the last values drawn. */
+  now?: ChartValues
   /** Stands in the title line instead of the keys. */
   head?: React.ReactNode
 }
@@ -37,7 +39,7 @@ function drawn(times: readonly number[], values: readonly ChartValues[], bars: b
 }
 
 /** A chart with its title line; the cursor's values stand in that line, in fixed width. */
-export default function Chart({ title, note, times, values, series, height = 180, bars = false, axes = true, format = short, atLeast = 0, marks = NO_MARKS, limit = null, sync, head }: ChartProps) {
+export default function Chart({ title, note, times, values, series, height = 180, bars = false, axes = true, format = short, atLeast = 0, marks = NO_MARKS, limit = null, sync, now, head }: ChartProps) {
   const scheme = useComputedColorScheme('light')
   const { ref, width } = useElementSize()
   const place = useRef<HTMLDivElement>(null)
@@ -69,6 +71,10 @@ export default function Chart({ title, note, times, values, series, height = 180
   }, [times, values, marks, limit, bars])
 
   const index = at ?? times.length - 1
+  const said = (place: number) => {
+    const value = at === null && now ? now[place] : values[place]?.[index]
+    return value == null ? NO_VALUE : format(value)
+  }
   return (
     <figure className="pw-chart" aria-label={title}>
       <figcaption className="pw-chart-head">
@@ -81,7 +87,7 @@ export default function Chart({ title, note, times, values, series, height = 180
             {series.map((one, place) => (
               <span key={one.label} className={`pw-key${one.dash ? ' pw-key-dash' : ''}${bars ? ' pw-key-square' : ''}`} style={{ '--k': `var(--${one.color})` } as React.CSSProperties}>
                 <i />
-                {one.label} {!bars && <b>{values[place]?.[index] == null ? NO_VALUE : format(values[place][index] ?? 0)}</b>}
+                {one.label} {!bars && <b>{said(place)}</b>}
               </span>
             ))}
           </>

@@ -4,6 +4,7 @@ import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import type { Checkpoint } from '../../api/types'
+import { useMay } from '../../api/use-may'
 import { count } from '../numbers'
 import { RelativeTime } from '../relative-time'
 import { StateBadge } from '../state-badge'
@@ -125,6 +126,7 @@ function Operators({ operators }: { operators: Checkpoint['operators'] }) {
 /** One checkpoint with all that is known of it, and what one can do with it. */
 export function CheckpointDetail({ checkpoint, onClose, onChange }: Props) {
   const { t } = useTranslation(['checkpoints', 'shared'])
+  const operates = useMay()('OPERATOR', checkpoint.project)
   const batches = Object.entries(checkpoint.queries).map(([query, one]) => `${query}: ${String((one as { batch_id?: number }).batch_id ?? '–')}`)
   const facts: [string, React.ReactNode][] = [
     [t('detail.execution'), <Link key="e" className="pw-link pw-mono" to={`/executions/${checkpoint.execution_id}`}>{checkpoint.execution_id.slice(0, 8)}</Link>],
@@ -148,7 +150,7 @@ export function CheckpointDetail({ checkpoint, onClose, onChange }: Props) {
           <StateBadge state={checkpoint.status} />
           <span className="pw-12 pw-2 pw-nowrap"><RelativeTime time={checkpoint.complete_time ?? checkpoint.create_time} /></span>
         </div>
-        <Acts checkpoint={checkpoint} onClose={onClose} onChange={onChange} />
+        {operates && <Acts checkpoint={checkpoint} onClose={onClose} onChange={onChange} />}
         {checkpoint.label && <p className="pw-12 pw-2 pw-wrap">“{checkpoint.label}”</p>}
       </div>
       <div className="pw-drawer-body">
@@ -179,9 +181,11 @@ export function CheckpointDetail({ checkpoint, onClose, onChange }: Props) {
           <pre className="pw-json-row">{JSON.stringify(checkpoint.state_data, null, 2)}</pre>
         </details>
       </div>
-      <div className="pw-drawer-foot">
-        <RestorePanel key={checkpoint.id} checkpoint={checkpoint} />
-      </div>
+      {operates && (
+        <div className="pw-drawer-foot">
+          <RestorePanel key={checkpoint.id} checkpoint={checkpoint} />
+        </div>
+      )}
     </aside>
   )
 }

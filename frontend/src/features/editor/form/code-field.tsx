@@ -14,6 +14,7 @@ interface Props {
   columns: Column[]
   invalid: boolean
   tall: boolean
+  readOnly: boolean
   onChange: (value: string) => void
 }
 
@@ -31,7 +32,7 @@ function complete(columns: () => Column[]) {
 }
 
 /** A Spark SQL expression or query, with the columns that reach the node. */
-export default function CodeField({ id, label, value, columns, invalid, tall, onChange }: Props) {
+export default function CodeField({ id, label, value, columns, invalid, tall, readOnly, onChange }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const latest = useRef({ columns, onChange })
@@ -51,6 +52,7 @@ export default function CodeField({ id, label, value, columns, invalid, tall, on
           sql({ dialect: StandardSQL }),
           autocompletion({ override: [complete(() => latest.current.columns)] }),
           EditorView.lineWrapping,
+          EditorState.readOnly.of(readOnly),
           EditorView.cspNonce.of(nonce()),
           EditorView.contentAttributes.of({ id, 'aria-label': label, spellcheck: 'false' }),
           EditorView.updateListener.of((update) => {
@@ -63,7 +65,7 @@ export default function CodeField({ id, label, value, columns, invalid, tall, on
     return () => editor.destroy()
     // The editor owns its text after the first drawing; outer changes come through the next effect.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [id, label])
+  }, [id, label, readOnly])
 
   useEffect(() => {
     const editor = view.current

@@ -3,7 +3,7 @@ import Form from '@rjsf/core/lib/components/Form.js'
 import type { ErrorSchema } from '@rjsf/utils'
 import { useEffect, useMemo, useRef } from 'react'
 import type { Column, Config, NodeType, Problem } from '../../../dag/document'
-import { configPath } from '../../../dag/problems'
+import { configPath, namedField } from '../../../dag/problems'
 import { BaseInput } from './base-input'
 import type { FormHelp } from './form-context'
 import { prepared, uiSchemaOf, withDefaults } from './form-schema'
@@ -20,19 +20,21 @@ interface Props {
   columns: Column[]
   connections: FormHelp['connections']
   focusField: string | null
+  readOnly: boolean
   onChange: (config: Config, field: string) => void
 }
 
 type Errors = { __errors?: string[] } & { [key: string]: Errors | string[] | undefined }
 
 /** Problems as the form wants them: a tree of fields with `__errors` at the leaves. */
-function errorTree(problems: Problem[], nodeId: string): ErrorSchema {
+function errorTree(problems: Problem[], nodeId: string, type: NodeType): ErrorSchema {
   const root: Errors = {}
   for (const problem of problems) {
     const path = configPath(problem, nodeId)
-    if (!path || path.length === 0) continue
+    const named = path?.length ? null : namedField(problem, type)
+    if (!path?.length && !named) continue
     let place = root
-    for (const part of path) place = (place[part] ??= {}) as Errors
+    for (const part of path?.length ? path : [named ?? '']) place = (place[part] ??= {}) as Errors
     place.__errors = [...(place.__errors ?? []), problem.message]
   }
   return root as ErrorSchema
@@ -41,11 +43,12 @@ function errorTree(problems: Problem[], nodeId: string): ErrorSchema {
 const noSubmit = 'div'
 
 /** A node's settings, drawn from the JSON Schema of its type; errors are the server's. */
-export function ConfigForm({ nodeId, type, config, problems, columns, connections, focusField, onChange }: Props) {
+export function ConfigForm({ nodeId, type, config, problems, columns, connections, focusField, readOnly, onChange }: Props) {
   const schema = useMemo(() => prepared(type.schema), [type])
   const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
   const shown = useMemo(() => withDefaults(schema, config), [schema, config])
-  const errors = useMemo(() => errorTree(problems, nodeId), [problems, nodeId])
+  const errors = useMemo(() => errorTree(problems, nodeId, type), [problems, nodeId, type])
+  const warnings = useMemo(() => new Set(problems.filter((problem) => problem.severity !== 'error').map((problem) => problem.message)), [problems])
   const host = useRef<HTMLDivElement>(null)
 
   useEffect(() => {
@@ -66,7 +69,7 @@ export function ConfigForm({ nodeId, type, config, problems, columns, connection
         schema={schema}
         uiSchema={uiSchema}
         formData={shown}
-        formContext={{ columns, connections, focusField } satisfies FormHelp}
+        formContext={{ columns, connections, focusField, warnings, readOnly } satisfies FormHelp}
         validator={validator}
         templates={{ ...templates, BaseInputTemplate: BaseInput }}
         widgets={widgets}

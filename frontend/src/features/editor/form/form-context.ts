@@ -5,4 +5,10 @@ export interface FormHelp {
   columns: Column[]
   connections: { name: string; kind: string }[]
   focusField: string | null
+  /** Sentences that warn only. */
+  warnings: ReadonlySet<string>
+  readOnly: boolean
 }
+
+/** Whether something of what is said of a field is more than a warning. */
+export const areErrors = ({ warnings }: FormHelp, messages: readonly string[] | undefined): boolean => (messages ?? []).some((message) => !warnings.has(message))

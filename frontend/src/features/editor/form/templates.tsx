@@ -3,20 +3,21 @@ import type { ArrayFieldItemTemplateProps, ArrayFieldTemplateProps, FieldTemplat
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { StateGlyph } from '../../../shared/state-glyph'
+import { areErrors, type FormHelp } from './form-context'
 import { isShown } from './form-schema'
 
-function Errors({ messages, id }: { messages: string[] | undefined; id: string }) {
+function Errors({ messages, id, warns }: { messages: string[] | undefined; id: string; warns: boolean }) {
   if (!messages?.length) return null
   return (
-    <p className="pw-field-error" id={`${id}__error`} role="alert">
-      <StateGlyph state="failed" />
+    <p className={`pw-field-error${warns ? ' pw-field-warning' : ''}`} id={`${id}__error`} role="alert">
+      <StateGlyph state={warns ? 'warning' : 'failed'} />
       <span>{messages.join(' ')}</span>
     </p>
   )
 }
 
 /** One level: label above, field, help below; a server error takes the help's place. */
-function FieldTemplate({ id, label, children, rawDescription, rawErrors, required, schema, fieldPathId, hidden }: FieldTemplateProps) {
+function FieldTemplate({ id, label, children, rawDescription, rawErrors, required, schema, fieldPathId, hidden, registry }: FieldTemplateProps) {
   const { t } = useTranslation('canvas')
   if (hidden) return null
   const isRow = fieldPathId.path.length > 1
@@ -31,7 +32,7 @@ function FieldTemplate({ id, label, children, rawDescription, rawErrors, require
         </label>
       )}
       {children}
-      <Errors messages={rawErrors} id={id} />
+      <Errors messages={rawErrors} id={id} warns={!areErrors(registry.formContext as FormHelp, rawErrors)} />
       {!rawErrors?.length && !isRow && rawDescription && <p className="pw-field-help">{rawDescription}</p>}
     </div>
   )

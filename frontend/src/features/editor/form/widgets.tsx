@@ -3,12 +3,12 @@ import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import type { FormHelp } from './form-context'
+import { areErrors, type FormHelp } from './form-context'
 
 const CodeField = lazy(() => import('./code-field'))
 
 const help = (props: WidgetProps) => props.registry.formContext as FormHelp
-const errorOf = (props: WidgetProps) => Boolean(props.rawErrors?.length)
+const errorOf = (props: WidgetProps) => areErrors(help(props), props.rawErrors)
 const example = (props: WidgetProps) => (Array.isArray(props.schema.examples) && props.schema.examples[0] != null ? String(props.schema.examples[0]) : undefined)
 const blankAsNull = (props: WidgetProps, value: string) => (value === '' && !props.required ? (props.schema.default === null ? null : '') : value)
 
@@ -105,7 +105,7 @@ function ExpressionWidget(props: WidgetProps) {
   const value = String(props.value ?? '')
   return (
     <Suspense fallback={<Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} />}>
-      <CodeField id={props.id} label={props.label} value={value} columns={help(props).columns} invalid={errorOf(props)} tall={tall} onChange={props.onChange} />
+      <CodeField id={props.id} label={props.label} value={value} columns={help(props).columns} invalid={errorOf(props)} tall={tall} readOnly={help(props).readOnly} onChange={props.onChange} />
     </Suspense>
   )
 }

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import type { Problem } from './document'
+import { namedField } from './problems'
+
+const TABLE = { schema: { properties: { connection: { title: 'Connection' }, table: { title: 'Table' }, mode: { title: 'Mode' }, keys: { title: 'Keys' }, max_rows: { title: 'Rows at most' } } } }
+const problem = (message: string, code = 'config.invalid'): Problem => ({ code, message, severity: 'error', pointer: '/nodes/out/config', node_id: 'out', edge_id: null })
+
+it('the field is the one whose name the sentence says first', () => expect(namedField(problem('upsert needs keys: name the columns that tell rows of the table apart'), TABLE)).toBe('keys'))
+it('or its title', () => expect(namedField(problem('rows at most must be above 0'), TABLE)).toBe('max_rows'))
+it('a part of another word is no name', () => expect(namedField(problem('the timetable is empty'), TABLE)).toBeNull())
+it('what is quoted is a value', () => expect(namedField(problem('"table" cannot be read'), TABLE)).toBeNull())
+it('a problem that is not of the config names no field', () => expect(namedField(problem('connect a table', 'port.open'), TABLE)).toBeNull())

@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { DagDocument } from '../../dag/document'
+import { draftsKept, saveNow, saveOnLeaving } from './draft-saving'
+import { useEditor } from './editor-store'
+
+const drawing = (): DagDocument => ({ schema_version: 1, name: 'orders', type: 'STREAMING', parameters: {}, nodes: {}, edges: {}, settings: {} })
+const described = (description: string) => useEditor.getState().change({ document: { ...useEditor.getState().history.present.document, description } })
+const answered = (revision: number) => new Response(JSON.stringify({ document: {}, layout: {}, revision, problems: [] }), { status: 200 })
+
+interface Sent {
+  path: string
+  description: string
+  revision: string
+}
+
+let sent: Sent[]
+/** Each call waits for its own answer. */
+let answers: ((response: Response) => void)[]
+
+beforeEach(() => {
+  sent = []
+  answers = []
+  vi.stubGlobal('document', { cookie: '', documentElement: { lang: 'en' } })
+  vi.stubGlobal('fetch', (path: string, { body, headers }: { body: string; headers: Record<string, string> }) => {
+    sent.push({ path, description: (JSON.parse(body) as { document?: DagDocument }).document?.description ?? '', revision: headers['If-Match'] ?? '' })
+    return new Promise<Response>((resolve) => answers.push(resolve))
+  })
+  useEditor.getState().open('orders', new Map(), { document: drawing(), layout: { positions: {}, notes: [] } }, 3, [])
+})
+afterEach(() => vi.unstubAllGlobals())
+
+const leave = () => {
+  saveOnLeaving()
+  useEditor.setState({ jobName: '' })
+}
+const settled = () => new Promise((resolve) => setTimeout(resolve))
+
+it('what was changed just before the editor was left is saved under the name of its job', async () => {
+  described('late')
+  leave()
+  await settled()
+  expect(sent).toEqual([{ path: '/api/jobs/orders/draft', description: 'late', revision: '"3"' }])
+})
+
+it('a change made while another is being saved follows it with the revision that one became', async () => {
+  described('one')
+  void saveNow()
+  described('two')
+  leave()
+  answers[0]?.(answered(4))
+  await settled()
+  expect(sent.map(({ description, revision }) => [description, revision])).toEqual([['one', '"3"'], ['two', '"4"']])
+})
+
+it('a job that is opened meanwhile is not told of the save of the one that was left', async () => {
+  described('one')
+  void saveNow()
+  leave()
+  useEditor.getState().open('flights', new Map(), { document: drawing(), layout: { positions: {}, notes: [] } }, 9, [])
+  answers[0]?.(answered(4))
+  await draftsKept()
+  expect([useEditor.getState().revision, useEditor.getState().save.kind, sent.length]).toEqual([9, 'saved', 1])
+})
+
+it('nothing is sent where nothing was changed', async () => {
+  leave()
+  await settled()
+  expect(sent).toEqual([])
+})

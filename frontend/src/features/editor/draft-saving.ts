@@ -1,0 +1,60 @@
+import i18next from 'i18next'
+import type { DagDocument } from '../../dag/document'
+import { answer } from '../../shared/answers'
+import { DraftConflict, saveDraft, saveLayout } from './draft-requests'
+import { useEditor } from './editor-store'
+
+/** The document that a save brought to the server, and the revision it became there. */
+interface Kept {
+  document: DagDocument
+  revision: number
+}
+
+/** The save under way, if any. It never rejects. */
+let underWay: Promise<Kept | null> = Promise.resolve(null)
+
+/** Resolves once nothing more is on its way to the server: a job that was just left is read after that. */
+export const draftsKept = async (): Promise<void> => void (await underWay)
+
+async function keepNow(): Promise<Kept | null> {
+  const { jobName, revision, history } = useEditor.getState()
+  const { document } = history.present
+  const tell = (change: Partial<ReturnType<typeof useEditor.getState>>) => useEditor.getState().jobName === jobName && useEditor.setState(change)
+  tell({ save: { kind: 'saving' } })
+  try {
+    const draft = await saveDraft(jobName, document, revision)
+    const { history: now, saved } = useEditor.getState()
+    const unchanged = now.present.document === document
+    tell({ saved: { ...saved, document }, revision: draft.revision, problems: draft.problems, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
+    return { document, revision: draft.revision }
+  } catch (error) {
+    if (error instanceof DraftConflict) tell({ save: { kind: 'conflict', by: error.by, revision: error.revision } })
+    else tell({ save: navigator.onLine ? { kind: 'failed', message: String((error as Error).message) } : { kind: 'offline' } })
+    return null
+  }
+}
+
+/** Save the document as it is now; a change made meanwhile is saved next. */
+export async function saveNow(): Promise<void> {
+  underWay = keepNow()
+  await underWay
+}
+
+/** The editor is being left: what was changed last is taken from it now and sent after the save that may be under way. */
+export function saveOnLeaving(): void {
+  const { jobName, revision, history, saved, save } = useEditor.getState()
+  const { document, layout } = history.present
+  const changed = document !== saved.document && save.kind !== 'conflict'
+  if (!jobName || (!changed && layout === saved.layout)) return
+  const before = underWay
+  const keep = async (): Promise<Kept | null> => {
+    const kept = save.kind === 'saving' ? await before : null
+    if (changed && kept?.document !== document) await saveDraft(jobName, document, kept?.revision ?? revision)
+    if (layout !== saved.layout) await saveLayout(jobName, layout)
+    return null
+  }
+  underWay = keep().catch((error: Error) => {
+    answer(false, i18next.t('canvas:save.lost', { job: jobName, why: error instanceof DraftConflict ? i18next.t('canvas:save.conflict', { by: error.by, revision: error.revision }) : error.message }))
+    return null
+  })
+}
