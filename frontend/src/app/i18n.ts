@@ -8,6 +8,14 @@ import zh from './locales/zh.json'
 export type Language = 'en' | 'zh'
 const KEY = 'pipeline-web-language'
 
+const YEAR_SECONDS = 31_536_000
+
+/** The page says its language; a cookie carries it to the pages that the server draws, such as signing in. */
+function speak(language: Language): void {
+  document.documentElement.lang = language
+  document.cookie = `${KEY}=${language}; path=/; max-age=${YEAR_SECONDS}; samesite=lax`
+}
+
 const known = (word: string | null): Language | null => (word?.startsWith('zh') ? 'zh' : word?.startsWith('en') ? 'en' : null)
 const first = known(localStorage.getItem(KEY)) ?? known(navigator.language) ?? 'en'
 
@@ -20,10 +28,10 @@ void i18next.use(initReactI18next).init({
   interpolation: { escapeValue: false },
   react: { bindI18nStore: 'added', useSuspense: false },
 })
-document.documentElement.lang = first
+speak(first)
 
 export function setLanguage(language: Language): void {
   localStorage.setItem(KEY, language)
-  document.documentElement.lang = language
+  speak(language)
   void i18next.changeLanguage(language)
 }

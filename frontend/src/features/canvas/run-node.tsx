@@ -27,10 +27,11 @@ function NodeTotal({ id, family }: { id: string; family: string }) {
   const { t } = useTranslation('canvas')
   const figures = useKeyed(useContext(CountsContext).nodes, id)
   const total = family === 'sink' ? (figures?.out ?? figures?.in) : (figures?.out ?? figures?.in)
+  const wasRejected = figures !== undefined && figures.rejected > 0
   return (
-    <span>
-      {total == null ? '–' : <b>{rows(total)}</b>} {t('rows', { count: total ?? 0 })}
-      {figures && figures.rejected > 0 && <span className="pw-node-bad"> · {t('rejected', { count: figures.rejected })}</span>}
+    <span className="pw-cut">
+      {total == null ? '–' : <b>{rows(total)}</b>} {wasRejected ? null : t('rows', { count: total ?? 0 })}
+      {wasRejected && <span className="pw-node-bad"> · {t('rejected', { count: figures.rejected })}</span>}
     </span>
   )
 }

@@ -78,30 +78,32 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
   return (
     <form onSubmit={(event) => void save(event)}>
       <fieldset className="pw-form-column pw-plain-fieldset" disabled={readOnly}>
-      <TextInput data-autofocus label={t('form.name')} description={t('form.nameHelp')} value={name} maxLength={100} error={refused.fields.name} inputWrapperOrder={order} onChange={(event) => setName(event.currentTarget.value)} />
-      <Textarea label={t('form.description')} value={description} maxLength={500} autosize minRows={1} maxRows={4} onChange={(event) => setDescription(event.currentTarget.value)} />
-      {!connection && <ProjectField value={project} onChange={setProject} />}
-      {drawn(false)}
-      {secretsShown(kind, config).map((field) => (
-        <SecretField key={field} label={kind.secrets[field] ?? field} kept={connection?.secrets[field] === true} value={secrets[field]} error={refused.fields[`secrets/${field}`]} onChange={(value) => setSecrets((old) => ({ ...old, [field]: value }))} />
-      ))}
-      {visible.some((field) => field.advanced) && (
-        <details className="pw-more-fields">
-          <summary>{t('form.advanced')}</summary>
-          <div className="pw-form-column">{drawn(true)}</div>
-        </details>
-      )}
-      {refused.whole && (
-        <p className="pw-bad pw-12 pw-wrap" role="alert">
-          {refused.whole}
-        </p>
-      )}
-      {!readOnly && <div className="pw-form-acts">
-        <Button onClick={onCancel}>{t('shared:cancel')}</Button>
-        <Button type="submit" variant="filled" loading={busy} disabled={!name.trim()}>
-          {t(connection ? 'form.save' : 'form.create')}
-        </Button>
-      </div>}
+        <TextInput data-autofocus label={t('form.name')} description={t('form.nameHelp')} value={name} maxLength={100} error={refused.fields.name} inputWrapperOrder={order} onChange={(event) => setName(event.currentTarget.value)} />
+        <Textarea label={t('form.description')} value={description} maxLength={500} autosize minRows={1} maxRows={4} onChange={(event) => setDescription(event.currentTarget.value)} />
+        {!connection && <ProjectField value={project} onChange={setProject} />}
+        {drawn(false)}
+        {secretsShown(kind, config).map((field) => (
+          <SecretField key={field} label={kind.secrets[field] ?? field} kept={connection?.secrets[field] === true} value={secrets[field]} error={refused.fields[`secrets/${field}`]} onChange={(value) => setSecrets((old) => ({ ...old, [field]: value }))} />
+        ))}
+        {visible.some((field) => field.advanced) && (
+          <details className="pw-more-fields">
+            <summary>{t('form.advanced')}</summary>
+            <div className="pw-form-column">{drawn(true)}</div>
+          </details>
+        )}
+        {refused.whole && (
+          <p className="pw-bad pw-12 pw-wrap" role="alert">
+            {refused.whole}
+          </p>
+        )}
+        {!readOnly && (
+          <div className="pw-form-acts">
+            <Button onClick={onCancel}>{t('shared:cancel')}</Button>
+            <Button type="submit" variant="filled" loading={busy} disabled={!name.trim()}>
+              {t(connection ? 'form.save' : 'form.create')}
+            </Button>
+          </div>
+        )}
       </fieldset>
     </form>
   )

@@ -69,11 +69,15 @@ function Parameters({ document }: { document: DagDocument }) {
   )
 }
 
+/** What has no meaning for a single query: it has one batch and nothing to go on with. */
+const NOT_OF_TASKS: ReadonlySet<string> = new Set(['trigger_interval', 'checkpoint_interval', 'state_store'])
+
 /** Settings of the whole job: its kind, how often it runs a batch and cuts a checkpoint, what happens to rejected rows. */
 export function JobPanel() {
   const { t } = useTranslation('canvas')
   const document = useDocument()
   const readOnly = useEditor((state) => state.readOnly)
+  const has = (name: string) => document.type !== 'SQL_TASK' || !NOT_OF_TASKS.has(name)
   return (
     <>
       <header className="pw-panel-head">
@@ -86,7 +90,7 @@ export function JobPanel() {
           <p className="pw-field-help">{t(`jobTypeHelp.${document.type}`)}</p>
         </div>
         <div className="pw-field-pair">
-          {[...TIMES, ...NUMBERS].map((name) => (
+          {[...TIMES, ...NUMBERS].filter(has).map((name) => (
             <div className="pw-field" key={name}>
               <label htmlFor={`setting_${name}`}>{t(`setting.${name}`)}</label>
               <TextInput
@@ -102,7 +106,7 @@ export function JobPanel() {
             </div>
           ))}
         </div>
-        {Object.entries(CHOICES).map(([name, values]) => (
+        {Object.entries(CHOICES).filter(([name]) => has(name)).map(([name, values]) => (
           <div className="pw-field" key={name}>
             <label>{t(`setting.${name}`)}</label>
             <SegmentedControl fullWidth value={String(document.settings[name] ?? values[0])} data={values.map((value) => ({ value, label: t(`settingValue.${value}`) }))} onChange={(value) => setting(document, name, value)} />

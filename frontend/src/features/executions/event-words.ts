@@ -67,3 +67,6 @@ export const eventDetail = (t: TFunction<'executions'>, event: ExecutionEvent, n
 
 /** Events worth a line in a chart. */
 export const isChartMark = (event: ExecutionEvent): boolean => ['checkpoint_failed', 'attempt_failed', 'lease_lost'].includes(event.kind) || (event.kind === 'status' && event.to_status === 'FAILED')
+
+/** Events between whose before and after no driver measured anything. */
+export const breaksLine = (event: ExecutionEvent): boolean => ['attempt_failed', 'lease_lost', 'claimed'].includes(event.kind)

@@ -2,7 +2,7 @@ import { ActionIcon, Tabs, Tooltip } from '@mantine/core'
 import { IconLayoutNavbarCollapse, IconLayoutNavbarExpand } from '@tabler/icons-react'
 import { lazy, Suspense, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useParams } from 'react-router'
+import { Link, useParams } from 'react-router'
 import type { Checkpoint, Execution, ExecutionEvent } from '../../api/types'
 import { isFinal, isUnconfirmed } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
@@ -92,7 +92,13 @@ export default function ExecutionPage() {
   const [, setCheckpoint] = useUrlState('checkpoint')
   const [folded, setFolded] = useUrlState('canvas')
   const nodes = useMemo(() => Object.entries(drawing?.document.nodes ?? {}).map(([value, node]) => ({ value, label: node.name })), [drawing])
-  if (watched.error) return <Failure error={watched.error} what={t('one')} retry={watched.retry} />
+  if (watched.error) {
+    return (
+      <main className="pw-page">
+        <Failure page error={watched.error} what={t('one')} retry={watched.retry} way={<Link className="pw-link" to="/executions">{t('allExecutions')}</Link>} />
+      </main>
+    )
+  }
   if (!execution) return <main className="pw-page" aria-busy="true"><div className="pw-head"><SkeletonBar width={320} /></div></main>
   const nameOf = (id: string) => drawing?.document.nodes[id]?.name ?? id
   const tabs = ['throughput', 'checkpoints', 'timeline', 'logs', ...(hasPrint(drawing) ? ['printed'] : []), 'rejected', 'config']

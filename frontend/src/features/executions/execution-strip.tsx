@@ -27,7 +27,7 @@ function LastCheckpoint({ execution }: { execution: Execution }) {
   )
 }
 
-/** Rows in, out and rejected, backlog, batch, last checkpoint. */
+/** Rows in, out and rejected, backlog, batch, last checkpoint; of a single query its time instead, the rest has no meaning there. */
 export function ExecutionStrip({ execution, metrics }: { execution: Execution; metrics: MetricsMessage | null }) {
   const { t } = useTranslation('executions')
   const still = isFinal(execution.status) || execution.status === 'PAUSED'
@@ -47,13 +47,19 @@ export function ExecutionStrip({ execution, metrics }: { execution: Execution; m
       <Figure label={t('strip.rejected')} {...(rejected > 0 ? { tone: 'bad' as const } : {})} note={rejected > 0 ? percent(rejected, execution.processed_records) : ''}>
         {count(rejected)}
       </Figure>
-      <Figure label={t('strip.backlog')} note={catchUp}>
-        {count(still ? null : backlog)}
-      </Figure>
-      <Figure label={t('strip.batch')} note={metrics?.batch_id == null ? '' : t('strip.batchNumber', { number: count(metrics.batch_id) })}>
-        {duration(metrics?.batch_ms)}
-      </Figure>
-      <LastCheckpoint execution={execution} />
+      {execution.job_type === 'SQL_TASK' ? (
+        <Figure label={t('strip.query')}>{duration(metrics?.batch_ms)}</Figure>
+      ) : (
+        <>
+          <Figure label={t('strip.backlog')} note={catchUp}>
+            {count(still ? null : backlog)}
+          </Figure>
+          <Figure label={t('strip.batch')} note={metrics?.batch_id == null ? '' : t('strip.batchNumber', { number: count(metrics.batch_id) })}>
+            {duration(metrics?.batch_ms)}
+          </Figure>
+          <LastCheckpoint execution={execution} />
+        </>
+      )}
     </div>
   )
 }

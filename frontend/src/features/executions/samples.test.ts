@@ -26,3 +26,16 @@ it('shows a batch once, with Spark’s phases under five words', () => {
   expect(batches.times).toHaveLength(2)
   expect(batches.phases.map((phase) => phase[0])).toEqual([15, 20, 300, 7, 9])
 })
+
+const told = (second: number, batch_id: number) => kept(`2026-11-21T10:00:${String(second).padStart(2, '0')}Z`, { batch_id, detail: { durations_ms: { addBatch: 300 } } })
+
+it('a batch stays at the time when it ended, while nothing new comes', () => {
+  const { times } = batchesOf(joinSamples([told(0, 4), told(10, 4), told(20, 4)], [], 0), 40)
+  expect(times).toEqual([Date.parse('2026-11-21T10:00:00Z')])
+})
+
+it('a batch that ended before the range is not told to have ended in it', () => {
+  const samples = joinSamples([told(0, 4), told(10, 4), told(20, 5)], [], 0)
+  expect(batchesOf(samples, 40, Date.parse('2026-11-21T09:00:00Z')).times).toEqual([Date.parse('2026-11-21T10:00:20Z')])
+  expect(batchesOf(samples, 40, Date.parse('2026-11-21T09:59:58Z')).count).toBe(2)
+})

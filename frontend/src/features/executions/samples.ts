@@ -17,6 +17,9 @@ export interface Sample {
   nodes: Record<string, NodeCounts>
 }
 
+/** An execution tells its first sample sooner than this. */
+const LATE_MS = 60_000
+
 const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null)
 
 function phasesOf(value: unknown): Record<string, number> {
@@ -65,11 +68,20 @@ export const PHASES: readonly { key: string; color: string; spark: readonly stri
   { key: 'commit', color: 'phase-commit', spark: ['commitOffsets', 'commitBatch'] },
 ]
 
-/** One row per batch: its number, end and the milliseconds of each of the five phases. */
-export function batchesOf(samples: readonly Sample[], most: number): { times: number[]; phases: number[][]; count: number } {
-  const byBatch = new Map<number, Sample>()
-  for (const sample of samples) if (sample.batchId !== null && Object.keys(sample.phases).length > 0) byBatch.set(sample.batchId, sample)
+/**
+ * One row per batch: its number, end and the milliseconds of each of the five phases. A batch is told again in every sample until the
+ * next one ends, so it ended when it was told first. Where `begun` is given, the samples may begin in the middle of an execution: what
+ * their first one tells ended before.
+ */
+export function batchesOf(samples: readonly Sample[], most: number, begun = Number.POSITIVE_INFINITY): { times: number[]; phases: number[][]; count: number } {
+  const byBatch = new Map<number, { time: number; sample: Sample }>()
+  for (const sample of samples) {
+    if (sample.batchId === null || Object.keys(sample.phases).length === 0) continue
+    byBatch.set(sample.batchId, { time: byBatch.get(sample.batchId)?.time ?? sample.time, sample })
+  }
+  const first = samples[0]
+  if (first && first.batchId !== null && first.time - begun > LATE_MS) byBatch.delete(first.batchId)
   const batches = [...byBatch.values()].slice(-most)
   const sum = (sample: Sample, keys: readonly string[]) => keys.reduce((total, key) => total + (sample.phases[key] ?? 0), 0)
-  return { times: batches.map((one) => one.time), phases: PHASES.map((phase) => batches.map((one) => sum(one, phase.spark))), count: byBatch.size }
+  return { times: batches.map((one) => one.time), phases: PHASES.map((phase) => batches.map(({ sample }) => sum(sample, phase.spark))), count: byBatch.size }
 }

@@ -8,12 +8,13 @@ import { isFinal } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { Notice } from '../../shared/notice'
 import { bytes, count, duration, rate, short } from '../../shared/numbers'
-import { eventTitle, isChartMark } from './event-words'
+import { breaksLine, eventTitle, isChartMark } from './event-words'
 import { batchesOf, PHASES, type Sample } from './samples'
 import { useSamples } from './use-samples'
 
 const BATCHES = 40
-const GAP_MS = 30_000
+/** An idle execution is measured every ten seconds. */
+const GAP_MS = 15_000
 const size = (value: number) => {
   const { value: figure, unit } = bytes(value)
   return `${figure} ${unit}`
@@ -25,8 +26,18 @@ function useMarks(events: readonly ExecutionEvent[]): ChartMark[] {
   return useMemo(() => events.filter(isChartMark).map((event) => ({ at: Date.parse(event.time), words: eventTitle(t, event), color: 'state-failed-mark' })), [events, t])
 }
 
-function SmallChart({ title, value, note, samples, of, color, format, apart }: { title: string; value: string; note: string; samples: readonly Sample[]; of: (sample: Sample) => number | null; color: string; format: (value: number) => string; apart: number }) {
-  const { times, values } = useMemo(() => withGaps(samples.map((one) => one.time), [samples.map(of)], apart), [samples, of, apart])
+/** Where lines break: between samples this far apart, and where an attempt was lost or taken up. */
+interface Gaps {
+  apart: number
+  breaks: readonly number[]
+}
+
+function useGaps(events: readonly ExecutionEvent[], resolution: number): Gaps {
+  return useMemo(() => ({ apart: Math.max(GAP_MS, resolution * 3000), breaks: events.filter(breaksLine).map((event) => Date.parse(event.time)) }), [events, resolution])
+}
+
+function SmallChart({ title, value, note, samples, of, color, format, gaps }: { title: string; value: string; note: string; samples: readonly Sample[]; of: (sample: Sample) => number | null; color: string; format: (value: number) => string; gaps: Gaps }) {
+  const { times, values } = useMemo(() => withGaps(samples.map((one) => one.time), [samples.map(of)], gaps.apart, gaps.breaks), [samples, of, gaps])
   const series = useMemo(() => [{ label: title, color }], [title, color])
   return (
     <div className="pw-chart-cell">
@@ -46,23 +57,23 @@ const stateOf = (sample: Sample) => sample.stateBytes
 const rejectedOf = (sample: Sample) => sample.rejected
 
 /** Rows of the whole execution, or in and out of the selected node. */
-function Rates({ samples, marks, apart, nodeId, nodeName }: { samples: readonly Sample[]; marks: readonly ChartMark[]; apart: number; nodeId: string; nodeName: string }) {
+function Rates({ samples, marks, gaps, nodeId, nodeName }: { samples: readonly Sample[]; marks: readonly ChartMark[]; gaps: Gaps; nodeId: string; nodeName: string }) {
   const { t } = useTranslation('executions')
   const series = useMemo(() => [{ label: t('chart.in'), color: 'chart-in' }, nodeId ? { label: t('chart.out'), color: 'chart-out' } : { label: t('chart.processed'), color: 'chart-3', dash: true }], [t, nodeId])
   const { times, values } = useMemo(() => {
     const first = samples.map((one) => (nodeId ? (one.nodes[nodeId]?.in_per_second ?? null) : one.in))
     const second = samples.map((one) => (nodeId ? (one.nodes[nodeId]?.out_per_second ?? null) : one.processed))
-    return withGaps(samples.map((one) => one.time), [first, second], apart)
-  }, [samples, apart, nodeId])
+    return withGaps(samples.map((one) => one.time), [first, second], gaps.apart, gaps.breaks)
+  }, [samples, gaps, nodeId])
   return <Chart title={t('chart.rows')} note={nodeName} times={times} values={values} series={series} height={188} format={short} marks={marks} sync="execution" />
 }
 
-function Batches({ samples, triggerMs, over }: { samples: readonly Sample[]; triggerMs: number; over: boolean }) {
+function Batches({ samples, triggerMs, over, begun }: { samples: readonly Sample[]; triggerMs: number; over: boolean; begun: number }) {
   const { t } = useTranslation('executions')
-  const { times, phases, count: many } = useMemo(() => batchesOf(samples, BATCHES), [samples])
+  const { times, phases, count: many } = useMemo(() => batchesOf(samples, BATCHES, begun), [samples, begun])
   const series = useMemo(() => PHASES.map((phase) => ({ label: t(`phase.${phase.key}`), color: phase.color })), [t])
   const limit = useMemo(() => (triggerMs > 0 ? { at: triggerMs, words: t('chart.trigger', { duration: duration(triggerMs) }) } : null), [triggerMs, t])
-  if (times.length === 0) return <Notice title={t('chart.batch')}>{t(over ? 'chart.noBatchEver' : 'chart.noBatch')}</Notice>
+  if (times.length === 0) return <Notice title={t('chart.batch')}>{t(samples.some((one) => one.batchId !== null) ? 'chart.noBatchInRange' : over ? 'chart.noBatchEver' : 'chart.noBatch')}</Notice>
   return <Chart title={t('chart.batch')} note={many > BATCHES ? t('chart.lastBatches', { count: BATCHES }) : ''} times={times} values={phases} series={series} height={188} bars format={spanWords} limit={limit} />
 }
 
@@ -80,9 +91,10 @@ export function ThroughputTab({ execution, live, events, range, nodeId, nodeName
   const { t } = useTranslation('executions')
   const { samples, resolution, error, pending, retry } = useSamples(execution, range, live?.series)
   const marks = useMarks(events)
-  const apart = Math.max(GAP_MS, resolution * 3000)
+  const gaps = useGaps(events, resolution)
   const last = samples.at(-1)
   const over = isFinal(execution.status)
+  const isTask = execution.job_type === 'SQL_TASK'
   if (error && samples.length === 0) return <Failure error={error} what={t('tab.throughput')} retry={retry} />
   if (samples.length === 0) return pending ? null : <Notice title={t('chart.none')}>{t(over ? 'chart.noneInRange' : 'chart.noneYet')}</Notice>
   if (over && !samples.some(hasMoved)) return <Notice title={t('chart.none')}>{t('chart.noneEver')}</Notice>
@@ -92,18 +104,20 @@ export function ThroughputTab({ execution, live, events, range, nodeId, nodeName
     <>
       <div className="pw-charts-two">
         <div className="pw-chart-cell">
-          <Rates samples={samples} marks={marks} apart={apart} nodeId={nodeId} nodeName={nodeName} />
+          <Rates samples={samples} marks={marks} gaps={gaps} nodeId={nodeId} nodeName={nodeName} />
         </div>
         <div className="pw-chart-cell">
-          <Batches samples={samples} triggerMs={Number(execution.resolved.trigger_interval ?? 0) * 1000} over={over} />
+          <Batches samples={samples} triggerMs={isTask ? 0 : Number(execution.resolved.trigger_interval ?? 0) * 1000} over={over} begun={execution.start_time ? Date.parse(execution.start_time) : Number.POSITIVE_INFINITY} />
         </div>
       </div>
-      <div className="pw-charts-four">
-        <SmallChart title={t('strip.backlog')} value={count(last?.backlog)} note={peak > 0 ? t('chart.peak', { peak: count(peak) }) : t('chart.rowsUnit')} samples={samples} of={backlogOf} color="chart-in" format={short} apart={apart} />
-        <SmallChart title={t('chart.watermark')} value={duration(last?.watermarkMs)} note="" samples={samples} of={watermarkOf} color="chart-3" format={spanWords} apart={apart} />
-        <SmallChart title={t('chart.state')} value={state.unit ? `${state.value} ${state.unit}` : state.value} note={last?.stateRows ? t('chart.stateRows', { rows: count(last.stateRows) }) : ''} samples={samples} of={stateOf} color="chart-3" format={size} apart={apart} />
-        <SmallChart title={t('strip.rejected')} value={rate(last?.rejected)} note={t('chart.perSecond')} samples={samples} of={rejectedOf} color="chart-rejected" format={short} apart={apart} />
-      </div>
+      {!isTask && (
+        <div className="pw-charts-four">
+          <SmallChart title={t('strip.backlog')} value={count(last?.backlog)} note={peak > 0 ? t('chart.peak', { peak: count(peak) }) : t('chart.rowsUnit')} samples={samples} of={backlogOf} color="chart-in" format={short} gaps={gaps} />
+          <SmallChart title={t('chart.watermark')} value={duration(last?.watermarkMs)} note="" samples={samples} of={watermarkOf} color="chart-3" format={spanWords} gaps={gaps} />
+          <SmallChart title={t('chart.state')} value={state.unit ? `${state.value} ${state.unit}` : state.value} note={last?.stateRows ? t('chart.stateRows', { rows: count(last.stateRows) }) : ''} samples={samples} of={stateOf} color="chart-3" format={size} gaps={gaps} />
+          <SmallChart title={t('strip.rejected')} value={rate(last?.rejected)} note={t('chart.perSecond')} samples={samples} of={rejectedOf} color="chart-rejected" format={short} gaps={gaps} />
+        </div>
+      )}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { useStore } from 'zustand'
+import { readExecution } from '../../api/read-execution'
 import { request } from '../../api/request'
 import type { Execution } from '../../api/types'
 import type { Catalogue, DagDocument, Layout, NodeType } from '../../dag/document'
@@ -33,7 +34,7 @@ export function useExecution(executionId: string): Watched {
   const asked = useQuery({
     queryKey: ['execution', executionId, finalTrace],
     refetchInterval: (query) => (query.state.data && isActive(query.state.data.status) ? CONFIRM_MS : false),
-    queryFn: () => request<Execution>('GET', `/api/executions/${encodeURIComponent(executionId)}`),
+    queryFn: () => readExecution(executionId),
     placeholderData: (old) => (old?.execution_id === executionId ? old : undefined),
   })
   const now = useNow()

@@ -19,7 +19,8 @@ export function NewJobDialog({ onClose }: { onClose: () => void }) {
   const [project, setProject] = useState('')
   const [error, setError] = useState('')
   const [busy, setBusy] = useState(false)
-  const slug = name ?? slugOf(title)
+  const typed = name ?? slugOf(title)
+  const slug = slugOf(typed)
   const create = async (event: FormEvent) => {
     event.preventDefault()
     if (!slug) {
@@ -39,7 +40,7 @@ export function NewJobDialog({ onClose }: { onClose: () => void }) {
     <Modal opened onClose={onClose} title={t('new.title')} size={460}>
       <form className="pw-form-column" onSubmit={(event) => void create(event)}>
         <TextInput data-autofocus label={t('new.jobTitle')} value={title} maxLength={200} onChange={(event) => { setTitle(event.currentTarget.value); setError('') }} />
-        <TextInput label={t('new.name')} description={t('new.nameHelp')} value={slug} maxLength={200} error={error} inputWrapperOrder={['label', 'input', 'error', 'description']} classNames={{ input: 'pw-mono' }} onChange={(event) => { setName(slugOf(event.currentTarget.value, false)); setError('') }} />
+        <TextInput label={t('new.name')} description={slug && slug !== typed ? t('new.becomes', { name: slug }) : t('new.nameHelp')} value={typed} maxLength={200} error={error} inputWrapperOrder={['label', 'input', 'error', 'description']} classNames={{ input: 'pw-mono' }} onChange={(event) => { setName(event.currentTarget.value); setError('') }} />
         <div>
           <div className="pw-label">{t('column.type')}</div>
           <SegmentedControl size="xs" fullWidth value={type} onChange={(value) => setType(value as JobType)} data={TYPES.map((value) => ({ value, label: t(`shared:jobType.${value}`) }))} />

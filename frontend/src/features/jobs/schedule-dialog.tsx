@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/request'
-import type { Job, Schedule } from '../../api/types'
+import type { Job, Schedule, ScheduleTimes } from '../../api/types'
 import { Failure } from '../../shared/failure'
 import { answer } from '../../shared/answers'
 import { SkeletonBar } from '../../shared/skeleton'
@@ -21,13 +21,17 @@ const readOrNone = async (name: string): Promise<Schedule> => ((await readSchedu
 
 const TYPING_MS = 300
 
-/** What the expression means, before it is kept: words and the next five times, or what is wrong with it. */
-function NextTimes({ expression, zone, enabled }: { expression: string; zone: string; enabled: boolean }) {
-  const { t } = useTranslation('jobs')
+/** What the server makes of an expression while it is typed. */
+function useTimes(expression: string, zone: string) {
   const [asked] = useDebouncedValue(expression.trim(), TYPING_MS)
-  const { data: schedule } = useQuery({ queryKey: ['schedule-times', asked, zone], queryFn: () => readTimes(asked, zone), enabled: asked !== '', placeholderData: keepPreviousData, staleTime: 30_000 })
-  if (!schedule || asked === '') return null
-  if (schedule.problems.length > 0) return <p className="pw-help pw-warn">{schedule.problems[0]?.message}</p>
+  const { data, isPlaceholderData } = useQuery({ queryKey: ['schedule-times', asked, zone], queryFn: () => readTimes(asked, zone), enabled: asked !== '', placeholderData: keepPreviousData, staleTime: 30_000 })
+  const problem = data && !isPlaceholderData && asked === expression.trim() ? (data.problems[0]?.message ?? '') : ''
+  return { times: asked === '' || data?.problems.length ? undefined : data, problem: asked === '' ? '' : problem }
+}
+
+/** What the expression means, before it is kept: words and the next five times. */
+function NextTimes({ schedule, enabled }: { schedule: ScheduleTimes; enabled: boolean }) {
+  const { t } = useTranslation('jobs')
   return (
     <div style={{ opacity: enabled ? undefined : 0.5 }}>
       <div className="pw-label">{t('schedule.next')}</div>
@@ -52,6 +56,8 @@ function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedu
   const [enabled, setEnabled] = useState(found.enabled)
   const [error, setError] = useState('')
   const [busy, setBusy] = useState(false)
+  const { times, problem } = useTimes(cron, zone)
+  const refused = type === 'CRON' && (problem !== '' || cron.trim() === '')
   const changed = type !== saved.schedule_type || (type === 'CRON' && (cron !== saved.cron_expression || zone !== saved.time_zone || enabled !== saved.enabled))
   const save = async (event: FormEvent) => {
     event.preventDefault()
@@ -74,17 +80,17 @@ function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedu
       <SegmentedControl size="xs" fullWidth value={type} onChange={setType} data={[{ value: 'MANUAL', label: t('schedule.manual') }, { value: 'CRON', label: t('schedule.cron') }]} />
       {type === 'CRON' ? (
         <>
-          <TextInput data-autofocus label={t('schedule.expression')} description={t('schedule.expressionHelp')} value={cron} error={error} placeholder="0 6 * * *" classNames={{ input: 'pw-mono' }} inputWrapperOrder={['label', 'input', 'error', 'description']} onChange={(event) => { setCron(event.currentTarget.value); setError('') }} />
+          <TextInput data-autofocus label={t('schedule.expression')} description={t('schedule.expressionHelp')} value={cron} error={error || problem} placeholder="0 6 * * *" classNames={{ input: 'pw-mono' }} inputWrapperOrder={['label', 'input', 'error', 'description']} onChange={(event) => { setCron(event.currentTarget.value); setError('') }} />
           <div className="pw-examples">
             {EXAMPLES.map((example) => (
-              <button key={example} type="button" className="pw-chip pw-chip-mono" onClick={() => setCron(example)}>
+              <button key={example} type="button" className="pw-chip pw-chip-mono" onClick={() => { setCron(example); setError('') }}>
                 {example}
               </button>
             ))}
           </div>
           <Select label={t('schedule.zone')} searchable value={zone} data={ZONES} onChange={(value) => setZone(value ?? 'UTC')} />
           <Switch label={t('schedule.enabled')} checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
-          <NextTimes expression={cron} zone={zone} enabled={enabled} />
+          {times && <NextTimes schedule={times} enabled={enabled} />}
         </>
       ) : (
         <p className="pw-help">{t('schedule.manualHelp')}</p>
@@ -92,7 +98,7 @@ function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedu
       {error && type === 'MANUAL' && <p className="pw-bad pw-12">{error}</p>}
       <div className="pw-form-acts">
         <Button onClick={onClose}>{t(changed ? 'shared:cancel' : 'shared:close')}</Button>
-        <Button type="submit" variant="filled" loading={busy} disabled={!changed}>
+        <Button type="submit" variant="filled" loading={busy} disabled={!changed || refused}>
           {t('schedule.save')}
         </Button>
       </div>

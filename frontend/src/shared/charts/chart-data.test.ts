@@ -10,3 +10,9 @@ it('leaves a gap where two samples are far apart', () => {
   expect(times).toEqual([1_000, 2_000, 2_001, 90_000])
   expect(values).toEqual([[5, 6, null, 7]])
 })
+
+it('leaves a gap where a line was ended between two samples, however close they are', () => {
+  const { times, values } = withGaps([1_000, 2_000, 5_000], [[5, 6, 7]], 30_000, [3_000])
+  expect(times).toEqual([1_000, 2_000, 2_001, 5_000])
+  expect(values).toEqual([[5, 6, null, 7]])
+})

@@ -24,13 +24,13 @@ export function stacked(values: readonly ChartValues[]): (number | null)[][] {
   return sums
 }
 
-/** Breaks a line where two samples are much further apart than usual: gaps stay gaps. */
-export function withGaps(times: readonly number[], values: readonly ChartValues[], apartMs: number): { times: number[]; values: (number | null)[][] } {
+/** Breaks a line where two samples are much further apart than usual, or where something happened between them that ends it: gaps stay gaps. */
+export function withGaps(times: readonly number[], values: readonly ChartValues[], apartMs: number, breaks: readonly number[] = []): { times: number[]; values: (number | null)[][] } {
   const outTimes: number[] = []
   const outValues: (number | null)[][] = values.map(() => [])
   times.forEach((time, index) => {
     const last = outTimes.at(-1)
-    if (last !== undefined && time - last > apartMs) {
+    if (last !== undefined && (time - last > apartMs || breaks.some((at) => at > last && at <= time))) {
       outTimes.push(last + 1)
       outValues.forEach((series) => series.push(null))
     }

@@ -14,6 +14,8 @@ export interface ChartLook {
   limit: () => ChartMark | null
   sync: string | undefined
   onCursor: (index: number | null) => void
+  /** Told where the marks' lines stand, whenever that may have changed. */
+  onDraw: (plot: uPlot) => void
 }
 
 /** Steps of a time axis in seconds. */
@@ -33,6 +35,7 @@ export function topOf(look: Pick<ChartLook, 'atLeast' | 'limit'>, high: number):
   return (limit <= top ? Math.max(top, limit * (HEADROOM + 0.06)) : top) || 1
 }
 
+/** Lines at the marks' times, and the limit with its words; the marks' own words stand over the plot. */
 function drawMarks(plot: uPlot, look: ChartLook): void {
   const { ctx, bbox } = plot
   const ratio = devicePixelRatio
@@ -45,14 +48,11 @@ function drawMarks(plot: uPlot, look: ChartLook): void {
   for (const mark of look.bars || look.times().length < 2 ? [] : look.marks()) {
     const x = Math.round(plot.valToPos(mark.at / 1000, 'x', true))
     if (x < bbox.left || x > bbox.left + bbox.width) continue
-    ctx.strokeStyle = ctx.fillStyle = token(mark.color ?? 'text-3')
+    ctx.strokeStyle = token(mark.color ?? 'text-3')
     ctx.beginPath()
     ctx.moveTo(x, bbox.top)
     ctx.lineTo(x, bbox.top + bbox.height)
     ctx.stroke()
-    const right = x > bbox.left + bbox.width * 0.6
-    ctx.textAlign = right ? 'right' : 'left'
-    ctx.fillText(mark.words, x + (right ? -5 : 5) * ratio, bbox.top + 10 * ratio)
   }
   const limit = look.limit()
   const top = limit ? plot.valToPos(limit.at, 'y', true) : Number.NaN
@@ -109,14 +109,14 @@ export function chartOptions(look: ChartLook, width: number, height: number): uP
     },
     axes: look.axes
       ? [
-          { ...axis, grid: { show: false }, size: 22, gap: 4, space: 70, incrs: look.bars ? [1, 2, 5, 10, 20] : STEPS, values: (_plot, splits) => timeWords(look, splits) },
+          { ...axis, grid: { show: false }, size: 27, gap: 9, space: 70, incrs: look.bars ? [1, 2, 5, 10, 20] : STEPS, values: (_plot, splits) => timeWords(look, splits) },
           { ...axis, grid, size: 48, gap: 6, space: 36, values: (_plot, splits) => splits.map(words) },
         ]
       : [{ show: false }, { show: false }],
     series: [{}, ...seriesOf(look)],
     hooks: {
       setCursor: [(plot) => look.onCursor(plot.cursor.idx ?? null)],
-      draw: [(plot) => drawMarks(plot, look)],
+      draw: [(plot) => drawMarks(plot, look), look.onDraw],
     },
   }
 }

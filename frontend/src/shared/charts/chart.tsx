@@ -1,13 +1,15 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { NO_VALUE, short } from '../numbers'
 import { clock } from '../times'
 import { stacked, type ChartMark, type ChartSeries, type ChartValues } from './chart-data'
 import { chartOptions, type ChartLook } from './chart-options'
+import { ChartMarks } from './chart-marks'
 import { ChartTable } from './chart-table'
+import { markPlaces, type MarkGroup } from './mark-places'
 
 export interface ChartProps {
   title: string
@@ -31,6 +33,13 @@ export interface ChartProps {
 }
 
 const NO_MARKS: readonly ChartMark[] = []
+const NO_GROUPS: readonly MarkGroup[] = []
+
+/** The marks' places in pixels of the page, from the plot's left edge on. */
+function groupsOf(plot: uPlot, marks: readonly ChartMark[]): MarkGroup[] {
+  const left = plot.over.offsetLeft
+  return markPlaces(marks, (time) => plot.valToPos(time / 1000, 'x'), plot.over.clientWidth).map((group) => ({ ...group, x: group.x + left }))
+}
 
 /** Drawn data: lines over seconds; bars side by side by their ordinal, stacked series from the top down. */
 function drawn(times: readonly number[], values: readonly ChartValues[], bars: boolean): uPlot.AlignedData {
@@ -45,13 +54,20 @@ export default function Chart({ title, note, times, values, series, height = 180
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const [at, setAt] = useState<number | null>(null)
+  const [groups, setGroups] = useState<readonly MarkGroup[]>(NO_GROUPS)
   const latest = useRef({ times, values, marks, limit })
   const shape = series.map((one) => `${one.label}${one.color}${one.dash ?? ''}`).join('|')
 
+  const onDraw = useCallback((drawnPlot: uPlot) => {
+    const { times: shown, marks: these } = latest.current
+    const next = bars || shown.length < 2 ? NO_GROUPS : groupsOf(drawnPlot, these)
+    setGroups((old) => (JSON.stringify(old) === JSON.stringify(next) ? old : next))
+  }, [bars])
+
   const look = useMemo<ChartLook>(
-    () => ({ series: bars ? [...series].reverse() : series, bars, axes, format, atLeast, times: () => latest.current.times, marks: () => latest.current.marks, limit: () => latest.current.limit, sync, onCursor: setAt }),
+    () => ({ series: bars ? [...series].reverse() : series, bars, axes, format, atLeast, times: () => latest.current.times, marks: () => latest.current.marks, limit: () => latest.current.limit, sync, onCursor: setAt, onDraw }),
     // eslint-disable-next-line react-hooks/exhaustive-deps -- series are compared by what they say
-    [shape, bars, axes, format, atLeast, sync],
+    [shape, bars, axes, format, atLeast, sync, onDraw],
   )
 
   useEffect(() => {
@@ -93,8 +109,9 @@ export default function Chart({ title, note, times, values, series, height = 180
           </>
         )}
       </figcaption>
-      <div ref={ref} style={{ height }} aria-hidden>
+      <div ref={ref} className="pw-chart-plot" style={{ height }} aria-hidden>
         <div ref={place} />
+        <ChartMarks groups={groups} />
       </div>
       <ChartTable title={title} times={times} values={values} series={series} format={format} />
     </figure>
