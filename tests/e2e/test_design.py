@@ -138,3 +138,14 @@ def test_every_page_opens_without_an_error_in_the_console(product: Product, brow
         assert not wide, f"{path} is wider than its window"
     context.close()
     assert not errors, errors
+
+
+def test_a_change_made_just_before_leaving_is_there_when_one_comes_back(page: Page) -> None:
+    job_create(page, "left-at-once", "Left at once")
+    expect(page.locator(".pw-save-chip")).to_contain_text("Saved draft")
+    page.get_by_role("textbox", name="Batch every").fill("7s")
+    page.get_by_role("link", name="Home").click()
+    page.go_back()
+    expect(page.get_by_role("textbox", name="Batch every")).to_have_value("7s")
+    page.reload()
+    expect(page.get_by_role("textbox", name="Batch every")).to_have_value("7s")

@@ -20,27 +20,32 @@ interface Props {
   loading: boolean
   /** The execution has ended: what is missing will not come. */
   over: boolean
+  /** A single query has none to wait for. */
+  isTask: boolean
   nameOf: (nodeId: string) => string
   onTab: (tab: string) => void
   onCheckpoint: (checkpoint: Checkpoint) => void
 }
 
 /** The newest checkpoints and events, at the side. */
-export function SidePanel({ checkpoints, events, loading, over, nameOf, onTab, onCheckpoint }: Props) {
+export function SidePanel({ checkpoints, events, loading, over, isTask, nameOf, onTab, onCheckpoint }: Props) {
   const { t } = useTranslation('executions')
   const said = useStateWord()
   const failed = checkpoints.filter((one) => one.status === 'FAILED').length
+  const hasCheckpoints = !isTask || checkpoints.length > 0
   const complete = checkpoints.filter((one) => one.status === 'COMPLETED').length
   return (
     <aside className="pw-side">
-      <SectionHead title={t('tab.checkpoints')} note={checkpoints.length > 0 ? t(failed > 0 ? 'side.completeFailed' : 'side.complete', { complete, failed }) : ''}>
-        {checkpoints.length > CHECKPOINTS && (
-          <button type="button" className="pw-link" onClick={() => onTab('checkpoints')}>
-            {t('side.all')}
-          </button>
-        )}
-      </SectionHead>
-      {checkpoints.length === 0 && <p className="pw-side-empty">{loading ? <SkeletonBar width={140} /> : t(over ? 'side.noneTaken' : 'side.noCheckpoint')}</p>}
+      {hasCheckpoints && (
+        <SectionHead title={t('tab.checkpoints')} note={checkpoints.length > 0 ? t(failed > 0 ? 'side.completeFailed' : 'side.complete', { complete, failed }) : ''}>
+          {checkpoints.length > CHECKPOINTS && (
+            <button type="button" className="pw-link" onClick={() => onTab('checkpoints')}>
+              {t('side.all')}
+            </button>
+          )}
+        </SectionHead>
+      )}
+      {hasCheckpoints && checkpoints.length === 0 && <p className="pw-side-empty">{loading ? <SkeletonBar width={140} /> : t(over ? 'side.noneTaken' : 'side.noCheckpoint')}</p>}
       {checkpoints.length > 0 && (
         <table className="pw-table pw-side-table">
           <colgroup>

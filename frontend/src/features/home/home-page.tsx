@@ -138,7 +138,7 @@ export default function HomePage() {
     <main className="pw-page">
       <div className="pw-head">
         <h1>{t('title')}</h1>
-        {overview && <span className="pw-12 pw-3">{t('summary', { jobs: t('jobs', { count: overview.jobs }), running: overview.running })}</span>}
+        {overview && !alone && <span className="pw-12 pw-3">{t('summary', { jobs: t('jobs', { count: overview.jobs }), running: overview.running })}</span>}
         <span className="pw-grow" />
         {edits && (
           <Button component={Link} to="/jobs?new=1" variant="filled" leftSection={<IconPlus size={14} />}>
