@@ -5,6 +5,7 @@ import { ApiError } from '../../api/request'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { answer } from '../../shared/answers'
 import { ConfigField } from './config-field'
+import { secretTitle } from '../canvas/field-words'
 import { ProjectField } from '../../shared/project-field'
 import { changeConnection, createConnection } from './connection-requests'
 import { fieldsOf, initialConfig, isShown, secretsSent, secretsShown } from './kind-fields'
@@ -83,7 +84,7 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
         {!connection && <ProjectField value={project} onChange={setProject} />}
         {drawn(false)}
         {secretsShown(kind, config).map((field) => (
-          <SecretField key={field} label={kind.secrets[field] ?? field} kept={connection?.secrets[field] === true} value={secrets[field]} error={refused.fields[`secrets/${field}`]} onChange={(value) => setSecrets((old) => ({ ...old, [field]: value }))} />
+          <SecretField key={field} label={secretTitle(kind, field)} kept={connection?.secrets[field] === true} value={secrets[field]} error={refused.fields[`secrets/${field}`]} onChange={(value) => setSecrets((old) => ({ ...old, [field]: value }))} />
         ))}
         {visible.some((field) => field.advanced) && (
           <details className="pw-more-fields">

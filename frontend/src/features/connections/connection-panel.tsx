@@ -6,6 +6,7 @@ import { Link } from 'react-router'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { useMay } from '../../api/use-may'
 import { useAct } from '../../shared/use-act'
+import { kindTitle } from '../canvas/field-words'
 import { ConnectionForm } from './connection-form'
 import { deleteConnection } from './connection-requests'
 import { TestPanel } from './test-panel'
@@ -46,7 +47,7 @@ export function ConnectionPanel({ connection, kind, onClose, onChange }: Props) 
         <b className="pw-cut pw-grow" title={connection.name}>
           {connection.name}
         </b>
-        <span className="pw-chip">{kind?.title ?? connection.kind}</span>
+        <span className="pw-chip">{kind ? kindTitle(kind) : connection.kind}</span>
         {edits && (
           <ActionIcon variant="subtle" color="gray" aria-label={t('delete.act')} disabled={connection.used_by.length > 0} title={connection.used_by.length > 0 ? t('delete.used') : t('delete.act')} onClick={() => setDeleting(true)}>
             <IconTrash size={14} />

@@ -5,6 +5,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { useMay } from '../../api/use-may'
+import { kindTitle } from '../canvas/field-words'
 import { DataTable, type Column } from '../../shared/data-table'
 import { Failure } from '../../shared/failure'
 import { FilterMenu } from '../../shared/filter-menu'
@@ -41,6 +42,8 @@ const placeOf = (connection: Connection) => {
   return String(where)
 }
 
+const titleOf = (kind: ConnectionKind | undefined, word: string) => (kind ? kindTitle(kind) : word)
+
 /** With one of them open at the side, what its panel says leaves room for where the others are. */
 function useColumns(kinds: ReadonlyMap<string, ConnectionKind>, beside: boolean): Column<Connection>[] {
   const { t } = useTranslation('connections')
@@ -48,7 +51,7 @@ function useColumns(kinds: ReadonlyMap<string, ConnectionKind>, beside: boolean)
     () => {
       const columns: Column<Connection>[] = [
         { key: 'name', title: t('column.name'), width: beside ? 190 : 230, cell: (row) => <span className="pw-connection-name" title={row.description || row.name}>{row.name}</span> },
-        { key: 'kind', title: t('column.kind'), width: 132, cell: (row) => <span className="pw-line pw-12 pw-2"><KindIcon icon={kinds.get(row.kind)?.icon ?? ''} />{kinds.get(row.kind)?.title ?? row.kind}</span> },
+        { key: 'kind', title: t('column.kind'), width: 132, cell: (row) => <span className="pw-line pw-12 pw-2"><KindIcon icon={kinds.get(row.kind)?.icon ?? ''} />{titleOf(kinds.get(row.kind), row.kind)}</span> },
         { key: 'place', title: t('column.place'), cell: (row) => <span className="pw-mono-11 pw-2" title={placeOf(row)}>{placeOf(row)}</span> },
         { key: 'used', title: t('column.used'), width: 92, numeric: true, cell: (row) => t('jobs', { count: row.used_by.length }) },
         { key: 'tested', title: t('column.tested'), width: 200, cell: (row) => <Tested connection={row} /> },
@@ -93,7 +96,7 @@ export default function ConnectionsPage() {
         </div>
         <div className="pw-filters">
           <SearchField value={q} onChange={setQ} label={t('search')} />
-          <FilterMenu label={t('column.kind')} value={kind} onChange={setKind} options={[all, ...[...byKind.values()].map((one) => ({ value: one.kind, label: one.title }))]} />
+          <FilterMenu label={t('column.kind')} value={kind} onChange={setKind} options={[all, ...[...byKind.values()].map((one) => ({ value: one.kind, label: kindTitle(one) }))]} />
         </div>
         {list.error && <Failure error={list.error} what={t('title')} retry={refetch} />}
         <div className="pw-table-wrap pw-grow">

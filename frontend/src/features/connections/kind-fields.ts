@@ -1,4 +1,5 @@
 import type { ConnectionKind } from '../../api/types'
+import { spokenSchema } from '../canvas/field-words'
 
 /** One field of a connection's form, as its kind's JSON Schema describes it. */
 export interface KindField {
@@ -6,7 +7,7 @@ export interface KindField {
   label: string
   help: string
   type: 'string' | 'integer' | 'number' | 'boolean' | 'array'
-  choices: string[]
+  choices: { value: string; label: string }[]
   required: boolean
   advanced: boolean
   long: boolean
@@ -29,6 +30,7 @@ interface Schema {
   examples?: unknown[]
   minimum?: number
   maximum?: number
+  'x-choices'?: Record<string, string>
   'x-order'?: number
   'x-advanced'?: boolean
   'x-widget'?: string
@@ -47,7 +49,7 @@ function fieldOf(name: string, schema: Schema, required: boolean): KindField {
     label: schema.title ?? name,
     help: schema.description ?? '',
     type: schema.type ?? 'string',
-    choices: schema.enum ?? [],
+    choices: (schema.enum ?? []).map((value) => ({ value, label: schema['x-choices']?.[value] ?? value })),
     required,
     advanced: schema['x-advanced'] === true,
     long: schema['x-widget'] === 'textarea',
@@ -61,7 +63,8 @@ function fieldOf(name: string, schema: Schema, required: boolean): KindField {
 
 /** The fields in the kind's own order. */
 export function fieldsOf(kind: ConnectionKind): KindField[] {
-  const properties = (kind.schema.properties ?? {}) as Record<string, Schema>
+  const schema = spokenSchema(kind.schema, `connection.${kind.kind}`)
+  const properties = (schema.properties ?? {}) as Record<string, Schema>
   const required = new Set((kind.schema.required ?? []) as string[])
   return Object.entries(properties)
     .sort(([, one], [, other]) => (one['x-order'] ?? 0) - (other['x-order'] ?? 0))

@@ -3,6 +3,7 @@ import { IconApi, IconDatabase, IconPlug, IconTopologyStar3, IconWebhook, type I
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Connection, ConnectionKind } from '../../api/types'
+import { kindTitle } from '../canvas/field-words'
 import { ConnectionForm } from './connection-form'
 
 /** First the kind, then its form. */
@@ -10,7 +11,7 @@ export function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly Con
   const { t } = useTranslation('connections')
   const [kind, setKind] = useState<ConnectionKind | null>(null)
   return (
-    <Modal opened onClose={onClose} title={kind ? t('new.of', { kind: kind.title }) : t('new.title')} size={460}>
+    <Modal opened onClose={onClose} title={kind ? t('new.of', { kind: kindTitle(kind) }) : t('new.title')} size={460}>
       {kind ? (
         <ConnectionForm kind={kind} connection={null} onSaved={onSaved} onCancel={onClose} />
       ) : (
@@ -19,7 +20,7 @@ export function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly Con
             <li key={one.kind}>
               <button type="button" onClick={() => setKind(one)}>
                 <KindIcon icon={one.icon} />
-                {one.title}
+                {kindTitle(one)}
               </button>
             </li>
           ))}

@@ -4,6 +4,7 @@ import type { ErrorSchema } from '@rjsf/utils'
 import { useEffect, useMemo, useRef } from 'react'
 import type { Column, Config, NodeType, Problem } from '../../../dag/document'
 import { configPath, namedField } from '../../../dag/problems'
+import { useSpokenSchema } from '../../canvas/field-words'
 import { BaseInput } from './base-input'
 import type { FormHelp } from './form-context'
 import { prepared, uiSchemaOf, withDefaults } from './form-schema'
@@ -44,7 +45,8 @@ const noSubmit = 'div'
 
 /** A node's settings, drawn from the JSON Schema of its type; errors are the server's. */
 export function ConfigForm({ nodeId, type, config, problems, columns, connections, focusField, readOnly, onChange }: Props) {
-  const schema = useMemo(() => prepared(type.schema), [type])
+  const spoken = useSpokenSchema(type.schema, type.type)
+  const schema = useMemo(() => prepared(spoken), [spoken])
   const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
   const shown = useMemo(() => withDefaults(schema, config), [schema, config])
   const errors = useMemo(() => errorTree(problems, nodeId, type), [problems, nodeId, type])

@@ -1,0 +1,30 @@
+import i18next from 'i18next'
+import { beforeEach, expect, it } from 'vitest'
+import { kindTitle, secretTitle, spokenSchema } from './field-words'
+
+const TABLE = {
+  properties: {
+    mode: { title: 'Mode', description: 'Append adds rows.', enum: ['append', 'upsert'] },
+    compression: { title: 'Compression', anyOf: [{ enum: ['none', 'gzip'] }, { type: 'null' }] },
+    our_own: { title: 'Our own', description: 'Ours.' },
+    fields: { title: 'Fields', items: { properties: { name: { title: 'Name' } } } },
+  },
+}
+
+beforeEach(() => i18next.init({ lng: 'zh', resources: {} }))
+
+it('a field has the words of its type, else those of its name', () => {
+  expect(spokenSchema(TABLE, 'sink.jdbc').properties.mode.description).toContain('更新插入')
+  expect(spokenSchema(TABLE, 'sink.file').properties.mode.description).toBe('“覆盖”在作业从头启动时清空文件夹。')
+})
+it('choices have words, and one value may mean something else in another field', () => {
+  const { mode, compression } = spokenSchema(TABLE, 'sink.jdbc').properties as Record<string, Record<string, unknown>>
+  expect([mode?.['x-choices'], compression?.['x-choices']]).toEqual([{ append: '追加', upsert: '更新插入' }, { none: '不压缩', gzip: 'gzip' }])
+})
+it('a field of a row is told by its list', () => expect(spokenSchema(TABLE, 'flow.select_fields').properties.fields.items.properties.name.title).toBe('新名称'))
+it('a field without words keeps those of the catalogue', () => expect(spokenSchema(TABLE, 'sink.jdbc').properties.our_own.title).toBe('Our own'))
+it('a kind of another package keeps its own', () => expect([kindTitle({ kind: 'ours', title: 'Ours' }), secretTitle({ kind: 'ours', secrets: { pin: 'PIN' } }, 'pin')]).toEqual(['Ours', 'PIN']))
+it('in English everything is as the catalogue says it', async () => {
+  await i18next.changeLanguage('en')
+  expect(spokenSchema(TABLE, 'sink.jdbc')).toBe(TABLE)
+})
