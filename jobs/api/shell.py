@@ -1,6 +1,7 @@
 """The page that carries the interface: it names the built files and the nonce; all else happens in the browser."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +16,8 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 ENTRY = "src/main.tsx"
-FONT = "/inter-latin-wght-normal.woff2"
+#: The interface's letters, by the end of their name in the manifest: words, and what is code.
+FONTS = {"Inter Variable": "/inter-latin-wght-normal.woff2", "JetBrains Mono Variable": "/jetbrains-mono-latin-wght-normal.woff2"}
 
 
 @dataclass(frozen=True)
@@ -40,20 +42,20 @@ def shell(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
     return render(request, "shell.html", {"bundle": bundle, "static": settings.STATIC_URL})
 
 
-def font_of_pages() -> str:
-    """The address of the interface's letters for pages that it does not draw; "" while it was not built."""
+def fonts_of_pages() -> Mapping[str, str]:
+    """The interface's letters for pages that it does not draw: family and address; none while it was not built."""
     manifest = Path(settings.FRONTEND_DIST) / ".vite" / "manifest.json"
     try:
-        file = _font_read(str(manifest), manifest.stat().st_mtime_ns)
+        files = _fonts_read(str(manifest), manifest.stat().st_mtime_ns)
     except (OSError, ValueError, KeyError):
-        return ""
-    return f"{settings.STATIC_URL}{file}" if file else ""
+        return {}
+    return {family: f"{settings.STATIC_URL}{file}" for family, file in files.items()}
 
 
 @lru_cache(maxsize=4)
-def _font_read(path: str, changed: int) -> str:
+def _fonts_read(path: str, changed: int) -> Mapping[str, str]:
     manifest: dict[str, dict[str, Any]] = json.loads(Path(path).read_text())
-    return next((str(entry["file"]) for name, entry in manifest.items() if name.endswith(FONT)), "")
+    return {family: str(entry["file"]) for family, end in FONTS.items() for name, entry in manifest.items() if name.endswith(end)}
 
 
 @login_not_required

@@ -16,7 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from jobs.api.page_words import page_words
-from jobs.api.shell import font_of_pages
+from jobs.api.shell import fonts_of_pages
 from jobs.api.sign_in_attempts import attempt_failed, attempts_exceeded, attempts_forget
 from jobs.services.access import sign_in_link_open, sign_in_link_use
 
@@ -54,7 +54,7 @@ class SignInView(View):
 
 def _page(request: HttpRequest, template: str, shown: dict[str, Any], status: int = 200) -> HttpResponse:
     """In the reader's language and the interface's letters."""
-    response = render(request, template, {"words": page_words(request), "font": font_of_pages(), **shown}, status=status)
+    response = render(request, template, {"words": page_words(request), "fonts": fonts_of_pages(), **shown}, status=status)
     patch_vary_headers(response, ("Accept-Language", "Cookie"))
     return response
 
