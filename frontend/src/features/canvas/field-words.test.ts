@@ -1,6 +1,7 @@
 import i18next from 'i18next'
 import { beforeEach, expect, it } from 'vitest'
 import { kindTitle, secretTitle, spokenSchema } from './field-words'
+import nodeFields from './locales/node-fields.zh.json'
 
 const TABLE = {
   properties: {
@@ -11,7 +12,7 @@ const TABLE = {
   },
 }
 
-beforeEach(() => i18next.init({ lng: 'zh', resources: {} }))
+beforeEach(() => i18next.init({ lng: 'zh', resources: { zh: { nodeFields } } }))
 
 it('a field has the words of its type, else those of its name', () => {
   expect(spokenSchema(TABLE, 'sink.jdbc').properties.mode.description).toContain('更新插入')
