@@ -15,9 +15,9 @@ from tests.api.rows import chain, checkpoint, codes, execution, history, job, se
 
 pytestmark = pytest.mark.django_db
 
-#: Open to everybody. The demo API wants its own token, a webhook its sender's proof.
+#: Open to everybody: the icon stands on the sign-in page too. The demo API wants its own token, a webhook its sender's proof.
 HOOK = "hooks/<uuid:job_uid>/<str:node_id>"
-OPEN = {"healthz", "readyz", "sign-in", "sign-in/link/<str:token>", "demo/api", "demo/api/flights", HOOK}
+OPEN = {"healthz", "readyz", "favicon.ico", "sign-in", "sign-in/link/<str:token>", "demo/api", "demo/api/flights", HOOK}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
