@@ -2,8 +2,6 @@ import { useTranslation } from 'react-i18next'
 import { useMe } from '../api/use-me'
 import { Notice } from './notice'
 
-export const useIsWithoutProject = (): boolean => useMe().data?.projects.length === 0
-
 /** Who belongs to no project sees nothing and can make nothing: what that means, and who can help. */
 export function NoProject() {
   const { t } = useTranslation('shared')
