@@ -18,11 +18,12 @@ class StartTurn:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
+        self._places = _PLACES
 
     def take(self, given_up: Callable[[], bool]) -> None:
         """Wait for a place, or until `given_up`."""
         while not given_up():
-            if _PLACES.acquire(timeout=_LOOK_SECONDS):
+            if self._places.acquire(timeout=_LOOK_SECONDS):
                 self._timer = threading.Timer(_MOST_SECONDS, self.give_back)
                 self._timer.daemon = True
                 self._timer.start()
@@ -34,4 +35,4 @@ class StartTurn:
             timer, self._timer = self._timer, None
         if timer is not None:
             timer.cancel()
-            _PLACES.release()
+            self._places.release()
