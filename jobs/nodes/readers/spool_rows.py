@@ -94,6 +94,10 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         newest = self._spool.newest() if self._end is None else self._end
         return {"position": max(int(start["position"]), min(newest, int(start["position"]) + most))}
 
+    def reportLatestOffset(self) -> dict[str, Any]:
+        """For the figure of what waits."""
+        return {"position": self._spool.newest()}
+
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[Positions]:
         return _split(int(start["position"]), int(end["position"]), self._slots)
 
