@@ -35,6 +35,7 @@ NODE_TYPES: Mapping[str, str] = {
     "sink.http_api": "jobs.nodes.sinks.http_api:HttpApiSink",
     "sink.jdbc": "jobs.nodes.sinks.jdbc:JdbcSink",
     "sink.kafka": "jobs.nodes.sinks.kafka:KafkaSink",
+    "sink.none": "jobs.nodes.sinks.none:NoneSink",
     "sink.print": "jobs.nodes.sinks.print:PrintSink",
 }
 

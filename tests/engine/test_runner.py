@@ -85,6 +85,19 @@ def test_a_print_sink_alone_still_counts_every_row(bench: Bench) -> None:
     assert (heard.rows_in(), heard.rows("show")) == (1000, 1000)
 
 
+@pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "SQL_TASK"])
+def test_a_sink_that_writes_nothing_computes_and_counts_every_row(bench: Bench, job_type: str) -> None:
+    nodes = {"gen": numbers(1000, 500), "odd": keep("id % 2 = 1"), "out": ("sink.none", {})}
+    heard = bench.completed(document(nodes, "gen>odd, odd>out", type=job_type))
+    assert (heard.rows_in(), heard.rows("odd"), heard.rows("out"), heard.rows("out", "rejected")) == (1000, 500, 500, 0)
+
+
+def test_a_value_that_cannot_be_computed_is_met_although_nothing_is_written(bench: Bench) -> None:
+    broken = ("flow.compute_columns", {"columns": [{"name": "broken", "expression": "raise_error('no such value')"}]})
+    with pytest.raises(ExecutionFailure, match="no such value"):
+        bench.completed(document({"gen": numbers(10, 10), "bad": broken, "out": ("sink.none", {})}, "gen>bad, bad>out"))
+
+
 def test_a_sql_task_without_a_position_is_one_whole_batch(bench: Bench) -> None:
     nodes = {"gen": numbers(1000), "odd": keep("id % 2 = 1"), "out": files("out"), "low": keep("id < 10"), "show": ("sink.print", {})}
     heard = bench.completed(document(nodes, "gen>odd, odd>out, gen>low, low>show", type="SQL_TASK"))

@@ -1,6 +1,7 @@
 import {
   IconApi,
   IconArrowsJoin,
+  IconCircleOff,
   IconClockHour4,
   IconColumns,
   IconDatabase,
@@ -24,6 +25,7 @@ import {
 const ICONS: Record<string, Icon> = {
   api: IconApi,
   'arrows-join': IconArrowsJoin,
+  'circle-off': IconCircleOff,
   'clock-hour-4': IconClockHour4,
   columns: IconColumns,
   database: IconDatabase,
