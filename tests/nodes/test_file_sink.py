@@ -11,6 +11,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import Batch, SinkFenced, Written
+from jobs.nodes.registry import REGISTRY
+from jobs.nodes.sinks.file import _CODECS
 from jobs.nodes.sinks.file_manifest import FolderLedger
 from tests.nodes.conftest import Build, Built
 
@@ -155,3 +157,31 @@ def test_a_folder_that_vanished_between_batches_is_made_again(spark: SparkSessio
     sink_for(spark, build, attempt=2)
     write(build("sink.file", {"path": "out"}, attempt=2), numbers(spark, 5, 10), 1)
     assert visible(spark, root) == list(range(5, 10))
+
+
+@pytest.mark.parametrize(("file_format", "compression"), [(of, word) for of, codecs in _CODECS.items() for word in codecs])
+def test_every_compression_a_format_offers_is_written_and_read(
+    spark: SparkSession, build: Build, root: Path, file_format: str, compression: str
+):
+    sink = build("sink.file", {"path": "out", "format": file_format, "compression": compression})
+    rows = spark.range(5).selectExpr("cast(id as string) line")
+    sink.node.begin(spark, rows.schema, sink.context)
+    write(sink, rows, 0)
+    assert spark.read.format(file_format).option("header", "true").load(str(root / "out")).count() == 5
+
+
+@pytest.mark.parametrize(
+    ("file_format", "compression", "has"),
+    [
+        ("csv", "zstd", "none, gzip, bzip2, deflate, snappy or lz4"),
+        ("orc", "gzip", "none, snappy, zlib, zstd or lz4"),
+        ("avro", "gzip", "none, snappy, deflate, zstd, bzip2 or xz"),
+        ("parquet", "zlib", "none, snappy, gzip, zstd or lz4"),
+    ],
+)
+def test_a_compression_that_a_format_lacks_is_a_problem_on_its_field(file_format: str, compression: str, has: str):
+    spec = REGISTRY.catalogue()["sink.file"]
+    (problem,) = spec.config_problems({"path": "out", "format": file_format, "compression": compression})
+    assert problem.pointer == "/compression"
+    assert problem.message == f"{file_format} files have no compression {compression}: choose {has}"
+    assert spec.config_problems({"path": "out", "format": "${format}", "compression": compression}) == []

@@ -1,23 +1,38 @@
-"""Writes files: Parquet, CSV or JSON lines, exactly once."""
+"""Writes files: Parquet, ORC, Avro, CSV, JSON lines or text, exactly once."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
+from jobs.nodes.columns import column
 from jobs.nodes.file_roots import allowed_path
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.sinks.file_columns import columns_check, text_column
 from jobs.nodes.sinks.file_manifest import BatchFiles, FolderLedger
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-_NESTED = ("array", "map", "struct", "variant")
+FileFormat = Literal["parquet", "orc", "avro", "csv", "json", "text"]
+Compression = Literal["none", "snappy", "gzip", "zstd", "lz4", "deflate", "bzip2", "zlib", "xz"]
+
+_OF_LINES = {"none": "none", "gzip": "gzip", "bzip2": "bzip2", "deflate": "deflate", "snappy": "snappy", "lz4": "lz4"}
+#: What each format can be compressed with: the form's word → the name by which the format's writer knows it.
+_CODECS: Mapping[str, Mapping[str, str]] = {
+    "parquet": {"none": "none", "snappy": "snappy", "gzip": "gzip", "zstd": "zstd", "lz4": "lz4_raw"},
+    "orc": {"none": "none", "snappy": "snappy", "zlib": "zlib", "zstd": "zstd", "lz4": "lz4"},
+    "avro": {"none": "uncompressed", "snappy": "snappy", "deflate": "deflate", "zstd": "zstandard", "bzip2": "bzip2", "xz": "xz"},
+    "csv": _OF_LINES,
+    "json": _OF_LINES,
+    "text": _OF_LINES,
+}
 
 
 class FileSinkConfig(base.Config):
@@ -27,7 +42,18 @@ class FileSinkConfig(base.Config):
         examples=["results/delays"],
         json_schema_extra=hints("path"),
     )
-    format: Literal["parquet", "csv", "json"] = Field("parquet", description="How the files are written.", examples=["parquet"])
+    format: FileFormat = Field(
+        "parquet",
+        description="How the files are written. JSON means one object a line, text one value a line.",
+        examples=["parquet", "csv"],
+    )
+    text_column: str = Field(
+        "",
+        max_length=255,
+        description="The column of text to write, one value a line; empty takes the only one. A missing value makes an empty line.",
+        examples=["line"],
+        json_schema_extra=hints("column", when="format=text"),
+    )
     mode: Literal["append", "overwrite"] = Field(
         "append", description="Overwrite empties the folder when a job starts from the beginning.", examples=["append", "overwrite"]
     )
@@ -37,16 +63,25 @@ class FileSinkConfig(base.Config):
         examples=[["carrier"]],
         json_schema_extra=hints("columns"),
     )
-    compression: Literal["none", "snappy", "gzip", "zstd"] | None = Field(
+    compression: Compression | None = Field(
         None,
-        description="How files are compressed; empty takes the format's usual way.",
-        examples=["zstd"],
+        description="How files are compressed; empty takes the format's usual way. Each format has some of these.",
+        examples=["snappy"],
         json_schema_extra=hints(advanced=True),
     )
 
+    @field_validator("compression")
+    @classmethod
+    def _format_has_compression(cls, chosen: Compression | None, info: ValidationInfo) -> Compression | None:
+        codecs = _CODECS.get(info.data.get("format", ""))
+        if chosen is not None and codecs is not None and chosen not in codecs:
+            *others, last = codecs
+            raise ValueError(f"{info.data['format']} files have no compression {chosen}: choose {', '.join(others)} or {last}")
+        return chosen
+
 
 class FileSink(Sink[FileSinkConfig]):
-    """Writes rows as Parquet, CSV or JSON lines into a folder.
+    """Writes rows as Parquet, ORC, Avro, CSV, JSON lines or text into a folder.
 
     Bounded and unbounded input. Exactly once: a batch's files appear together, and only from the attempt whose manifest came first.
     """
@@ -63,7 +98,7 @@ class FileSink(Sink[FileSinkConfig]):
         _ledger(context).begin(context.attempt)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[FileSinkConfig]) -> None:
-        _check_columns(schema, context.config)
+        columns_check(schema, context.config.format, context.config.partition_by, context.config.text_column)
         _folder(context)
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[FileSinkConfig]) -> Written:
@@ -91,33 +126,16 @@ def _ledger(context: NodeContext[FileSinkConfig]) -> FolderLedger:
 
 
 def _write(frame: DataFrame, aside: Path, config: FileSinkConfig) -> None:
+    if config.format == "text":
+        chosen = text_column(frame.schema, config.partition_by, config.text_column)
+        frame = frame.select(*(column(name) for name in (chosen, *config.partition_by)))
     writer = frame.write.format(config.format).mode("overwrite")
     if config.partition_by:
         writer = writer.partitionBy(*config.partition_by)
     if config.compression is not None:
-        writer = writer.option("compression", config.compression)
+        writer = writer.option("compression", _CODECS[config.format][config.compression])
     if config.format == "csv":
         writer = writer.option("header", "true").option("escape", '"').option("emptyValue", '""')
     if config.format == "json":
         writer = writer.option("ignoreNullFields", "false")
     writer.save(str(aside))
-
-
-def _check_columns(schema: StructType, config: FileSinkConfig) -> None:
-    names = {name.lower() for name in schema.names}
-    missing = [name for name in config.partition_by if name.lower() not in names]
-    if missing:
-        raise NodeError(
-            f"writing files: there is no column {missing[0]} to make folders from; the columns are {', '.join(schema.names)}",
-            permanent=True,
-            kind="user",
-            field="partition_by",
-        )
-    nested = [field.name for field in schema if field.dataType.typeName() in _NESTED]
-    if config.format == "csv" and nested:
-        raise NodeError(
-            f"writing files: CSV cannot hold the nested column {nested[0]}; turn it into text with to_json, or write JSON",
-            permanent=True,
-            kind="user",
-            field="format",
-        )
