@@ -37,7 +37,16 @@ _FILTER_PUSHDOWNS = (
     "spark.sql.orc.filterPushdown",
     "spark.sql.csv.filterPushdown.enabled",
     "spark.sql.json.filterPushdown.enabled",
+    "spark.sql.avro.filterPushdown.enabled",
 )
+
+#: What files may hold, and how a bad record in them is told.
+READING_CONF: Mapping[str, str] = {
+    # Encodings beyond the seven that Spark names itself: windows-1252.
+    "spark.sql.legacy.javaCharsets": "true",
+    # This parser goes on behind a record it cannot read and hands over its text; the other gives up the file and hands over all of it.
+    "spark.sql.legacy.useLegacyXMLParser": "true",
+}
 
 _LOOPBACK = "127.0.0.1"
 _FEW_PROCESSORS = 4
@@ -92,6 +101,7 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.sql.runSQLOnFiles": "false",
         # Options of a reader or writer that Spark shows in plans and logs: its own words, and those in which Kafka's client keeps secrets.
         "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore|truststore",
+        **READING_CONF,
         **STREAMING_CONF,
     }
     if options.master.startswith("local"):

@@ -10,6 +10,7 @@ from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
 pytestmark = pytest.mark.spark
 
 ROLLER_AND_WHOLE = pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "SQL_TASK"])
+BROKEN_ELEMENT = "<row><id>two</id><amount>20</amount></row>"
 COLUMNS = [{"name": "id", "type": "long"}, {"name": "amount", "type": "double"}]
 MORE: tuple[str, dict[str, Any]] = ("flow.compute_columns", {"columns": [{"name": "twice", "expression": "value * 2"}]})
 
@@ -57,13 +58,23 @@ def test_rejecting_between_filters_counts_every_kind(bench: Bench, job_type: str
 
 
 @ROLLER_AND_WHOLE
-@pytest.mark.parametrize("format", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("format", ["csv", "json", "parquet", "orc", "avro", "xml"])
 def test_a_file_whose_filter_spark_could_push_into_the_scan_counts_every_row(bench: Bench, job_type: str, format: str) -> None:
     frame = bench.spark.range(0, 1000, 1, 2).selectExpr("id", "cast(id as double) amount")
-    frame.write.option("header", "true").format(format).save(str(bench.files / "in"))
+    frame.write.options(header="true", rowTag="row").format(format).save(str(bench.files / "in"))
     source = ("source.file", {"path": "in", "format": format, "columns": COLUMNS})
     heard = bench.completed(document({"in": source, "few": keep("id < 10"), "out": COLLECT}, "in>few, few>out", type=job_type))
     assert (heard.rows_in(), heard.rows("few"), heard.rows("out")) == (1000, 10, 10)
+
+
+@ROLLER_AND_WHOLE
+@pytest.mark.parametrize("encoding", ["UTF-8", "windows-1252"])
+def test_lines_of_text_are_counted_in_every_encoding(bench: Bench, job_type: str, encoding: str) -> None:
+    (bench.files / "lines").write_text("".join(f"€{number}\n" for number in range(1000)), encoding=encoding)
+    source = ("source.file", {"path": "lines", "format": "text", "encoding": encoding})
+    nodes = {"in": source, "few": keep("value < '€10'"), "out": COLLECT}
+    heard = bench.completed(document(nodes, "in>few, few>out", type=job_type))
+    assert (heard.rows_in(), heard.rows("few"), heard.rows("out")) == (1000, 2, 2)
 
 
 @ROLLER_AND_WHOLE
@@ -75,17 +86,23 @@ def test_broken_rows_of_a_file_are_counted_beside_the_filter(bench: Bench, job_t
 
 
 @ROLLER_AND_WHOLE
-@pytest.mark.parametrize("format", ["csv", "json"])
+@pytest.mark.parametrize("format", ["csv", "json", "xml"])
 def test_broken_rows_of_a_line_are_kept_to_look_at(bench: Bench, job_type: str, format: str) -> None:
-    lines = {"csv": "id,amount\n1,10\ntwo,20\n3,30\n", "json": '{"id":1,"amount":10}\n{"id":"two","amount":20}\n{"id":3,"amount":30}\n'}
+    elements = ("<row><id>1</id><amount>10</amount></row>", BROKEN_ELEMENT, "<row><id>3</id><amount>30</amount></row>")
+    lines = {
+        "csv": "id,amount\n1,10\ntwo,20\n3,30\n",
+        "json": '{"id":1,"amount":10}\n{"id":"two","amount":20}\n{"id":3,"amount":30}\n',
+        "xml": f"<rows>{''.join(elements)}</rows>",
+    }
     (bench.files / "orders").write_text(lines[format])
     source = ("source.file", {"path": "orders", "format": format, "columns": COLUMNS})
     heard = bench.completed(document({"in": source, "big": keep("amount > 20"), "out": COLLECT}, "in>big, big>out", type=job_type))
     (rejected,) = heard.of(RowsRejected)
     assert (rejected.node_id, rejected.total) == ("in", 1)
     came, reason = rejected.rows[0]["row"], rejected.rows[0]["reason"]
-    assert came == {"csv": "two,20", "json": '{"id":"two","amount":20}'}[format]
-    assert reason == {"csv": "the line does not fit the columns: id", "json": "the row does not fit the columns: id"}[format]
+    assert came == {"csv": "two,20", "json": '{"id":"two","amount":20}', "xml": BROKEN_ELEMENT}[format]
+    words = {"csv": "the line does not fit the columns: id", "json": "the row does not fit the columns: id"}
+    assert reason == words.get(format, "the row does not fit the columns")
 
 
 @ROLLER_AND_WHOLE

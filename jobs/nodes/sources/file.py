@@ -1,4 +1,4 @@
-"""Reads files: CSV, JSON lines, Parquet or text, once or from a watched folder."""
+"""Reads files: CSV, JSON lines, Parquet, ORC, Avro, XML or text, once or from a watched folder."""
 
 from __future__ import annotations
 
@@ -6,87 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field
-
-from jobs.nodes import base
-from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeContext, NodeError, Source
-from jobs.nodes.columns import ColumnField, column, rejected_schema, schema_from_ddl, schema_of
+from jobs.nodes.base import NodeContext, NodeError, Source
+from jobs.nodes.columns import rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
-from jobs.nodes.form import hints
+from jobs.nodes.sources.file_config import FileConfig
+from jobs.nodes.sources.file_rows import as_rows, read_options, sampled_schema, with_corrupt
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-FileFormat = Literal["csv", "json", "parquet", "text"]
-_CORRUPT = "_corrupt_record"
 #: Spark forgets, and then skips, files older than this against the newest; a late file is input all the same.
 _NO_AGE_LIMIT = "36500d"
-_SAMPLED_FILES = 20
-
-
-class FileConfig(base.Config):
-    path: str = Field(
-        min_length=1,
-        description="A file or folder below the folders this installation allows; a relative path starts at the first of them.",
-        examples=["flights/incoming", "airlines.csv"],
-        json_schema_extra=hints("path"),
-    )
-    format: FileFormat = Field("csv", description="How the files are written. JSON means one object a line.", examples=["csv", "json"])
-    columns: tuple[ColumnField, ...] = Field(
-        (),
-        description="The columns in the order of the file, or of a JSON object, which may lack some; empty takes a sample's.",
-        examples=[[{"name": "carrier", "type": "string"}, {"name": "dep_delay", "type": "double"}]],
-        json_schema_extra=hints("columns"),
-    )
-    header: bool = Field(
-        True,
-        description="The first line of each CSV file holds the column names.",
-        examples=[True],
-        json_schema_extra=hints(when="format=csv"),
-    )
-    delimiter: str = Field(
-        ",",
-        min_length=1,
-        max_length=4,
-        description="What stands between two CSV values.",
-        examples=[",", ";", "\\t"],
-        json_schema_extra=hints(when="format=csv"),
-    )
-    null_value: str = Field(
-        "", description="CSV text that means no value.", examples=["NA"], json_schema_extra=hints(advanced=True, when="format=csv")
-    )
-    multi_line: bool = Field(
-        False,
-        description="A quoted CSV value may hold line breaks; a file is then read by one task.",
-        examples=[False],
-        json_schema_extra=hints(advanced=True, when="format=csv"),
-    )
-    encoding: Literal["UTF-8", "ISO-8859-1", "UTF-16"] = Field(
-        "UTF-8",
-        description="How characters are encoded; bytes that are none in it become \ufffd.",
-        examples=["UTF-8"],
-        json_schema_extra=hints(advanced=True),
-    )
-    pattern: str = Field(
-        "",
-        pattern=r"^[^/\\\x00]*$",
-        description="Only files whose name matches, with * and ?; empty takes all. Names that start with . or _ are never read.",
-        examples=["*.csv"],
-        json_schema_extra=hints(advanced=True),
-    )
-    max_files_per_trigger: int = Field(
-        100,
-        ge=1,
-        le=100_000,
-        description="How many new files make up one batch.",
-        examples=[1, 100],
-        json_schema_extra=hints(advanced=True),
-    )
 
 
 class FileSource(Source[FileConfig]):
-    """Reads CSV, JSON lines, Parquet or text files from a folder.
+    """Reads CSV, JSON lines, Parquet, ORC, Avro, XML or text files from a folder.
 
     Bounded, or unbounded over a watched folder into which finished files are moved. Exactly once: each file is read once in a generation.
     """
@@ -107,11 +42,11 @@ class FileSource(Source[FileConfig]):
         path = _checked_path(context)
         schema = self._schema(spark, path, context)
         if context.schema_only:
-            return spark.createDataFrame([], rejected_schema(schema) if _can_reject(context.config) else schema)
-        options = _read_options(context.config)
+            return spark.createDataFrame([], rejected_schema(schema) if context.config.can_reject else schema)
+        options = read_options(context.config)
         if path.is_file():  # Spark streams from folders only
             path, options = path.parent, {**options, "pathGlobFilter": path.name}
-        read_schema = _with_corrupt(schema) if _can_reject(context.config) else schema
+        read_schema = with_corrupt(schema) if context.config.can_reject else schema
         if context.mode == "batch":
             frame = spark.read.format(context.config.format).options(**options).schema(read_schema).load(str(path))
         else:
@@ -122,7 +57,7 @@ class FileSource(Source[FileConfig]):
                 .option("maxFileAge", _NO_AGE_LIMIT)
                 .load(str(path))
             )
-        return _with_reason(frame, context.config) if _can_reject(context.config) else frame
+        return as_rows(frame, context.config)
 
     def check(self, missing: Sequence[str]) -> None:
         """Spark takes a watched folder that vanished for an empty one, and a file that vanished unread for one without rows."""
@@ -148,7 +83,7 @@ class FileSource(Source[FileConfig]):
         kept = context.work_dir / "sampled_schema.json"
         if context.mode == "stream" and kept.is_file():
             return StructType.fromJson(_json_of(kept))
-        schema = _sampled_schema(spark, path, context.config)
+        schema = sampled_schema(spark, path, context.config)
         if context.mode == "stream" and not context.schema_only:
             context.work_dir.mkdir(parents=True, exist_ok=True)
             kept.write_text(schema.json(), encoding="utf-8")
@@ -174,74 +109,3 @@ def _checked_path(context: NodeContext[FileConfig]) -> Path:
             field="path",
         )
     return path
-
-
-def _can_reject(config: FileConfig) -> bool:
-    return config.format in ("csv", "json")
-
-
-def _read_options(config: FileConfig) -> dict[str, str]:
-    """Column pruning is off: with it a ragged row passes whenever its last columns are not asked for."""
-    options: dict[str, str] = {"encoding": config.encoding}
-    if config.pattern:
-        options["pathGlobFilter"] = config.pattern
-    if config.format == "csv":
-        options |= {
-            "header": str(config.header).lower(),
-            "enforceSchema": "false",
-            "delimiter": config.delimiter,
-            "nullValue": config.null_value,
-            "multiLine": str(config.multi_line).lower(),
-            "escape": '"',
-            "columnPruning": "false",
-        }
-    if _can_reject(config):
-        options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
-    return options
-
-
-def _sampled_schema(spark: SparkSession, path: Path, config: FileConfig) -> StructType:
-    files = _sample(path, config)
-    if not files:
-        raise NodeError(f'reading files: "{path}" holds no file to take the columns from; list the columns', kind="user", field="columns")
-    reader = spark.read.format(config.format).options(**_read_options(config))
-    if _can_reject(config):
-        reader = reader.option("inferSchema", "true").option("mode", "DROPMALFORMED").option("samplingRatio", "1.0")
-    schema = reader.load([str(file) for file in files]).schema
-    if not schema.fields:
-        raise NodeError(f'reading files: no column was found in "{files[0]}"; list the columns', kind="user", field="columns")
-    return schema
-
-
-def _sample(path: Path, config: FileConfig) -> list[Path]:
-    if path.is_file():
-        return [path]
-    found = (file for file in sorted(path.rglob(config.pattern or "*")) if file.is_file() and not _hidden(file.relative_to(path)))
-    return [file for file, _ in zip(found, range(_SAMPLED_FILES), strict=False) if file.stat().st_size]
-
-
-def _hidden(path: Path) -> bool:
-    """Spark skips names that begin with a dot, or with an underscore unless they are a partition's."""
-    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in path.parts)
-
-
-def _with_corrupt(schema: StructType) -> StructType:
-    from pyspark.sql.types import StringType, StructField, StructType
-
-    return StructType([*schema.fields, StructField(_CORRUPT, StringType(), True)])
-
-
-def _with_reason(frame: DataFrame, config: FileConfig) -> DataFrame:
-    from pyspark.sql import functions as F
-
-    others = [column(name) for name in frame.columns if name != _CORRUPT]
-    words = LINE_MISFIT if config.format == "csv" else "the row does not fit the columns"
-    return frame.withColumn(REJECTED, _reason(words, F.col(_CORRUPT), others)).drop(_CORRUPT)
-
-
-def _reason(words: str, corrupt: Column, others: list[Column]) -> Column:
-    """Null for a good row. Spark judges a row only by the columns that are asked for, so a reason asks for all and shows none."""
-    from pyspark.sql import functions as F
-
-    unseen = F.substring(F.to_json(F.struct(*others)), 1, 0)
-    return F.when(corrupt.isNotNull(), F.concat(F.lit(f"{words}{AS_IT_CAME}"), F.substring(corrupt, 1, 2000), unseen))

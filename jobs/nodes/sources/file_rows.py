@@ -1,0 +1,109 @@
+"""How Spark reads the files of `source.file`: its options, a sample's columns, and rows with the reason of a misfit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
+from jobs.nodes.columns import column
+from jobs.nodes.sources.file_config import FileConfig
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_CORRUPT = "_corrupt_record"
+_SAMPLED_FILES = 20
+
+
+def read_options(config: FileConfig) -> dict[str, str]:
+    """Column pruning is off: with it a ragged row passes whenever its last columns are not asked for.
+
+    CSV in UTF-16 is read in one piece: Spark would part its lines in the middle of a character.
+    """
+    options: dict[str, str] = {"encoding": config.encoding}
+    if config.pattern:
+        options["pathGlobFilter"] = config.pattern
+    if config.format == "csv":
+        options |= {
+            "header": str(config.header).lower(),
+            "enforceSchema": "false",
+            "delimiter": config.delimiter,
+            "nullValue": config.null_value,
+            "multiLine": str(config.multi_line or config.encoding == "UTF-16").lower(),
+            "escape": '"',
+            "columnPruning": "false",
+        }
+    if config.format == "json" and config.encoding != "UTF-8":
+        options["lineSep"] = "\n"  # only in UTF-8 does Spark know where a line of JSON ends
+    if config.format == "xml":
+        options["rowTag"] = config.row_tag
+    if config.can_reject:
+        options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
+    return options
+
+
+def sampled_schema(spark: SparkSession, path: Path, config: FileConfig) -> StructType:
+    files = _sample(path, config)
+    if not files:
+        raise NodeError(f'reading files: "{path}" holds no file to take the columns from; list the columns', kind="user", field="columns")
+    reader = spark.read.format(config.format).options(**read_options(config))
+    if config.can_reject:
+        reader = reader.option("inferSchema", "true").option("mode", "DROPMALFORMED").option("samplingRatio", "1.0")
+    schema = reader.load([str(file) for file in files]).schema
+    if not schema.fields:
+        raise NodeError(f'reading files: no column was found in "{files[0]}"; list the columns', kind="user", field="columns")
+    return schema
+
+
+def _sample(path: Path, config: FileConfig) -> list[Path]:
+    if path.is_file():
+        return [path]
+    found = (file for file in sorted(path.rglob(config.pattern or "*")) if file.is_file() and not _hidden(file.relative_to(path)))
+    return [file for file, _ in zip(found, range(_SAMPLED_FILES), strict=False) if file.stat().st_size]
+
+
+def _hidden(path: Path) -> bool:
+    """Spark skips names that begin with a dot, or with an underscore unless they are a partition's."""
+    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in path.parts)
+
+
+def with_corrupt(schema: StructType) -> StructType:
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    return StructType([*schema.fields, StructField(_CORRUPT, StringType(), True)])
+
+
+def as_rows(frame: DataFrame, config: FileConfig) -> DataFrame:
+    """What Spark read as the source gives it: the reason of a misfit beside the row, text in the characters it was written in."""
+    if config.can_reject:
+        return _with_reason(frame, config)
+    return _decoded(frame, config.encoding) if config.format == "text" and config.encoding != "UTF-8" else frame
+
+
+def _decoded(frame: DataFrame, encoding: str) -> DataFrame:
+    """Lines of text, which Spark hands over as the bytes they are; each byte is a character in both encodings that come here."""
+    from pyspark.sql import functions as F
+
+    text = F.decode(F.col("value").cast("binary"), "ISO-8859-1")
+    if encoding == "windows-1252":
+        characters = bytes(range(0x80, 0xA0))
+        text = F.translate(text, characters.decode("latin-1"), characters.decode("cp1252", "replace"))
+    return frame.withColumn("value", text)
+
+
+def _with_reason(frame: DataFrame, config: FileConfig) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    others = [column(name) for name in frame.columns if name != _CORRUPT]
+    words = LINE_MISFIT if config.format == "csv" else "the row does not fit the columns"
+    return frame.withColumn(REJECTED, _reason(words, F.col(_CORRUPT), others)).drop(_CORRUPT)
+
+
+def _reason(words: str, corrupt: Column, others: list[Column]) -> Column:
+    """Null for a good row. Spark judges a row only by the columns that are asked for, so a reason asks for all and shows none."""
+    from pyspark.sql import functions as F
+
+    unseen = F.substring(F.to_json(F.struct(*others)), 1, 0)
+    return F.when(corrupt.isNotNull(), F.concat(F.lit(f"{words}{AS_IT_CAME}"), F.substring(corrupt, 1, 2000), unseen))

@@ -1,0 +1,155 @@
+"""`source.file`: formats, encodings and compressed files, as streams and at once."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from jobs.nodes.base import REJECTED
+from jobs.nodes.registry import REGISTRY
+from tests.nodes.conftest import Build
+from tests.nodes.streams import Drained
+
+pytestmark = pytest.mark.spark
+
+ID = [{"name": "id", "type": "long"}]
+BODIES = {
+    "csv": b"id\n1\n2\n",
+    "json": b'{"id":1}\n{"id":2}\n',
+    "xml": b"<rows><row><id>1</id></row><row><id>2</id></row></rows>",
+    "text": b"1\n2\n",
+}
+NAMES = {
+    "csv": "name\n{}\n{}\n",
+    "json": '{{"name":"{}"}}\n{{"name":"{}"}}\n',
+    "xml": "<rows><row><name>{}</name></row><row><name>{}</name></row></rows>",
+    "text": "{}\n{}\n",
+}
+
+
+def zstd(content: bytes) -> bytes:
+    compressed: bytes = pa.Codec("zstd").compress(content, asbytes=True)
+    return compressed
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": zstd}
+
+
+@pytest.mark.parametrize("packing", PACKED)
+@pytest.mark.parametrize("file_format", BODIES)
+@pytest.mark.parametrize("mode", ["batch", "stream"])
+def test_compressed_files_are_read(
+    spark: SparkSession, build: Build, root: Path, tmp_path: Path, file_format: str, packing: str, mode: str
+):
+    (root / "in").mkdir()
+    (root / "in" / f"a.{file_format}.{packing}").write_bytes(PACKED[packing](BODIES[file_format]))
+    columns = [] if file_format == "text" else ID
+    built = build("source.file", {"path": "in", "format": file_format, "columns": columns}, mode=mode)
+    frame = built.node.read(spark, built.context)
+    frame = frame.filter(f"{REJECTED} IS NULL") if REJECTED in frame.columns else frame.selectExpr("cast(value as long) id")
+    drained = Drained()
+    if mode == "stream":
+        drained.run(frame, tmp_path / "live")
+    assert sorted(drained.everything or [row["id"] for row in frame.collect()]) == [1, 2]
+
+
+@pytest.mark.parametrize("packing", PACKED)
+def test_a_compressed_file_that_was_cut_off_fails_and_loses_nothing_silently(spark: SparkSession, build: Build, root: Path, packing: str):
+    packed = PACKED[packing]("".join(f"{number},{number * 7919}\n" for number in range(20_000)).encode())
+    (root / f"a.csv.{packing}").write_bytes(packed[: len(packed) // 2])
+    built = build("source.file", {"path": f"a.csv.{packing}", "header": False, "columns": [*ID, {"name": "more", "type": "long"}]})
+    with pytest.raises(Py4JJavaError, match=r"Truncated source|Unexpected end of input stream"):
+        built.node.read(spark, built.context).collect()
+
+
+@pytest.mark.parametrize("packing", PACKED)
+def test_columns_are_sampled_from_compressed_files(spark: SparkSession, build: Build, root: Path, packing: str):
+    (root / f"a.csv.{packing}").write_bytes(PACKED[packing](BODIES["csv"]))
+    built = build("source.file", {"path": f"a.csv.{packing}"})
+    assert built.node.read(spark, built.context).dtypes[0] == ("id", "int")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "first"), [("UTF-8", "Zoë € “q”"), ("windows-1252", "Zoë € “q”"), ("ISO-8859-1", "Zoë ß"), ("UTF-16", "Zoë € 李")]
+)
+@pytest.mark.parametrize("file_format", NAMES)
+def test_characters_are_read_in_the_encoding_that_is_chosen(
+    spark: SparkSession, build: Build, root: Path, file_format: str, encoding: str, first: str
+):
+    if encoding == "UTF-16" and file_format in ("json", "text"):
+        return
+    (root / "a").write_bytes(NAMES[file_format].format(first, "ëb").encode(encoding))
+    columns = [] if file_format == "text" else [{"name": "name"}]
+    built = build("source.file", {"path": "a", "format": file_format, "encoding": encoding, "columns": columns})
+    frame = built.node.read(spark, built.context)
+    assert sorted(row[0] for row in frame.collect()) == [first, "ëb"]
+    assert REJECTED not in frame.columns or frame.filter(f"{REJECTED} IS NOT NULL").count() == 0
+
+
+@pytest.mark.parametrize("file_format", ["csv", "text"])
+def test_bytes_that_are_no_character_are_replaced(spark: SparkSession, build: Build, root: Path, file_format: str):
+    (root / "a").write_bytes(b"a\x81b\x80\n")
+    built = build(
+        "source.file", {"path": "a", "format": file_format, "encoding": "windows-1252", "header": False, "columns": [{"name": "name"}]}
+    )
+    assert [row[0] for row in built.node.read(spark, built.context).collect()] == ["a\ufffdb€"]
+
+
+@pytest.mark.parametrize("file_format", ["json", "text"])
+def test_lines_in_utf_16_are_a_problem_on_the_encoding(file_format: str):
+    config = {"path": "in", "format": file_format, "encoding": "UTF-16"}
+    (problem,) = REGISTRY.catalogue()["source.file"].config_problems(config)
+    assert (problem.code, problem.pointer) == ("config.invalid", "/encoding")
+    assert problem.message == f"{file_format} files in UTF-16 cannot be read line by line: write them in UTF-8"
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
+@pytest.mark.parametrize("columns", [[], [{"name": "id", "type": "long"}, {"name": "name", "type": "string"}]])
+def test_files_that_hold_their_types_are_read_at_once_and_as_they_come(
+    spark: SparkSession, build: Build, root: Path, tmp_path: Path, file_format: str, columns: list[Any]
+):
+    def dropped(first: int) -> None:
+        spark.range(first, first + 2).selectExpr("id", "concat('李', id) name").write.format(file_format).mode("append").save(
+            str(root / "in")
+        )
+
+    dropped(0)
+    config = {"path": "in", "format": file_format, "columns": columns, "pattern": f"*.{file_format}"}
+    once, watched = build("source.file", config), build("source.file", config, mode="stream", bounded=False)
+    frame = once.node.read(spark, once.context)
+    assert frame.dtypes == [("id", "bigint"), ("name", "string")]
+    assert sorted(tuple(row) for row in frame.collect()) == [(0, "李0"), (1, "李1")]
+    drained = Drained()
+    drained.run(watched.node.read(spark, watched.context), tmp_path / "live")
+    dropped(10)
+    drained.run(watched.node.read(spark, watched.context), tmp_path / "live")
+    assert sorted(drained.everything) == [0, 1, 10, 11]
+
+
+@pytest.mark.parametrize("wanted", ["id", REJECTED])
+def test_an_xml_row_of_another_shape_is_rejected_whichever_columns_are_asked_for(
+    spark: SparkSession, build: Build, root: Path, wanted: str
+):
+    (root / "a.xml").write_text("<rows><row><id>1</id><n>1</n></row><row><id>2</id><n>x</n></row><row><id>3</id><n></row><row><id>4")
+    columns = [{"name": "id", "type": "int"}, {"name": "n", "type": "int"}]
+    built = build("source.file", {"path": "a.xml", "format": "xml", "columns": columns})
+    frame = built.node.read(spark, built.context)
+    assert frame.filter(f"{REJECTED} IS NULL").select(wanted).count() == 1
+    assert frame.filter(f"{REJECTED} IS NOT NULL").select(wanted).count() == 3
+
+
+@pytest.mark.parametrize("tag", ["<row>", "a b", "row/", ""])
+def test_a_row_tag_is_the_plain_name_of_an_element(tag: str):
+    (problem,) = REGISTRY.catalogue()["source.file"].config_problems({"path": "in", "format": "xml", "row_tag": tag})
+    assert problem.pointer == "/row_tag"
+
+
+def test_settings_saved_before_there_were_more_formats_are_still_valid():
+    saved = {"path": "in", "format": "csv", "columns": [], "header": True, "delimiter": ",", "null_value": "", "multi_line": False}
+    saved |= {"encoding": "UTF-16", "pattern": "", "max_files_per_trigger": 100}
+    assert REGISTRY.catalogue()["source.file"].config_problems(saved) == []
