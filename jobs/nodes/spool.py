@@ -6,6 +6,7 @@ One SQLite file per job and source node, on the disk of the host that receives. 
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _BUSY_SECONDS = 20.0
+_LEAST_FREE_BYTES = 256 * 1024 * 1024
 #: An id that came again after so long is taken for a new message.
 _IDS_KEPT_SECONDS = 7 * 24 * 3600.0
 
@@ -52,7 +54,7 @@ class Spooled:
 
 
 class SpoolFull(Exception):
-    """The spool holds as many messages as it may: nothing was appended."""
+    """The spool takes no more for now: nothing was appended. The text says why."""
 
 
 def spool_path(data_dir: Path, job_uid: str, node_id: str) -> Path:
@@ -68,9 +70,12 @@ class Spool:
     def append(self, messages: Sequence[Message], *, most: int | None = None) -> int:
         """Keep `messages`, all or none; how many were new. When it returns they survive the loss of power.
 
-        SpoolFull where more than `most` would then be kept.
+        SpoolFull where more than `most` would then be kept, or the disk has next to no room.
         """
         now = time.time()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(self.path.parent).free < _LEAST_FREE_BYTES:
+            raise SpoolFull("the disk has next to no room")
         with self._opened(write=True) as database:
             if most is not None and _count(database) + len(messages) > most:
                 raise SpoolFull(f"{most} messages are kept already")

@@ -57,6 +57,14 @@ def test_a_full_spool_takes_nothing_of_what_does_not_fit(spool: Spool):
     assert spool.append([Message(b"b", id="1")], most=2) == 1
 
 
+def test_the_last_room_of_a_disk_is_left_to_others(spool: Spool, monkeypatch: pytest.MonkeyPatch):
+    spool.append([Message(b"a")])
+    monkeypatch.setattr("jobs.nodes.spool._LEAST_FREE_BYTES", 2**62)
+    with pytest.raises(SpoolFull, match="the disk has next to no room"):
+        spool.append([Message(b"b")])
+    assert values(spool) == [b"a"]
+
+
 APPENDING = """
 import sys
 from pathlib import Path
