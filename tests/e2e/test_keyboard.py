@@ -49,6 +49,7 @@ def connect(page: Page, source: str, target: str) -> None:
 
 def test_a_job_is_drawn_published_and_validated_by_keyboard_alone(page: Page) -> None:
     page.goto("/")
+    expect(page.get_by_role("heading", name="Home", exact=True)).to_be_visible()
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog").get_by_role("combobox")).to_be_focused()
     page.keyboard.type("New job")
