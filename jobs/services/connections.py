@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 MAX_SECRET = 20_000
 #: Fields of any kind that say where secrets travel, and how well they are hidden on the way.
-_PLACE = ("host", "port", "url", "base_url", "token_url", "servers", "brokers", "tls", "verify_tls", "certificate_authority")
+_PLACE = (
+    *("host", "port", "url", "base_url", "token_url", "servers", "brokers"),
+    *("tls", "verify_tls", "certificate_authority", "security", "mechanism"),
+)
 
 
 def installation_limits() -> Limits:
@@ -114,7 +117,7 @@ def _secrets_given_again(
             Problem(code="secret.again", pointer=f"/secrets/{name}", message=f"enter the {kind.secrets.get(name, name)} again")
             for name in missing
         ]
-        raise Invalid("the address changed: enter the secrets again", problems=problems)
+        raise Invalid("the address, or what protects the way there, changed: enter the secrets again", problems=problems)
 
 
 def _rename_check(connection: Connection) -> None:

@@ -75,6 +75,16 @@ def test_a_changed_address_wants_its_secrets_again(browser: Client) -> None:
     assert send(browser, "PATCH", f"/api/connections/{made['id']}", again).status_code == 200
 
 
+@pytest.mark.parametrize("change", [{"security": "sasl_plaintext"}, {"mechanism": "PLAIN"}, {"servers": "other:9092"}])
+def test_a_kafka_password_is_not_carried_over_to_a_weaker_way_or_another_place(browser: Client, change: dict[str, str]) -> None:
+    config = {"servers": "kafka:9092", "security": "sasl_tls", "mechanism": "SCRAM-SHA-512", "user": "pipeline"}
+    body = {"name": "kafka", "kind": "kafka", "config": config, "secrets": {"password": CANARY}}
+    made = send(browser, "POST", "/api/connections", body).json()
+    answer = send(browser, "PATCH", f"/api/connections/{made['id']}", {"config": config | change})
+    assert (answer.status_code, answer.json()["error"]["problems"][0]["pointer"]) == (422, "/secrets/password")
+    assert connection_open(Connection.objects.get()).config["security"] == "sasl_tls"
+
+
 def test_a_changed_address_of_tokens_wants_the_secret_again(browser: Client) -> None:
     config = {"base_url": "https://api.example.com", "auth": "oauth2", "token_url": "https://auth.example.com/token", "client_id": "c"}
     body = {"name": "api", "kind": "http_api", "config": config, "secrets": {"client_secret": CANARY}}
