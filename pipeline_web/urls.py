@@ -20,5 +20,5 @@ urlpatterns = [
     path("", include("jobs.api.demo")),
     path("", include("jobs.api.hooks")),
     path("favicon.ico", shell.favicon),
-    re_path(r"^(?!static/|ws/|demo/|favicon\.ico$).*$", shell.shell, name="shell"),
+    re_path(r"^(?!static/|ws/|demo/|hooks/|favicon\.ico$).*$", shell.shell, name="shell"),
 ]
