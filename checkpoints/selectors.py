@@ -68,7 +68,7 @@ def newest_readable(*, generation: UUID | str) -> Readable:
 
 def positions_restorable(*, job_uid: str) -> list[dict[str, Any]]:
     """Node → offset in every complete checkpoint of a job."""
-    rows = Checkpoint.objects.filter(execution__job__job_uid=job_uid, status=CheckpointStatus.COMPLETED, delete_time=None)
+    rows = Checkpoint.objects.filter(execution__job__job_uid=job_uid, status=CheckpointStatus.COMPLETED)
     return [state.get("sources", {}) for state in rows.values_list("state_data", flat=True)]
 
 

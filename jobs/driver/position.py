@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +44,19 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger)
 def positions_tell(plan: Plan, log: logging.Logger, positions: Mapping[str, Any]) -> None:
     """Tell each source of `plan` its position in a checkpoint; one that cannot act on it is named in the log."""
     steps = Steps(plan)
-    restorable = positions_restorable(job_uid=plan.job_uid)
     for node_id in steps.sources:
         if node_id in positions:
             try:
                 source, context = steps.source(node_id), steps.context(node_id, "stream")
                 source.checkpointed(positions[node_id], context)
-                source.trim([positions[node_id], *(found[node_id] for found in restorable if node_id in found)], context)
+                source.trim(partial(_restorable, plan.job_uid, node_id, positions[node_id]), context)
             except Exception as error:
                 log.warning("the checkpoint is good, but its position was not passed on: %s", error, extra={"node_id": node_id})
+
+
+def _restorable(job_uid: str, node_id: str, newest: Any) -> list[Any]:
+    """Every position of a source that a checkpoint can bring back."""
+    return [newest, *(found[node_id] for found in positions_restorable(job_uid=job_uid) if node_id in found)]
 
 
 def _told(plan: Plan, restored: Checkpoint | None, log: logging.Logger) -> Plan:

@@ -187,8 +187,8 @@ class Source(NodeType[ConfigT]):
         What goes wrong here is logged and tried again with the next checkpoint. Nothing may be deleted: older checkpoints stand.
         """
 
-    def trim(self, positions: Sequence[Any], context: NodeContext[ConfigT]) -> None:
-        """Called after a checkpoint became complete with this source's positions in all that can be restored: older input may go."""
+    def trim(self, positions: Callable[[], Sequence[Any]], context: NodeContext[ConfigT]) -> None:
+        """Called after a checkpoint became complete: input older than all of `positions()`, to which one can go back, may go."""
 
     def complete(self, context: NodeContext[ConfigT]) -> None:
         """Called once after a bounded run ended well."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+#: Columns that tell how a message came: name → DDL type and what it is made of.
+MessageColumns = Mapping[str, tuple[str, str]]
 PayloadFormat = Literal["json", "csv", "avro", "text", "binary"]
 _CORRUPT = "_corrupt_record"
 _RECORD = "__record"
@@ -121,16 +123,17 @@ def payload_can_reject(payload: Payload) -> bool:
     return payload.format in ("json", "csv", "avro")
 
 
-def payload_whole_schema(schema: StructType, metadata: StructType, payload: Payload) -> StructType:
-    """The schema of what `payload_read` gives."""
+def payload_empty(spark: SparkSession, schema: StructType, metadata: MessageColumns, payload: Payload) -> DataFrame:
+    """What `payload_read` gives, without rows."""
     from pyspark.sql.types import StructType
 
-    whole = StructType([*schema.fields, *metadata.fields])
-    return rejected_schema(whole) if payload_can_reject(payload) else whole
+    told = schema_from_ddl(", ".join(f"{name} {kind}" for name, (kind, _) in metadata.items()))
+    whole = StructType([*schema.fields, *told.fields])
+    return spark.createDataFrame([], rejected_schema(whole) if payload_can_reject(payload) else whole)
 
 
 def payload_read(
-    messages: DataFrame, schema: StructType, metadata: Sequence[Column], payload: Payload, avro: AvroSchemas | None = None
+    messages: DataFrame, schema: StructType, metadata: MessageColumns, payload: Payload, avro: AvroSchemas | None = None
 ) -> DataFrame:
     """Messages (with a column `value` of bytes) as columns of `schema` and `metadata`.
 
@@ -138,12 +141,13 @@ def payload_read(
     """
     from pyspark.sql import functions as F
 
+    told = [F.expr(expression).alias(name) for name, (_, expression) in metadata.items()]
     if not payload_can_reject(payload):
         value = F.col("value").cast("string") if payload.format == "text" else F.col("value")
-        return messages.select(value.alias("value"), *metadata)
+        return messages.select(value.alias("value"), *told)
     record, is_bad = _record(F.col("value"), schema, payload, avro or AvroSchemas(payload.avro_schema))
     fields = [F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields]
-    return messages.withColumn(_RECORD, record).select(*fields, *metadata, _reason(is_bad, payload).alias(REJECTED))
+    return messages.withColumn(_RECORD, record).select(*fields, *told, _reason(is_bad, payload).alias(REJECTED))
 
 
 def _record(value: Column, schema: StructType, payload: Payload, avro: AvroSchemas) -> tuple[Column, Column]:

@@ -189,7 +189,7 @@ def test_a_webhooks_messages_are_read_in_batches_once_and_trimmed_below_every_ch
     assert drained.batches == {0: [0, 1], 1: [2], 2: [3]}
     assert drained.end_offset() == {"position": 5}
     assert json.loads(drained.progress[-1]["sources"][0]["latestOffset"]) == {"position": 5}
-    built.node.trim([{"position": 3}, {"position": 5}], built.context)
+    built.node.trim(lambda: [{"position": 3}, {"position": 5}], built.context)
     assert (spool.oldest(), spool.newest()) == (4, 5)
     fresh.run(good(), tmp_path / "fresh")
     assert fresh.everything == [3]

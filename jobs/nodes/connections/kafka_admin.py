@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import ConnectionSettings, NodeError
@@ -38,15 +38,17 @@ class KafkaAdmin:
         return {name: len(told.partitions) for name, told in found.topics.items() if told.error is None}
 
     def brokers(self) -> int:
-        self.partitions()
+        """How many there are, of a cluster that has answered before."""
         return len(self.client.list_topics(timeout=self._seconds).brokers)
 
-    def newest(self, topics: Sequence[str], *, most: int = 200) -> list[str]:
-        """Values of at most `most` of the newest messages as text, without moving any group's offsets. Empty ones are left out."""
-        from confluent_kafka import Consumer, TopicPartition
+    def newest(self, topics: Mapping[str, int], *, most: int = 200) -> list[str]:
+        """Values of at most `most` of the newest messages of `topics` (with their partitions) as text; empty ones are left out.
 
-        counts = self.partitions()
-        places = [(topic, partition) for topic in topics for partition in range(counts.get(topic, 0))]
+        No group's offsets move.
+        """
+        from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+        places = [(topic, partition) for topic, partitions in topics.items() for partition in range(partitions)]
         consumer = Consumer(self._given | {"group.id": "pipeline-web-sample", "enable.auto.commit": False, "enable.partition.eof": True})
         try:
             each = max(1, most // max(1, len(places)))
@@ -57,6 +59,8 @@ class KafkaAdmin:
                     starts.append(TopicPartition(topic, partition, max(low, high - each)))
             consumer.assign(starts)
             return list(_values(consumer, len(starts), deadline=time.monotonic() + self._seconds)) if starts else []
+        except KafkaException as error:
+            raise self._refusal(error) from None
         finally:
             consumer.close()
 

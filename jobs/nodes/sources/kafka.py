@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.avro import AvroSchemas
 from jobs.nodes.base import NodeContext, NodeError, Source
-from jobs.nodes.columns import schema_from_ddl
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
-from jobs.nodes.payload import payload_read, payload_schema, payload_whole_schema
+from jobs.nodes.payload import MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.schema_registry import registry_schemas
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 from jobs.nodes.sources.kafka_places import places_options
@@ -21,8 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-#: Columns that tell where a message comes from: DDL type and what Spark calls it.
-_METADATA: Mapping[str, tuple[str, str]] = {
+#: By what Spark calls them.
+_METADATA: MessageColumns = {
     "kafka_key": ("string", "CAST(key AS string)"),
     "kafka_topic": ("string", "topic"),
     "kafka_partition": ("int", "partition"),
@@ -65,19 +63,15 @@ class KafkaSource(Source[KafkaSourceConfig]):
         return config.end == "newest"
 
     def read(self, spark: SparkSession, context: NodeContext[KafkaSourceConfig]) -> DataFrame:
-        from pyspark.sql import functions as F
-
         config = context.config
         if not context.schema_only or not config.columns:
             _check_topics(context)
-        metadata = dict(_METADATA) if config.metadata else {}
+        metadata = _METADATA if config.metadata else {}
         avro = _registered(context) if config.format == "avro" and config.registry_connection else None
         schema = self._schema(spark, context, avro)
         if context.schema_only:
-            ddl = schema_from_ddl(", ".join(f"{name} {kind}" for name, (kind, _) in metadata.items()))
-            return spark.createDataFrame([], payload_whole_schema(schema, ddl, config))
-        messages = _messages(spark, context)
-        return payload_read(messages, schema, [F.expr(told).alias(name) for name, (_, told) in metadata.items()], config, avro)
+            return payload_empty(spark, schema, metadata, config)
+        return payload_read(_messages(spark, context), schema, metadata, config, avro)
 
     def _schema(self, spark: SparkSession, context: NodeContext[KafkaSourceConfig], avro: AvroSchemas | None) -> StructType:
         config = context.config
@@ -113,7 +107,8 @@ def _messages(spark: SparkSession, context: NodeContext[KafkaSourceConfig]) -> D
 
 def _newest(context: NodeContext[KafkaSourceConfig]) -> list[str]:
     admin = KafkaAdmin(context.connection(context.config.connection))
-    return admin.newest(context.config.places().among(admin.partitions()))
+    there = admin.partitions()
+    return admin.newest({topic: there[topic] for topic in context.config.places().among(there)})
 
 
 def _check_topics(context: NodeContext[KafkaSourceConfig]) -> None:

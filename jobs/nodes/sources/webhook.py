@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
-from jobs.nodes.columns import ColumnField, schema_from_ddl
+from jobs.nodes.columns import ColumnField
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.payload import (
+    MessageColumns,
     payload_columns_field,
     payload_complete,
     payload_delimiter_field,
+    payload_empty,
     payload_format_field,
     payload_read,
     payload_schema,
-    payload_whole_schema,
 )
 from jobs.nodes.spool import Spool, spool_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Columns that tell how a message came: DDL type and what the spool calls it.
-_METADATA: Mapping[str, tuple[str, str]] = {
+#: By what the spool calls them.
+_METADATA: MessageColumns = {
     "webhook_position": ("bigint", "position"),
     "webhook_received": ("timestamp", "received"),
     "webhook_headers": ("map<string, string>", "headers"),
@@ -99,8 +100,6 @@ class WebhookSource(Source[WebhookConfig]):
         return True
 
     def read(self, spark: SparkSession, context: NodeContext[WebhookConfig]) -> DataFrame:
-        from pyspark.sql import functions as F
-
         from jobs.nodes.readers.spool_rows import SpoolRows
 
         config = context.config
@@ -109,19 +108,18 @@ class WebhookSource(Source[WebhookConfig]):
         schema = payload_schema(spark, config, lambda: _newest(spool), kept)
         metadata = _METADATA if config.metadata else {}
         if context.schema_only:
-            ddl = schema_from_ddl(", ".join(f"{name} {kind}" for name, (kind, _) in metadata.items()))
-            return spark.createDataFrame([], payload_whole_schema(schema, ddl, config))
+            return payload_empty(spark, schema, metadata, config)
         context.log(f"messages are taken at /hooks/{context.job_uid}/{context.node_id}")
         spark.dataSource.register(SpoolRows)
         slots = str(spark.sparkContext.defaultParallelism)
         options = {"path": str(spool.path), "rows": str(config.max_records_per_trigger), "start": config.start, "slots": slots}
         reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
         messages = reader.format(SpoolRows.name()).options(**options).load()
-        return payload_read(messages, schema, [F.col(place).alias(name) for name, (_, place) in metadata.items()], config)
+        return payload_read(messages, schema, metadata, config)
 
-    def trim(self, positions: Sequence[Any], context: NodeContext[WebhookConfig]) -> None:
+    def trim(self, positions: Callable[[], Sequence[Any]], context: NodeContext[WebhookConfig]) -> None:
         """Messages before all of `positions` are read and can be restored to by nobody."""
-        lowest = min((int(position["position"]) for position in positions), default=0)
+        lowest = min((int(position["position"]) for position in positions()), default=0)
         Spool(spool_path(context.limits.data_dir, context.job_uid, context.node_id)).trim(lowest + 1)
 
 
