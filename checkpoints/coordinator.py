@@ -23,7 +23,7 @@ from checkpoints.ledger import Ledger, LedgerRefused, Ticket
 from checkpoints.spark_folder import last_committed
 
 if TYPE_CHECKING:
-    from jobs.engine.runner import Boundary
+    from jobs.engine.events import Boundary
 
 logger = logging.getLogger(__name__)
 

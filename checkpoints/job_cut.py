@@ -20,8 +20,8 @@ from jobs.engine.steps import Steps
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 if TYPE_CHECKING:
+    from jobs.engine.events import Boundary
     from jobs.engine.plan import Plan
-    from jobs.engine.runner import Boundary
 
 _WORDS = {
     "begin": "beginning",

@@ -72,6 +72,12 @@ def positions_restorable(*, job_uid: str) -> list[dict[str, Any]]:
     return [state.get("sources", {}) for state in rows.values_list("state_data", flat=True)]
 
 
+def folders_restorable(*, job_uid: str, node_id: str) -> list[Path]:
+    """The folder of every complete checkpoint of a job in which a source has a position."""
+    rows = Checkpoint.objects.filter(execution__job__job_uid=job_uid, status=CheckpointStatus.COMPLETED)
+    return [folder_of(row) for row in rows.select_related("execution__job") if node_id in row.state_data.get("sources", {})]
+
+
 def not_restorable(checkpoint: Checkpoint) -> str:
     """Why nothing can start from it, "" if it can. A glance, not a check of its bytes: that is the pre-check's."""
     words = {

@@ -124,7 +124,7 @@ class JobScheduleAdmin(ReadOnlyAdmin):
 class ConnectionAdmin(ReadOnlyAdmin):
     """Without its secrets, encrypted as they are."""
 
-    list_display = ("name", "kind", "project", "test_ok", "test_time", "update_time")
+    list_display = ("name", "kind", "project", "test_ok", "test_time", "failing_since", "update_time")
     list_filter = ("kind", "project")
     list_select_related = ("project",)
     search_fields = ("name",)

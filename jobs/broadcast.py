@@ -13,6 +13,7 @@ from pydantic import Field
 
 from jobs.selectors.shapes.base import Shape
 from jobs.selectors.shapes.checkpoint import CheckpointOut
+from jobs.selectors.shapes.connection import ConnectionHealthOut
 from jobs.selectors.shapes.execution import EventOut, ExecutionOut
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,9 @@ class MetricsMessage(Shape):
     batch_ms: int | None
     durations_ms: dict[str, int]
     backlog: int | None
+    buffer_size: int | None
+    backpressure_status: str
+    dropped: int
     watermark: str
     state_rows: int
     state_bytes: int
@@ -130,10 +134,17 @@ class OverviewRates(Shape):
     backlog: int | None
 
 
+class OverviewConnection(Shape):
+    """A connection was tried."""
+
+    type: Literal["connection"] = "connection"
+    connection: ConnectionHealthOut
+
+
 ExecutionMessage = Annotated[
     SnapshotMessage | EventMessage | MetricsMessage | PrintedMessage | ProgressMessage, Field(discriminator="type")
 ]
-OverviewMessage = Annotated[OverviewSnapshot | OverviewExecution | OverviewRates, Field(discriminator="type")]
+OverviewMessage = Annotated[OverviewSnapshot | OverviewExecution | OverviewRates | OverviewConnection, Field(discriminator="type")]
 
 
 def message_text(message: Shape) -> str:
@@ -148,7 +159,7 @@ def execution_message(
     _publish(execution_group(execution_id), message, project)
 
 
-def overview_message(message: OverviewExecution | OverviewRates, *, project: str) -> None:
+def overview_message(message: OverviewExecution | OverviewRates | OverviewConnection, *, project: str) -> None:
     """Send to everybody who watches the overview; the consumer drops what is not of its user's projects."""
     _publish(OVERVIEW_GROUP, message, project)
 

@@ -210,6 +210,7 @@ STORAGES = {
 SPARK_MASTER = env.str("SPARK_MASTER", "local[*]")
 SPARK_JARS_DIR = Path(env.str("SPARK_JARS_DIR", str(BASE_DIR / ".venv" / "spark-jars")))
 SPARK_DRIVER_MEMORY = env.str("SPARK_DRIVER_MEMORY", "2g")
+SPARK_DRIVER_JAVA_OPTIONS = env.str("SPARK_DRIVER_JAVA_OPTIONS", "")
 #: Live Spark folders; shared by all hosts when the master is not local.
 CHECKPOINT_ROOT = Path(env.str("CHECKPOINT_ROOT", str(DATA_DIR / "checkpoints")))
 #: Whether every worker's host sees the same CHECKPOINT_ROOT; if not, an execution stays on the host whose disk holds its position.
@@ -243,6 +244,8 @@ STOP_GRACE_SECONDS = env.int("STOP_GRACE_SECONDS", 30)
 #: A worker that took no task for so long, though some waited, ends itself to be started anew.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", 60)
 RECONCILE_SECONDS = env.float("RECONCILE_SECONDS", 2.0)
+#: Connections that jobs use are tried so often; 0 never.
+CONNECTION_CHECK_SECONDS = env.float("CONNECTION_CHECK_SECONDS", 300.0)
 CHECKPOINTS_KEPT = env.int("CHECKPOINTS_KEPT", 10)
 
 LOGGING: dict[str, Any] = {

@@ -56,7 +56,8 @@ def _node_lines(spec: NodeTypeSpec) -> Iterator[str]:
     if spec.guarantee:
         yield from (spec.guarantee, "")
     ports = ", ".join(f"`{port.name}` ({port.kind}{', any number' if port.many else ''})" for port in spec.ports)
-    yield f"- Ports: {ports}"
+    named = f", and one (output) for each name in `{spec.ports_field}`" if spec.ports_field else ""
+    yield f"- Ports: {ports}{named}"
     yield f"- Job types: {', '.join(spec.job_types)}"
     if spec.connection_kinds:
         yield f"- Connection: {', '.join(f'[`{kind}`](connection.{kind}.md)' for kind in spec.connection_kinds)}"

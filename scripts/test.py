@@ -16,6 +16,8 @@ from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.machine import missing_packages_install
 from tests.servers.kafka import kafka_jars_fetch
 from tests.servers.postgres import postgres_missing
+from tests.servers.rocketmq import rocketmq_jars_fetch
+from tests.servers.s3 import s3_jars_fetch
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=15"]
@@ -47,10 +49,17 @@ def suite_on_postgres() -> bool:
     return suite("--database-only", "-m", "not e2e and not one_database and (server or not slow)", through=server)
 
 
+def suite_in_processes() -> bool:
+    chosen = f"processes and {LONG}"
+    return suite("-m", chosen if postgres_missing() else f"{chosen} and not postgres_alone")
+
+
 def jars() -> bool:
     try:
         jars_fetch(ROOT / ".venv" / "spark-jars")
         kafka_jars_fetch()
+        rocketmq_jars_fetch()
+        s3_jars_fetch()
     except JarsUnavailable as error:
         print(error)
         return False
@@ -60,9 +69,9 @@ def jars() -> bool:
 #: The lanes of a group run at the same time, the parts of a lane one after the other.
 Lane = Mapping[str, Part]
 GROUPS: tuple[tuple[Lane, ...], ...] = (
-    ({"the jars of Spark and Kafka": jars, "checks and unit tests": checks_run},),
+    ({"the jars of Spark and of the servers": jars}, {"checks and unit tests": checks_run}),
     (
-        {"the suite on SQLite, in processes": lambda: suite("-m", f"processes and {LONG}")},
+        {"the suite on SQLite, in processes": suite_in_processes},
         {
             "the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}"),
             "the suite on PostgreSQL": suite_on_postgres,

@@ -6,12 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+import hypothesis
 import pytest
+
+# How long an example takes says more about the machine than about the code.
+hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.load_profile("house")
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tests.servers.kafka import KafkaServer
+    from tests.servers.mariadb import MariadbServer
+    from tests.servers.mosquitto import MosquittoServer
+    from tests.servers.rabbitmq import RabbitMQServer
+    from tests.servers.rocketmq import RocketmqServer
+    from tests.servers.s3 import S3Server
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,11 +83,62 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def mariadb_server() -> "Iterator[MariadbServer]":
+    """A real MariaDB; started on first use, stopped after the run."""
+    from tests.servers.mariadb import MariadbServer, mariadb_missing
+
+    if missing := mariadb_missing():
+        pytest.skip(missing)
+    with MariadbServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
 def kafka_server() -> "Iterator[KafkaServer]":
     """A real Kafka; started on first use, stopped after the run."""
     from tests.servers.kafka import KafkaServer
 
     with KafkaServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def rocketmq_server() -> "Iterator[RocketmqServer]":
+    """A real RocketMQ that asks for signing in; started on first use, stopped after the run."""
+    from tests.servers.rocketmq import RocketmqServer
+
+    with RocketmqServer(signed=True) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_server() -> "Iterator[RabbitMQServer]":
+    """A real RabbitMQ; started on first use, stopped after the run."""
+    from tests.servers.rabbitmq import RabbitMQServer, rabbitmq_missing
+
+    if missing := rabbitmq_missing():
+        pytest.skip(missing)
+    with RabbitMQServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mosquitto_server() -> "Iterator[MosquittoServer]":
+    """A real MQTT broker; started on first use, stopped after the run."""
+    from tests.servers.mosquitto import MosquittoServer, mosquitto_missing
+
+    if missing := mosquitto_missing():
+        pytest.skip(missing)
+    with MosquittoServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> "Iterator[S3Server]":
+    """A real S3 store; started on first use, stopped after the run."""
+    from tests.servers.s3 import S3Server
+
+    with S3Server() as server:
         yield server
 
 
@@ -92,7 +153,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     jars_fetch(settings.SPARK_JARS_DIR)
     folder = tmp_path_factory.mktemp("spark")
     jars = jars_in(settings.SPARK_JARS_DIR)
-    session = session_build(SessionOptions(master="local[2]", jars=jars, memory="1g", app_name="pipeline-web-tests", local_dir=folder))
+    java = settings.SPARK_DRIVER_JAVA_OPTIONS
+    session = session_build(SessionOptions("local[2]", jars, memory="1g", app_name="tests", local_dir=folder, java_options=java))
     session.conf.set("spark.sql.shuffle.partitions", "2")
     yield session
     session.stop()

@@ -11,7 +11,8 @@ from jobs.nodes.form import hints
 from jobs.selectors.connections import connection_get, connection_kinds_out, connections_out, connections_visible, node_types_out
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.connection import CheckStepOut, ConnectionKindOut, ConnectionOut, ConnectionTestOut, NodeTypeOut
-from jobs.services.connections import connection_create, connection_delete, connection_test, connection_update
+from jobs.services.connection_health import connection_test
+from jobs.services.connections import connection_create, connection_delete, connection_update
 
 Name = Annotated[
     str,

@@ -18,9 +18,11 @@ from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.connections.webhook import WebhookSettings, is_proven
 from jobs.nodes.sources.webhook import WebhookConfig
 from jobs.nodes.spool import Message, Spool, SpoolFull, spool_path
+from jobs.nodes.spool_source import backpressure_of
 from jobs.services.connections import connection_open
 from jobs.services.secrets import SecretsUnreadable
 
+JSON_LINES = "application/x-ndjson"
 _LATER_SECONDS = "10"
 #: Headers that say nothing about the message, or prove who sent it.
 _LEFT_OUT = frozenset({"authorization", "cookie", "host", "connection", "content-length", "accept-encoding"})
@@ -30,7 +32,7 @@ _LEFT_OUT = frozenset({"authorization", "cookie", "host", "connection", "content
 @login_not_required
 @require_POST
 def hook(request: HttpRequest, job_uid: UUID, node_id: str) -> JsonResponse:
-    """202 once the message is on disk; 401 without proof, 404 where no such source is published, 413, 503 where too many wait."""
+    """202 once the message, or each of JSON lines, is on disk; 401 without proof, 404 where no such source is published, 413 and 503."""
     config, connection = _source(job_uid, node_id)
     if config is None or connection is None:
         return _refused(404, "no webhook is published at this address")
@@ -41,14 +43,31 @@ def hook(request: HttpRequest, job_uid: UUID, node_id: str) -> JsonResponse:
         return _refused(413, f"a message has at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes")
     if not is_proven(connection, request.headers.get(typed.proof_header, ""), body):
         return _refused(401, f"the header {typed.proof_header} does not prove this message: check the secret")
-    message = Message(body, headers=_told(request, typed), id=request.headers.get(typed.id_header, "")[:300])
+    messages = _messages(body, request, typed)
     try:
-        new = Spool(spool_path(settings.DATA_DIR, str(job_uid), node_id)).append([message], most=config.max_kept)
+        taken = Spool(spool_path(settings.DATA_DIR, str(job_uid), node_id)).take(messages, backpressure_of(config))
     except SpoolFull as full:
-        answer = _refused(503, f"{full}: come again later")
-        answer["Retry-After"] = _LATER_SECONDS
-        return answer
-    return JsonResponse({"accepted": new, "repeated": new == 0}, status=202)
+        return _later(str(full))
+    if taken.done < len(messages):
+        return _later("the job has failed for want of room" if taken.overrun else f"{config.buffer_size} messages wait already")
+    if taken.dropped and not taken.new:
+        return JsonResponse({"accepted": 0, "repeated": False, "dropped": True}, status=202)
+    return JsonResponse({"accepted": taken.new, "repeated": bool(messages) and taken.new == 0}, status=202)
+
+
+def _messages(body: bytes, request: HttpRequest, typed: WebhookSettings) -> list[Message]:
+    """One, or one for each line of JSON lines; their ids are then those of the request and their place in it."""
+    headers, told = _told(request, typed), request.headers.get(typed.id_header, "")[:300]
+    if request.content_type != JSON_LINES:
+        return [Message(body, headers=headers, id=told)]
+    lines = [line for line in body.split(b"\n") if line.strip()]
+    return [Message(line, headers=headers, id=f"{told}/{number}" if told else "") for number, line in enumerate(lines)]
+
+
+def _later(why: str) -> JsonResponse:
+    answer = _refused(503, f"{why}: come again later")
+    answer["Retry-After"] = _LATER_SECONDS
+    return answer
 
 
 def _source(job_uid: UUID, node_id: str) -> tuple[WebhookConfig | None, ConnectionSettings | None]:

@@ -57,9 +57,18 @@ class NodeTypeSpec:
     #: Config field → names of `${name}` places in it that the node fills in itself, None for any; parameters come first.
     own_places: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    #: Config field, a list of rows: the `name` of each is one more output port.
+    ports_field: str = ""
 
-    def port(self, name: str) -> Port | None:
-        return next((port for port in self.ports if port.name == name), None)
+    def ports_of(self, config: Mapping[str, Any]) -> tuple[Port, ...]:
+        """The ports of a node with this config: those that its rows name stand before the other outputs. Never raises."""
+        rows = config.get(self.ports_field) if self.ports_field else None
+        names = [row.get("name") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list | tuple) else []
+        declared = {port.name for port in self.ports}
+        named = dict.fromkeys(name for name in names if isinstance(name, str) and name and name not in declared)
+        inputs = tuple(port for port in self.ports if port.is_input)
+        outputs = tuple(port for port in self.ports if not port.is_input)
+        return (*inputs, *(Port(name, "output", required=False) for name in named), *outputs)
 
 
 #: Type name → its face. Unknown names are missing types: kept, shown, never run.

@@ -110,9 +110,10 @@ def _end_problems(document: DagDocument, catalogue: Catalogue, edge_id: str, edg
     spec = catalogue.get(node.type)
     if spec is None:
         return []
-    port = spec.port(port_name)
+    ports = spec.ports_of(node.config)
+    port = next((port for port in ports if port.name == port_name), None)
     if port is None:
-        known = ", ".join(f'"{port.name}"' for port in spec.ports)
+        known = ", ".join(f'"{port.name}"' for port in ports)
         return [_on_edge("edge.unknown_port", edge_id, end, f'"{node.name}" has no port "{port_name}"; it has {known}')]
     if port.is_input == (end == "from"):
         what = "an input: edges end there" if end == "from" else "an output: edges begin there"
@@ -139,7 +140,7 @@ def _port_problems(document: DagDocument, catalogue: Catalogue) -> list[Problem]
         leaving.add(edge.source)
     for node_id, node in document.nodes.items():
         spec = catalogue.get(node.type)
-        for port in spec.ports if spec else ():
+        for port in spec.ports_of(node.config) if spec else ():
             edge_ids = arriving[(node_id, port.name)]
             if port.is_input:
                 problems.extend(_input_problems(node_id, node, port, edge_ids))

@@ -14,6 +14,7 @@ from jobs.driver.process import DriverProcess
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.preview import preview
 from jobs.engine.validation import analyse
+from jobs.models import Job
 from jobs.queue import interactive_answer, interactive_take, redis_client
 from jobs.services.connections import connections_open, installation_limits
 
@@ -67,6 +68,7 @@ def _validate(process: DriverProcess, document: DagDocument, payload: Mapping[st
         connections=connections_open(payload["project_id"]),
         limits=installation_limits(),
         parameters=payload.get("parameters") or {},
+        job_uid=_job_uid(document, payload),
     )
     return {"problems": [problem.model_dump() for problem in found.problems], "schemas": found.schemas}
 
@@ -81,15 +83,23 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
             connections=connections_open(payload["project_id"]),
             limits=installation_limits(),
             parameters=payload.get("parameters") or {},
+            job_uid=_job_uid(document, payload),
         )
     except PlanInvalid as error:
         return {"problems": [problem.model_dump() for problem in error.problems]}
+    ports = {port: _side(table) for port, table in tables.pop("ports").items()}
     sides = {name: _side(table) for name, table in tables.items() if table is not None}
     return {
         "problems": [],
         "in": {"in": sides["in"]} if "in" in sides else {},
-        "out": {port: sides[name] for port, name in (("out", "out"), ("errors", "rejected")) if name in sides},
+        "out": ports | {port: sides[name] for port, name in (("out", "out"), ("errors", "rejected")) if name in sides},
     }
+
+
+def _job_uid(document: DagDocument, payload: Mapping[str, Any]) -> str:
+    """Of the job that the document was drawn for, "" where it is not saved yet."""
+    found = Job.objects.filter(project_id=payload["project_id"], job_name=document.name, deleted_at=None).values_list("job_uid", flat=True)
+    return str(found[0]) if found else ""
 
 
 def _side(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,14 +1,15 @@
 """Where an attempt goes on: Spark's live folder, or the checkpoint it was started from, or the newest that can be read."""
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from checkpoints.job_cut import job_queries
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of, newest_readable, positions_restorable
+from checkpoints.selectors import folder_of, folders_restorable, newest_readable, positions_restorable
 from checkpoints.storage import checkpoint_restore
 from checkpoints.verification import live_readable
 from jobs.driver.planning import execution_locations, execution_plan
@@ -18,6 +19,8 @@ from jobs.engine.steps import Steps
 from jobs.models import Execution
 from jobs.services.executions import execution_generation_renew
 from jobs.services.metrics import batches_written
+
+_TRIES, _PAUSE_SECONDS = 3, 1.0
 
 
 def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger) -> Plan:
@@ -48,10 +51,21 @@ def positions_tell(plan: Plan, log: logging.Logger, positions: Mapping[str, Any]
         if node_id in positions:
             try:
                 source, context = steps.source(node_id), steps.context(node_id, "stream")
-                source.checkpointed(positions[node_id], context)
+                _insisted(partial(source.checkpointed, positions[node_id], context))
                 source.trim(partial(_restorable, plan.job_uid, node_id, positions[node_id]), context)
+                source.put_away(partial(folders_restorable, job_uid=plan.job_uid, node_id=node_id), context)
             except Exception as error:
                 log.warning("the checkpoint is good, but its position was not passed on: %s", error, extra={"node_id": node_id})
+
+
+def _insisted(act: Callable[[], None]) -> None:
+    """A moment's trouble of another system is no reason to leave it behind until the next checkpoint, which a stopped job has none of."""
+    for _ in range(_TRIES - 1):
+        try:
+            return act()
+        except Exception:
+            time.sleep(_PAUSE_SECONDS)
+    return act()
 
 
 def _restorable(job_uid: str, node_id: str, newest: Any) -> list[Any]:

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 from jobs import broadcast
 from jobs.driver.attempt import Attempt
 from jobs.driver.exits import HANGING, LEASE_LOST, SPARK_DIED
+from jobs.driver.spark import spark_start
 from jobs.driver.warming import driver_warm
-from jobs.engine.session import SessionOptions, jars_in, session_build
 from jobs.models import Command, CommandKind, Driver, DriverKind
 from jobs.nodes.registry import REGISTRY
 from jobs.reporting import Writer
@@ -54,8 +54,7 @@ class DriverProcess:
         """Build the Spark session, warm what the first run needs, and be READY."""
         threading.Thread(target=self._renew_for_ever, name="leases", daemon=True).start()
         threading.Thread(target=self._watch_leases, name="lease watch", daemon=True).start()
-        options = SessionOptions(master=settings.SPARK_MASTER, jars=jars_in(settings.SPARK_JARS_DIR), memory=memory, local_dir=work_dir)
-        self.spark = session_build(options)
+        self.spark = spark_start(work_dir, memory=memory)
         self.spark.sparkContext.setLogLevel("ERROR")
         REGISTRY.catalogue()
         self.is_open = True

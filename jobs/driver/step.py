@@ -1,16 +1,18 @@
-"""The worker's step that starts supervisor and watch in its main process, and the control command that wakes its drivers."""
+"""The worker's step that starts what its main process looks after, and the control command that wakes its drivers."""
 
 from typing import Any
 
 from celery import bootsteps
 from celery.worker.control import control_command
 
+from jobs.driver.connection_checks import ConnectionChecks
 from jobs.driver.supervisor import Supervisor
 from jobs.driver.watch import Watch
 from jobs.queue import WAKE_COMMAND
 
 _supervisor: Supervisor | None = None
 _watch: Watch | None = None
+_checks: ConnectionChecks | None = None
 
 
 class DriversStep(bootsteps.StartStopStep):
@@ -19,13 +21,17 @@ class DriversStep(bootsteps.StartStopStep):
     requires = ("celery.worker.components:Pool",)
 
     def start(self, worker: Any) -> None:
-        global _supervisor, _watch
+        global _supervisor, _watch, _checks
         _supervisor = Supervisor(worker=worker.hostname)
         _supervisor.start()
         _watch = Watch(name=worker.hostname, let_go=_supervisor.stop)
         _watch.start()
+        _checks = ConnectionChecks()
+        _checks.start()
 
     def stop(self, worker: Any) -> None:
+        if _checks is not None:
+            _checks.stop()
         if _watch is not None:
             _watch.stop()
         if _supervisor is not None:

@@ -14,6 +14,8 @@ from jobs.dag.document import Node
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.nodes.base import NodeError
+from jobs.nodes.expressions import ExpressionRefused
+from jobs.nodes.worker_errors import node_error_in
 
 _MOST_COLUMNS = 30
 
@@ -23,6 +25,12 @@ def problem_of(error: BaseException, node_id: str, node: Node, config: Any, colu
 
     A source or sink that cannot be asked is a warning: its system may be back when the job starts.
     """
+    if carried := node_error_in(str(error)):
+        error = carried.error
+    if isinstance(error, ExpressionRefused) and error.__cause__:
+        code, message, _ = explained(error.__cause__, error.columns)
+        pointer = pointer_of(("nodes", node_id, "config", *error.field.split("/")))
+        return Problem(code=code, node_id=node_id, pointer=pointer, message=f'"{node.name}": {error.place}: {message}')
     if isinstance(error, NodeError):
         path = (error.field,) if error.field else _blamed(config, [])
         away = family != "flow" and error.kind == "external"

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from jobs.engine.events import Report, Waiting
 from jobs.engine.steps import Steps
-from jobs.nodes.base import NodeType
+from jobs.nodes.base import NodeContext, NodeType
 
 logger = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 3.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 5.0
+#: A run that is to end does not wait for ever: its next one may be due.
+_BOUNDED_WAIT_SECONDS = 300.0
 
 
 @contextmanager
@@ -30,6 +36,25 @@ def awaited(steps: Steps, report: Report) -> Iterator[None]:
         ended.set()
 
 
+def answers_await(steps: Steps, report: Report, stopping: threading.Event) -> None:
+    """Returns when every system that the plan's nodes need has answered, and at a stop.
+
+    An attempt that began without them would fail, and use up one of its retries. One that is to end goes on after some minutes.
+    """
+    deadline = math.inf if steps.plan.job_type == "STREAMING" else time.monotonic() + _BOUNDED_WAIT_SECONDS
+    pause = _FIRST_PAUSE_SECONDS
+    for node_id, node_type in steps.types.items():
+        told = ""
+        while (what := _asked(steps, node_id, node_type.needs_to_begin)) and time.monotonic() < deadline:
+            if what != told:
+                report(Waiting(node_id, what))
+            told, pause = what, min(pause * 2, _LONGEST_PAUSE_SECONDS)
+            if stopping.wait(pause):
+                return
+        if told:
+            report(Waiting(node_id, ""))
+
+
 def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event) -> None:
     """A system counts as away once it was silent twice in a row, lest every blink makes a line in the history.
 
@@ -40,7 +65,7 @@ def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event
     while not ended.wait(_LOOK_SECONDS):
         silent: dict[str, str] = {}
         for node_id in asked:
-            if what := _silent(steps, node_id):
+            if what := _asked(steps, node_id, steps.types[node_id].waits_for):
                 silent.setdefault(what, node_id)
         if ended.is_set():
             return
@@ -53,9 +78,9 @@ def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event
         silent_before = set(silent)
 
 
-def _silent(steps: Steps, node_id: str) -> str:
+def _asked(steps: Steps, node_id: str, ask: Callable[[NodeContext[Any]], str]) -> str:
     try:
-        return steps.types[node_id].waits_for(steps.context(node_id, "batch"))
+        return ask(steps.context(node_id, "batch"))
     except Exception as error:
         logger.info("whether %s waits cannot be told: %s", node_id, error)
         return ""

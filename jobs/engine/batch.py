@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter as Tally
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,8 +65,13 @@ class BatchSinks:
 
     def is_shared(self) -> bool:
         """Whether a batch is read more than once, so that its frame must be kept."""
-        ways = [arrow for arrow in self.steps.arrows if arrow.source == self.query.frontier and arrow.target in self.query.nodes]
-        return len(ways) > 1 or len(self.query.sinks) > 1 or not all(self._reads_all(sink) for sink in self.query.sinks)
+        return self._forks() or len(self.query.sinks) > 1 or not all(self._reads_all(sink) for sink in self.query.sinks)
+
+    def _forks(self) -> bool:
+        """Whether more than one edge leaves the frontier, or a node behind it."""
+        behind = {node_id for node_id in self.query.nodes if node_id not in self.query.streaming} | {self.query.frontier}
+        leaving = Tally(arrow.source for arrow in self.steps.arrows if arrow.source in behind and arrow.target in self.query.nodes)
+        return any(edges > 1 for edges in leaving.values())
 
     def _in_turn(self) -> list[str]:
         return sorted(self.query.sinks, key=lambda sink: (not self._reads_all(sink), sink))
@@ -98,9 +104,10 @@ class BatchSinks:
         self._counts[batch_id] = own
         self._counts.pop(batch_id - _BATCHES_REMEMBERED, None)
         for node_id, what in seen.items():
-            if what.rejected and what.sample:
+            if what.rejected and what.sample and node_id in self.query.counted:
                 rows = tuple({"reason": reason, "row": row} for reason, row in what.sample)
                 self.report(RowsRejected(self.query.key, batch_id, node_id, what.rejected, rows))
+            self._tell(node_id, what)
         for sink, result in written.items():
             if result.rejected_rows and self._policy == "dead_letter":
                 rows = tuple({"reason": reason, "row": row} for reason, row in result.rejected_rows)
@@ -117,6 +124,12 @@ class BatchSinks:
                 nodes=own,
             )
         )
+
+    def _tell(self, node_id: str, what: Seen) -> None:
+        if node_id in self.query.counted:
+            for words, rows in what.tallies.items():
+                if rows:
+                    self.steps.context(node_id, "batch").log(f"{words}: {rows} of {what.rows + what.rejected} rows")
 
 
 def _refused(written: Written) -> str:

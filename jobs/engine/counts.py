@@ -24,22 +24,34 @@ SAMPLE_ROWS = 100
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_CHARACTERS = 10_000
 PREFIX = "rows_"
+_PORT = "port "
 _PATIENCE_SECONDS = 5.0
+_TALLY = "tally "
+#: Output port, or words for the log → a column that is true for the rows that count there.
+Marks = Mapping[str, Column]
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What passed behind one node in one batch. `sample`: (reason, JSON text) of rejected rows."""
+    """What passed behind one node in one batch. `sample`: (reason, JSON text) of rejected rows.
+
+    `ports`: rows of each output port, of a node that sends them to several. `tallies`: what else was counted, by its words.
+    """
 
     rows: int
     rejected: int = 0
     sample: tuple[tuple[str, str], ...] = ()
+    ports: Mapping[str, int] = field(default_factory=dict)
+    tallies: Mapping[str, int] = field(default_factory=dict)
 
 
 class Counter(ABC):
     @abstractmethod
-    def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
-        """`frame` with its rows counted for `node_id` whenever it is computed; a column REJECTED tells good from bad."""
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
+        """`frame` with its rows counted for `node_id` whenever it is computed; a column REJECTED tells good from bad.
+
+        `ports`: output port → what is true for its rows, where they go to several; `tallies`: words → what else to count.
+        """
 
     def good(self, frame: DataFrame, node_id: str) -> DataFrame:
         """The rows of a counted `frame` that are not rejected."""
@@ -49,7 +61,7 @@ class Counter(ABC):
 class NoCounter(Counter):
     """Counts nothing: for schemas and previews."""
 
-    def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
         return frame
 
 
@@ -59,11 +71,11 @@ class StreamCounter(Counter):
 
     node_ids: set[str] = field(default_factory=set)
 
-    def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
         if node_id in self.node_ids:  # a second occurrence of the same node
             return frame
         self.node_ids.add(node_id)
-        return frame.observe(PREFIX + node_id, *_measures(frame, sample))
+        return frame.observe(PREFIX + node_id, *_measures(frame, sample, ports, tallies or {}))
 
     def seen(self, spark: SparkSession, execution: Any) -> dict[str, Seen]:
         """What the batch that is being written has seen so far; nodes that Spark did not reach are missing."""
@@ -91,11 +103,11 @@ class BatchCounter(Counter):
 
     observations: dict[str, Observation] = field(default_factory=dict)
 
-    def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
         if node_id in self.observations:
             return frame
         observation = self.observations[node_id] = Observation(PREFIX + node_id)
-        return frame.observe(observation, *_measures(frame, sample))
+        return frame.observe(observation, *_measures(frame, sample, ports, tallies or {}))
 
     def seen(self) -> dict[str, Seen]:
         """Spark tells what it observed a moment after the action: wait for it, but not for ever."""
@@ -113,10 +125,13 @@ def _arrived(observation: Observation, deadline: float) -> bool:
     return bool(arrival.value().get().isSuccess())
 
 
-def _measures(frame: DataFrame, sample: bool) -> list[Column]:
+def _measures(frame: DataFrame, sample: bool, ports: Marks | None, tallies: Marks) -> list[Column]:
+    if ports is not None:
+        return [F.count_if(is_its).alias(_PORT + port) for port, is_its in ports.items()]
+    told = [F.count_if(counts).alias(_TALLY + words) for words, counts in tallies.items()]
     if REJECTED not in frame.columns:
-        return [F.count(F.lit(1)).alias("rows")]
-    return [F.count_if(F.col(REJECTED).isNull()).alias("rows"), *rejection_measures(frame, sample)]
+        return [F.count(F.lit(1)).alias("rows"), *told]
+    return [F.count_if(F.col(REJECTED).isNull()).alias("rows"), *rejection_measures(frame, sample), *told]
 
 
 def rejection_measures(frame: DataFrame, sample: bool) -> list[Column]:
@@ -168,8 +183,11 @@ def _delimited(came: str, names: list[str]) -> dict[str, str] | int:
 
 
 def _seen(row: Mapping[str, Any]) -> Seen:
+    if ports := {name.removeprefix(_PORT): int(rows) for name, rows in row.items() if name.startswith(_PORT)}:
+        return Seen(rows=sum(ports.values()), ports=ports)
     sample = tuple(rejection_told(item["reason"], item["row"]) for item in row.get("sample") or () if item is not None)
-    return Seen(rows=int(row["rows"]), rejected=int(row.get("rejected") or 0), sample=sample)
+    tallies = {name.removeprefix(_TALLY): int(rows) for name, rows in row.items() if name.startswith(_TALLY)}
+    return Seen(rows=int(row["rows"]), rejected=int(row.get("rejected") or 0), sample=sample, tallies=tallies)
 
 
 def node_counts(steps: Steps, node_ids: Iterable[str], seen: Mapping[str, Seen], written: Mapping[str, Any]) -> dict[str, NodeCounts]:
@@ -191,5 +209,6 @@ def node_counts(steps: Steps, node_ids: Iterable[str], seen: Mapping[str, Seen],
             rows_out = rows_in - result.rejected if rows_in is not None else result.rows
         counts[node_id] = NodeCounts(rows_in=rows_in, rows_out=rows_out, rejected=rejected)
         for port in steps.by_id[node_id].outputs_used:
-            rows[(node_id, port)] = {"errors": rejected, "out": rows_out}.get(port)
+            by_port = own.ports if own and own.ports else {"errors": rejected, "out": rows_out}
+            rows[(node_id, port)] = by_port.get(port)
     return counts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 
@@ -106,6 +107,30 @@ class Waiting:
     what: str
 
 
-EngineEvent = QueryStarted | BatchWritten | BatchCommitted | RowsRejected | RowsPrinted | Progressed | Noticed | Waiting
+@dataclass(frozen=True)
+class BufferStands:
+    """How the own buffer of a source stands: messages that wait, all that were ever dropped, and what is done about it.
+
+    `status`: OK, HOLDING, DROPPING or FAILED.
+    """
+
+    node_id: str
+    waiting: int
+    dropped: int
+    status: str
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A committed batch of one query: `folder` is its Spark folder, from which a cut at `batch_id` can be taken now."""
+
+    query: str
+    batch_id: int
+    folder: Path
+    sinks: tuple[str, ...]
+    progress: BatchCommitted
+
+
+EngineEvent = QueryStarted | BatchWritten | BatchCommitted | RowsRejected | RowsPrinted | Progressed | Noticed | Waiting | BufferStands
 
 Report = Callable[[EngineEvent], None]

@@ -12,8 +12,9 @@ from pyspark.sql import functions as F
 
 from jobs.engine.counts import Counter
 from jobs.engine.failure import REJECTED_MARK, AtNode
+from jobs.engine.references import References
 from jobs.engine.steps import Arrow, Steps
-from jobs.nodes.base import REJECTED, Flow, Source
+from jobs.nodes.base import REJECTED, Flow, Routed, Source
 
 #: What an errors port calls the reason beside the columns of the row.
 REASON = "rejected_reason"
@@ -24,7 +25,8 @@ class Frames:
 
     `given`: node id → its frames by port, already counted, rejected rows still inside "out". `within`: the nodes of the query;
     a streaming frame that several of them read is not shared, because Spark refuses one source twice in a query: each edge out
-    of it gets an occurrence of its own, named by the edge. `keep` may persist a node's frame.
+    of it gets an occurrence of its own, named by the edge. `keep` may persist a node's frame. `references` are kept from one batch
+    to the next.
     """
 
     def __init__(
@@ -39,16 +41,18 @@ class Frames:
         within: tuple[str, ...] | None = None,
         schema_only: bool = False,
         keep: Callable[[str, DataFrame], DataFrame] = lambda node_id, frame: frame,
+        references: References | None = None,
     ) -> None:
         self._steps = steps
         self._keep = keep
+        self._kept_references = references
         self._spark = spark
         self._counter = counter
         self._mode: Literal["stream", "batch"] = mode
         self._schema_only = schema_only
         self._given = given or {}
         self._counted = counted
-        self._raw: dict[tuple[str, str], DataFrame | dict[str, DataFrame]] = {}
+        self._raw: dict[tuple[str, str], DataFrame | dict[str, DataFrame] | Routed] = {}
         self._ports: dict[tuple[str, str], dict[str, DataFrame]] = {}
         leaving = Tally(arrow.source for arrow in steps.arrows if not arrow.reference and within and arrow.target in within)
         self._forks = frozenset(node_id for node_id, edges in leaving.items() if edges > 1) if mode == "stream" else frozenset()
@@ -75,6 +79,7 @@ class Frames:
         if port is not None:
             return self.of(node_id, port)
         raw = self._produced(node_id, "")
+        assert not isinstance(raw, Routed)
         frame = raw["out"] if isinstance(raw, dict) else raw
         return self._observed(node_id, frame)
 
@@ -83,7 +88,7 @@ class Frames:
         (arrow,) = self._steps.arriving(node_id)
         return self.of(arrow.source, arrow.port)
 
-    def _produced(self, node_id: str, occurrence: str) -> DataFrame | dict[str, DataFrame]:
+    def _produced(self, node_id: str, occurrence: str) -> DataFrame | dict[str, DataFrame] | Routed:
         key = (node_id, occurrence)
         if key not in self._raw:
             try:
@@ -94,7 +99,7 @@ class Frames:
                 raise AtNode(node_id, error) from error
         return self._raw[key]
 
-    def _verb(self, node_id: str, occurrence: str) -> DataFrame | dict[str, DataFrame]:
+    def _verb(self, node_id: str, occurrence: str) -> DataFrame | dict[str, DataFrame] | Routed:
         node_type = self._steps.types[node_id]
         context = self._steps.context(node_id, self._mode, schema_only=self._schema_only)
         if isinstance(node_type, Source):
@@ -111,19 +116,23 @@ class Frames:
     def _arriving(self, arrow: Arrow, occurrence: str) -> DataFrame:
         if arrow.reference and self._mode == "stream":
             return self._references().of(arrow.source, arrow.port)
+        if arrow.reference and self._kept_references is not None:
+            return self._kept_references.frame(arrow, lambda: self._references().of(arrow.source, arrow.port))
         if arrow.source in self._forks:
             occurrence = f"{occurrence}__{arrow.edge_id}"
         return self.of(arrow.source, arrow.port, occurrence)
 
     def _references(self) -> Frames:
-        """References are plain frames, read whole again in every batch."""
+        """References are plain frames, read whole whenever they are read."""
         from jobs.engine.counts import NoCounter
 
         if self._static is None:
             self._static = Frames(self._steps, self._spark, NoCounter(), mode="batch", schema_only=self._schema_only)
         return self._static
 
-    def _split(self, node_id: str, produced: DataFrame | dict[str, DataFrame]) -> dict[str, DataFrame]:
+    def _split(self, node_id: str, produced: DataFrame | dict[str, DataFrame] | Routed) -> dict[str, DataFrame]:
+        if isinstance(produced, Routed):
+            return self._routed(node_id, produced)
         frames = dict(produced) if isinstance(produced, dict) else {"out": produced}
         frame = frames.get("out")
         if frame is None:
@@ -139,12 +148,21 @@ class Frames:
         bad = frame.filter(F.col(REJECTED).isNotNull()).withColumnRenamed(REJECTED, REASON)
         return {**frames, "out": good, "errors": bad}
 
+    def _routed(self, node_id: str, routed: Routed) -> dict[str, DataFrame]:
+        frame = routed.frame
+        if node_id in self._counted:
+            frame = self._counter.count(frame, node_id, sample=False, ports=routed.ports)
+        frame = self._keep(node_id, frame)
+        return {port: frame.filter(is_its).drop(*routed.helpers) for port, is_its in routed.ports.items()}
+
     def _observed(self, node_id: str, frame: DataFrame) -> DataFrame:
         rejects = REJECTED in frame.columns
-        if node_id not in self._counted or not (rejects or self._steps.types[node_id].changes_row_count):
+        node_type = self._steps.types[node_id]
+        tallies = node_type.tallies(self._steps.by_id[node_id].config) if isinstance(node_type, Flow) else {}
+        if node_id not in self._counted or not (rejects or tallies or node_type.changes_row_count):
             return frame
         keeps = self._steps.plan.settings.rejected_rows == "dead_letter" and not self._errors_connected(node_id)
-        return self._counter.count(frame, node_id, sample=rejects and keeps)
+        return self._counter.count(frame, node_id, sample=rejects and keeps, tallies=tallies)
 
     def _fails(self, node_id: str) -> bool:
         return self._steps.plan.settings.rejected_rows == "fail" and not self._errors_connected(node_id) and not self._schema_only

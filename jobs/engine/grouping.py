@@ -9,6 +9,7 @@ from typing import Literal
 
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow
+from jobs.nodes.kept_references import KeepsReferences
 
 _LONGEST_FOLDER = 150
 
@@ -18,8 +19,9 @@ class QueryPlan:
     """One Spark query.
 
     `frontier`: the common node, the last one inside the streaming plan; all behind it is stateless and runs on each batch.
-    `streaming`: the frontier and all above it. `counted`: nodes whose rows this query counts; a node in several queries is
-    counted by the first. `repeated`: sources that the streaming plan must read once per occurrence.
+    `streaming`: the frontier and all above it. `counted`: nodes whose rows this query tells; a node in several queries is told by
+    the first, though each counts it, to know what reaches its sinks. `repeated`: sources that the streaming plan must read once per
+    occurrence.
     """
 
     sinks: tuple[str, ...]
@@ -90,7 +92,7 @@ def _query_plan(steps: Steps, sinks: tuple[str, ...], counted_before: frozenset[
         frontier=frontier,
         streaming=streaming,
         nodes=nodes,
-        output_mode="update" if any(_updates(steps, node_id) for node_id in streaming) else "append",
+        output_mode="update" if any(sends_again(steps, node_id) for node_id in streaming) else "append",
         repeated=frozenset(_read_repeatedly(steps, frontier)),
         counted=frozenset(nodes) - counted_before,
     )
@@ -104,18 +106,29 @@ def _stateful_above(steps: Steps, sinks: tuple[str, ...]) -> frozenset[str]:
     return frozenset(node_id for node_id in steps.upstream(sinks) if steps.is_stateful(node_id))
 
 
-def _updates(steps: Steps, node_id: str) -> bool:
+def sends_again(steps: Steps, node_id: str) -> bool:
+    """Whether a stream gets a row of this node anew each time it changes."""
     node_type = steps.types[node_id]
     return isinstance(node_type, Flow) and steps.is_stateful(node_id) and node_type.output_mode(steps.by_id[node_id].config) == "update"
 
 
 def _frontier(steps: Steps, sinks: tuple[str, ...]) -> str | None:
-    """The last node through which every row of all `sinks` comes, with nothing stateful behind it and no source read twice above it."""
+    """The last node through which every row of all `sinks` comes, with nothing stateful behind it and no source read twice above it.
+
+    What a flow keeps between batches can be read again only behind it: such a flow is left out of the streaming plan where it can be.
+    """
     nodes = steps.upstream(sinks)
+    keeping = {node_id for node_id in nodes if isinstance(steps.types[node_id], KeepsReferences)}
+    return (keeping and _last_common(steps, sinks, nodes, keeping)) or _last_common(steps, sinks, nodes, set())
+
+
+def _last_common(steps: Steps, sinks: tuple[str, ...], nodes: tuple[str, ...], without: set[str]) -> str | None:
     for node_id in reversed(nodes):
         if node_id in sinks or not _all_pass(steps, nodes, node_id) or not _one_frame(steps, nodes, node_id):
             continue
         above = steps.upstream((node_id,))
+        if without & set(above):
+            continue
         if any(steps.is_stateful(other) for other in nodes if other not in above):
             return None
         if not _read_repeatedly(steps, node_id):

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.engine.counts import PREFIX, SAMPLE_ROWS, Counter, Seen, observed_rows, rejected_row, rejection_measures, rejection_told
+from jobs.engine.counts import PREFIX, SAMPLE_ROWS, Counter, Marks, Seen, observed_rows, rejected_row, rejection_measures, rejection_told
 from jobs.engine.steps import Steps
 from jobs.nodes.base import REJECTED, Flow, Source
 
@@ -55,8 +55,9 @@ def _mark_of_source(steps: Steps, node_id: str, source: Source[Any]) -> Mark:
 
 def _goes_on(steps: Steps, before: str, node_id: str, flow: Flow[Any]) -> bool:
     arriving = [(arrow.source, arrow.port) for arrow in steps.arriving(node_id, references=True)]
-    changes = flow.changes_row_count and not flow.filters_rows
-    return arriving == [(before, "out")] and not steps.is_stateful(node_id) and not changes
+    changes = flow.moves_rows or (flow.changes_row_count and not flow.filters_rows)
+    tells = type(flow).tallies is not Flow.tallies
+    return not tells and arriving == [(before, "out")] and not steps.is_stateful(node_id) and not changes
 
 
 @dataclass
@@ -67,7 +68,9 @@ class LineCounter(Counter):
     _taken: dict[str, Mark] = field(default_factory=dict)
     _sampled: bool = False
 
-    def count(self, frame: DataFrame, node_id: str, *, sample: bool) -> DataFrame:
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
+        assert not ports, "a node with several outputs is no part of a line"
+        assert not tallies, "nor is one that counts more than its rows"
         if node_id in self._taken:
             return frame
         rejects = REJECTED in frame.columns

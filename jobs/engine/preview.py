@@ -37,9 +37,12 @@ def preview(
     connections: Mapping[str, ConnectionSettings],
     limits: Limits,
     parameters: Mapping[str, Any] | None = None,
+    job_uid: str = "",
     registry: NodeRegistry = REGISTRY,
 ) -> dict[str, Any]:
     """{"in": table | None, "out": table | None, "rejected": table | None}; a table is {"columns": [{"name", "type"}], "rows": [object]}.
+
+    "ports" holds the tables of other output ports by name.
 
     Each source above the node gives at most `rows` rows, so a filter may leave none. PlanInvalid if the node, or one above it,
     does not hold. Faults elsewhere in the document do not matter.
@@ -51,7 +54,7 @@ def preview(
     if faults or wrong:
         raise PlanInvalid([*wrong, *faults])
     compiled = tuple(step_compile(part, step_id, values, registry) for step_id in topological_order(part))
-    steps = Steps(schema_plan(part, compiled, connections, limits, values), registry)
+    steps = Steps(schema_plan(part, compiled, connections, limits, values, job_uid), registry)
     session = spark.newSession()
     session.conf.set("spark.sql.session.timeZone", steps.plan.settings.time_zone)
     session_enter(session, steps.plan)
@@ -60,7 +63,9 @@ def preview(
     try:
         return _tables(steps, session, node_id, rows)
     except AtNode as error:
-        told = analyse(session, part, connections=connections, limits=limits, parameters=values, registry=registry).problems
+        told = analyse(
+            session, part, connections=connections, limits=limits, parameters=values, job_uid=job_uid, registry=registry
+        ).problems
         told = [problem for problem in errors_in(told) if not problem.code.startswith("graph.")]
         raise PlanInvalid(told or [_problem(error, part, values, steps)]) from error
 
@@ -81,6 +86,7 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int) -> dic
             "in": _table(before, rows) if before is not None else None,
             "out": _table(frames.of(node_id, "out"), rows) if behind and "out" in behind else None,
             "rejected": _table(frames.of(node_id, "errors"), rows) if behind and "errors" in behind else None,
+            "ports": {port: _table(frames.of(node_id, port), rows) for port in behind or () if port not in ("out", "errors")},
         }
     except AtNode:
         raise

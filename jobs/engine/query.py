@@ -20,6 +20,7 @@ from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
 from jobs.engine.line import LineCounter, line_marks
 from jobs.engine.progress import last_committed
+from jobs.engine.references import References
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
 from jobs.engine.vanished import sources_check
@@ -43,6 +44,7 @@ class StreamQuery:
         self.sinks = BatchSinks(steps, plan, report, self._go_on)
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
         marks = line_marks(steps, plan.streaming)
+        self._references = References(steps, report)
         self._counter = LineCounter(marks) if marks else StreamCounter()
         self._query: StreamingQuery | None = None
         self._started = threading.Event()
@@ -66,7 +68,7 @@ class StreamQuery:
             self._spark,
             self._counter,
             mode="stream",
-            counted=self.plan.counted,
+            counted=frozenset(self.plan.nodes),
             within=self.plan.streaming,
         )
         self._frame = frames.frontier(self.plan.frontier, self._port())
@@ -77,7 +79,8 @@ class StreamQuery:
     def empty_branches(self, frame: DataFrame) -> Frames:
         """The frames behind the frontier without any rows, for their schemas."""
         empty = self._spark.createDataFrame([], frame.schema)
-        return self._branches(self._spark, empty, BatchCounter(), counted=frozenset())
+        given = {self.plan.frontier: {self._port() or "out": empty}}
+        return Frames(self._steps, self._spark, BatchCounter(), mode="batch", given=given, counted=frozenset(), schema_only=True)
 
     def start(self) -> None:
         """Go on behind the last committed batch of the live folder."""
@@ -95,6 +98,10 @@ class StreamQuery:
             writer = writer.trigger(availableNow=True)
         self._query = writer.start()
         self._started.set()
+
+    def close(self) -> None:
+        """Let go of what was kept between batches."""
+        self._references.close()
 
     def is_active(self) -> bool:
         """Spark calls a query ended as soon as it was asked to, although a batch may still be writing."""
@@ -186,7 +193,7 @@ class StreamQuery:
             return self._counter.seen(spark, last_execution(self._query)) | counter.seen()
 
         try:
-            branches = self._branches(spark, frame, counter, counted=self.plan.counted)
+            branches = self._branches(spark, frame, counter, counted=frozenset(self.plan.nodes))
             self.sinks.write(batch_id, branches, seen)
         finally:
             if shared:
@@ -194,7 +201,7 @@ class StreamQuery:
 
     def _branches(self, spark: SparkSession, frame: DataFrame, counter: BatchCounter, *, counted: frozenset[str]) -> Frames:
         given = {self.plan.frontier: {self._port() or "out": frame}}
-        return Frames(self._steps, spark, counter, mode="batch", given=given, counted=counted)
+        return Frames(self._steps, spark, counter, mode="batch", given=given, counted=counted, references=self._references)
 
     def _port(self) -> str | None:
         """The one port of the frontier that is read; None when it is the good and the rejected rows."""

@@ -7,20 +7,19 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from pyspark.sql import SparkSession
 
-from jobs.engine.awaiting import awaited
-from jobs.engine.events import BatchCommitted, BatchWritten, Noticed, Report
+from jobs.engine.awaiting import answers_await, awaited
+from jobs.engine.events import BatchWritten, Boundary, Noticed, Report
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import is_whole, query_plans
 from jobs.engine.plan import Plan
 from jobs.engine.progress import ProgressListener, committed, progressed
 from jobs.engine.query import StreamQuery
+from jobs.engine.receiving import Receiving
 from jobs.engine.session import execution_session, session_enter
 from jobs.engine.steps import Steps
 from jobs.engine.turns import StartTurn
@@ -38,17 +37,6 @@ _POLL_SECONDS = 0.5
 _FORCED_SECONDS = 5.0
 _LAST_EVENTS_SECONDS = 5.0
 _CHECK_SECONDS = 2.0
-
-
-@dataclass(frozen=True)
-class Boundary:
-    """A committed batch of one query: `folder` is its Spark folder, from which a cut at `batch_id` can be taken now."""
-
-    query: str
-    batch_id: int
-    folder: Path
-    sinks: tuple[str, ...]
-    progress: BatchCommitted
 
 
 def _nothing(boundary: Boundary) -> None:
@@ -91,6 +79,7 @@ class Run:
         self._news: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._ends_heard: set[str] = set()
         self._turn = StartTurn()
+        self._receiving = Receiving(self._steps, self._report)
 
     def start(self) -> None:
         """Begin in a thread of its own; whatever goes wrong is raised by `wait`."""
@@ -134,6 +123,15 @@ class Run:
     def _attempt(self) -> Outcome:
         session = execution_session(self._spark, self.plan)
         session_enter(session, self.plan)
+        answers_await(self._steps, self._report, self._stopping)
+        with self._receiving.begun():
+            if self.plan.job_type != "STREAMING":
+                self._receiving.await_bounded(self._stopping)
+            self._read(session)
+        return self._conclude()
+
+    def _read(self, session: SparkSession) -> None:
+        """Every query from its start to its end."""
         self._turn.take(self._stopping.is_set)
         listener = ProgressListener(self._progress_heard, self._end_heard)
         session.streams.addListener(listener)
@@ -151,7 +149,8 @@ class Run:
             self._turn.give_back()
             session.streams.removeListener(listener)
             self._close_sinks()
-        return self._conclude()
+            for query_ in self._queries:
+                query_.close()
 
     def _begin(self, session: SparkSession) -> None:
         """Build every frame, then let every sink raise its fence, before any row moves."""
@@ -186,7 +185,7 @@ class Run:
         while any(query_.is_active() for query_ in self._queries):
             self._changed.wait(_POLL_SECONDS)
             self._changed.clear()
-            if self._forced_at is None and (cause := self._first_cause() or self._input_gone()) is not None:
+            if self._forced_at is None and (cause := self._first_cause() or self._receiving.failure or self._input_gone()) is not None:
                 self._cause, self._forced_at = cause, time.monotonic()
                 for query_ in self._queries:
                     query_.force_stop()
@@ -269,6 +268,7 @@ class Run:
             nodes=counts or {},
             rows_in=query_.sinks.rows_in(counts),
         )
+        self._receiving.committed(event)
         self._report(event)
         for news in progressed(event):
             self._report(news)

@@ -48,6 +48,15 @@ READING_CONF: Mapping[str, str] = {
     "spark.sql.legacy.useLegacyXMLParser": "true",
 }
 
+#: Delta Lake, where its jar is at hand. Its catalog is left out: tables are folders, and no query may name one by its path.
+DELTA_CONF: Mapping[str, str] = {
+    # Without it rows that a table's deletion vectors hide would be read as if they were there.
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.databricks.delta.requiredSparkConfsCheck.enabled": "false",
+    # Parts in which a table's list of files is computed: fifty are for tables of millions of files.
+    "spark.databricks.delta.snapshotPartitions": "2",
+}
+
 _LOOPBACK = "127.0.0.1"
 _FEW_PROCESSORS = 4
 _LOGGING = Path(__file__).with_name("log4j2.properties")
@@ -56,13 +65,17 @@ _building = threading.Lock()
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """What differs between processes. `jars` are Spark's extra jars; `memory` the driver's heap as Spark writes it ("2g")."""
+    """What differs between processes. `jars` are Spark's extra jars; `memory` the driver's heap as Spark writes it ("2g");
+
+    `java_options`: further ones for the driver's JVM.
+    """
 
     master: str = "local[*]"
     jars: tuple[Path, ...] = ()
     memory: str = "2g"
     app_name: str = "pipeline-web"
     local_dir: Path | None = None
+    java_options: str = ""
 
 
 def jars_in(folder: Path) -> tuple[Path, ...]:
@@ -85,7 +98,7 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     """Spark's conf for a process: nothing listens beyond loopback on one machine, and Python workers find our modules."""
     conf = {
         "spark.driver.memory": options.memory,
-        "spark.driver.extraJavaOptions": _java_options(),
+        "spark.driver.extraJavaOptions": f"{_java_options()} {options.java_options}".strip(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.eventLog.enabled": "false",
@@ -108,6 +121,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         conf |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
     if options.jars:
         conf["spark.jars"] = ",".join(str(jar) for jar in options.jars)
+    if any(jar.name.startswith("delta-spark_") for jar in options.jars):
+        conf |= DELTA_CONF
     if options.local_dir:
         conf |= {"spark.local.dir": str(options.local_dir), "spark.sql.warehouse.dir": str(options.local_dir / "warehouse")}
     return conf

@@ -112,6 +112,7 @@ class Steps:
             connections=plan.connections,
             limits=plan.limits,
             work_dir=plan.locations.work / node_id,
+            live_dir=plan.locations.live,
             time_zone=plan.settings.time_zone,
             parameters=plan.parameters,
             input_names={port: tuple(self.by_id[source].name for source, _ in upstreams) for port, upstreams in step.inputs.items()},

@@ -15,6 +15,7 @@ from jobs.dag.graph import structure_problems, topological_order
 from jobs.dag.parameters import substitute, trial_values
 from jobs.dag.problems import Problem
 from jobs.engine.analysis_problems import problem_of
+from jobs.engine.cautions import cautions_of, refuse_state_behind_updates
 from jobs.engine.compiler import PlanInvalid, step_compile
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
@@ -47,9 +48,10 @@ def analyse(
     connections: Mapping[str, ConnectionSettings],
     limits: Limits,
     parameters: Mapping[str, Any],
+    job_uid: str = "",
     registry: NodeRegistry = REGISTRY,
 ) -> Analysis:
-    """Every Problem of `document`. Reads no rows; a source may ask its system for columns.
+    """Every Problem of `document`. Reads no rows; a source may ask its system for columns. `job_uid`: of the saved job, "" before it is.
 
     A node is analysed when all above it holds, so one fault is told once, where it is.
     """
@@ -73,25 +75,17 @@ def analyse(
         except PlanInvalid as error:
             problems.extend(problem for problem in error.problems if problem not in problems)
             broken.add(node_id)
-    found = _Analyser(spark.newSession(), document, steps, connections, limits, values, registry).analysis()
+    plan = schema_plan(document, tuple(steps), connections, limits, values, job_uid)
+    found = _Analyser(spark.newSession(), document, Steps(plan, registry)).analysis()
     return Analysis([*problems, *found.problems], found.schemas)
 
 
 class _Analyser:
-    def __init__(
-        self,
-        spark: SparkSession,
-        document: DagDocument,
-        steps: list[Step],
-        connections: Mapping[str, ConnectionSettings],
-        limits: Limits,
-        values: Mapping[str, Any],
-        registry: NodeRegistry,
-    ) -> None:
+    def __init__(self, spark: SparkSession, document: DagDocument, steps: Steps) -> None:
         self._spark = spark
         self._document = document
-        self._values = values
-        self._steps = Steps(schema_plan(document, tuple(steps), connections, limits, values), registry)
+        self._values = steps.plan.parameters
+        self._steps = steps
         self._frames = Frames(self._steps, spark, NoCounter(), mode="batch", schema_only=True)
         self._broken: set[str] = set()
         self._found = Analysis()
@@ -120,6 +114,8 @@ class _Analyser:
             else:
                 for port in self._output_ports(node_type, step):
                     schemas[port] = _schema(self._frames.of(step.node_id, port))
+                refuse_state_behind_updates(self._steps, step.node_id)
+            self._found.problems.extend(cautions_of(node_type, context))
         except Exception as error:
             self._broken.add(step.node_id)
             self._found.problems.append(self._problem(error, step, arriving))
@@ -143,13 +139,14 @@ def schema_plan(
     connections: Mapping[str, ConnectionSettings],
     limits: Limits,
     values: Mapping[str, Any],
+    job_uid: str = "",
 ) -> Plan:
-    """A Plan to look at frames with, never to be run: it has no folders and no identity."""
+    """A Plan to look at frames with, never to be run: it has no folders and no generation."""
     nowhere = Path("/nonexistent")
     return Plan(
         job_name=document.name,
         job_type=document.type,
-        job_uid="",
+        job_uid=job_uid,
         generation="",
         attempt=0,
         fresh=True,

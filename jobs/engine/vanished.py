@@ -30,8 +30,13 @@ def _missing_files(execution: Any) -> list[str]:
     return missing
 
 
+def _lists_files(location: Any) -> bool:
+    """Whether what it names are files: a Delta table is named by its folder, and its log tells the files."""
+    return str(location.getClass().getSimpleName()) == "InMemoryFileIndex"
+
+
 def _not_found(relation: Any) -> list[str]:
-    if relation.getClass().getSimpleName() != "HadoopFsRelation":
+    if relation.getClass().getSimpleName() != "HadoopFsRelation" or not _lists_files(relation.location()):
         return []
     wanted, found = relation.location().rootPaths(), relation.location().inputFiles()
     if wanted.size() == len(found):

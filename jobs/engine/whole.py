@@ -62,6 +62,9 @@ class WholeQuery:
         self._report(QueryStarted(self.key, self.plan.sinks, -1))
         self._thread.start()
 
+    def close(self) -> None:
+        """Nothing is kept beyond the batch."""
+
     def is_active(self) -> bool:
         return self._thread.is_alive() and not self._done.is_set()
 

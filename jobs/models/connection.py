@@ -7,7 +7,11 @@ from jobs.models.project import Project
 
 
 class Connection(models.Model):
-    """`config` is readable; `secrets` is one encrypted JSON object, never sent to a browser; `secret_names` are its keys."""
+    """`config` is readable; `secrets` is one encrypted JSON object, never sent to a browser; `secret_names` are its keys.
+
+    `test_*` is what was found last, asked for or from time to time: `test_step` names the step that failed, `failing_since` is when the
+    first of an unbroken row of failures was found. `jobs_using` counted the jobs of then. `check_claim_time`: a worker took it to look.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="connections")
     name = models.CharField(max_length=100)
@@ -18,7 +22,11 @@ class Connection(models.Model):
     secret_names = models.JSONField(default=list)
     test_time = models.DateTimeField(null=True)
     test_ok = models.BooleanField(null=True)
+    test_step = models.CharField(max_length=100, blank=True, default="")
     test_message = models.TextField(blank=True, default="")
+    failing_since = models.DateTimeField(null=True)
+    jobs_using = models.PositiveIntegerField(default=0)
+    check_claim_time = models.DateTimeField(null=True)
     create_time = models.DateTimeField(auto_now_add=True)
     update_time = models.DateTimeField(auto_now=True)
     updated_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -19,7 +19,8 @@ class Execution(models.Model):
 
     `lease_expires_at` is the database's clock plus the lease term: past it, the driver no longer owns the execution.
     `resolved` keeps the settings the execution runs with; `parameters` the values given at start. `waiting_for` is a system that
-    does not answer the running attempt.
+    does not answer the running attempt. `buffer_size`: messages that wait in buffers of its sources, null without any; `dropped_before`:
+    node id → what its buffer had dropped before this execution.
     """
 
     execution_id = models.CharField(max_length=36, unique=True, default=new_execution_id, editable=False)
@@ -55,6 +56,10 @@ class Execution(models.Model):
     waiting_for = models.CharField(max_length=300, blank=True, default="")
     waiting_node_id = models.CharField(max_length=64, blank=True, default="")
     waiting_since = models.DateTimeField(null=True)
+    buffer_size = models.BigIntegerField(null=True)
+    backpressure_status = models.CharField(max_length=20, blank=True, default="")
+    dropped_records = models.BigIntegerField(default=0)
+    dropped_before = models.JSONField(default=dict)
     retry_count = models.PositiveIntegerField(default=0)
     triggered_by = models.CharField(max_length=20, choices=TriggeredBy.choices)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

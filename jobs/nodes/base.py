@@ -15,10 +15,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from jobs.dag.catalogue import Family, JobTypeName, Port
+from jobs.nodes.batches import Batch as Batch
+from jobs.nodes.batches import Written as Written
+from jobs.nodes.routed import Routed as Routed
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from threading import Event
+
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+    from jobs.nodes.backpressure import Buffered
 
 #: A rejecting node adds this column: the reason as text, null for a good row. The engine splits and drops it.
 REJECTED = "__rejected"
@@ -57,12 +64,13 @@ class NodeError(Exception):
 
 @dataclass(frozen=True)
 class ConnectionSettings:
-    """A connection with its secrets open. Its text never shows them."""
+    """A connection with its secrets open. Its text never shows them. `problem`: why they could not be opened, "" if they were."""
 
     name: str
     kind: str
     config: Mapping[str, Any]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,7 @@ class NodeContext(Generic[ConfigT]):
 
     `mode`: "stream" (a streaming frame that goes on or drains, see `bounded`) or "batch" (a plain frame, read once).
     `schema_only`: validation; a source returns an empty frame of its schema without reading any rows where it can.
-    `work_dir` is a folder of this node and generation that survives restarts (spools, stages, page caches).
+    `work_dir` is a folder of this node and generation that survives restarts; `live_dir` has Spark's positions, a folder a query.
     """
 
     node_id: str
@@ -96,6 +104,7 @@ class NodeContext(Generic[ConfigT]):
     connections: Mapping[str, ConnectionSettings] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     work_dir: Path = Path("work")
+    live_dir: Path = Path("live")
     time_zone: str = "UTC"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     #: Input port → names of the nodes connected to it, in edge order, as `frames` has them.
@@ -103,13 +112,15 @@ class NodeContext(Generic[ConfigT]):
     log: Callable[[str], None] = field(default=print, repr=False)
 
     def connection(self, name: str) -> ConnectionSettings:
-        """The connection called `name`; NodeError if the project has none."""
-        try:
-            return self.connections[name]
-        except KeyError:
-            raise NodeError(
-                f'connection "{name}" does not exist in this project', permanent=True, kind="user", field="connection"
-            ) from None
+        """The connection called `name`; NodeError if the project has none, or its secrets cannot be opened."""
+        found = self.connections.get(name)
+        if found is None:
+            problem = f'connection "{name}" does not exist in this project'
+        elif found.problem:
+            problem = f'connection "{name}": {found.problem}'
+        else:
+            return found
+        raise NodeError(problem, permanent=True, kind="user", field="connection")
 
 
 class NodeType(ABC, Generic[ConfigT]):
@@ -121,6 +132,8 @@ class NodeType(ABC, Generic[ConfigT]):
     title: ClassVar[str]
     icon: ClassVar[str]  # a Tabler icon name
     ports: ClassVar[tuple[Port, ...]]
+    #: Config field, a list of rows: the `name` of each is one more output port, before the declared outputs.
+    ports_field: ClassVar[str] = ""
     Config: ClassVar[ConfigClass]
     job_types: ClassVar[tuple[JobTypeName, ...]] = ("STREAMING", "BATCH_ROLLER", "SQL_TASK")
     connection_kinds: ClassVar[tuple[str, ...]] = ()
@@ -140,11 +153,15 @@ class NodeType(ABC, Generic[ConfigT]):
         """
         return ""
 
+    def needs_to_begin(self, context: NodeContext[ConfigT]) -> str:
+        """Like `waits_for`: asked before an attempt begins, which does so when every node says ""."""
+        return self.waits_for(context)
+
     def check_connection(self, context: NodeContext[ConfigT]) -> None:
         """NodeError where the node's connection does not exist, or is of a kind that it cannot use."""
         name = getattr(context.config, "connection", "")
         if name and self.connection_kinds and (found := context.connection(name)).kind not in self.connection_kinds:
-            wanted = " or ".join(self.connection_kinds)
+            wanted = " or ".join(filter(None, (", ".join(self.connection_kinds[:-1]), self.connection_kinds[-1])))
             raise NodeError(
                 f'connection "{name}" is of kind {found.kind}, but {wanted} is needed here; choose another',
                 permanent=True,
@@ -166,6 +183,8 @@ class Source(NodeType[ConfigT]):
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "bounded"
     guarantee: ClassVar[str] = ""
     changes_row_count = True
+    #: A start after a bounded run goes on behind what that run has read, unless it is asked to begin anew.
+    goes_on: ClassVar[bool] = False
 
     @abstractmethod
     def read(self, spark: SparkSession, context: NodeContext[ConfigT]) -> DataFrame:
@@ -183,22 +202,46 @@ class Source(NodeType[ConfigT]):
 
     def checkpointed(self, position: Any, context: NodeContext[ConfigT]) -> None:
         """Called after a checkpoint became complete, and after a restore, with this source's position in it: the offset Spark keeps.
-
-        What goes wrong here is logged and tried again with the next checkpoint. Nothing may be deleted: older checkpoints stand.
-        """
+        What goes wrong here is logged and tried again with the next checkpoint. Nothing may be deleted: older checkpoints stand."""
 
     def trim(self, positions: Callable[[], Sequence[Any]], context: NodeContext[ConfigT]) -> None:
         """Called after a checkpoint became complete: input older than all of `positions()`, to which one can go back, may go."""
+
+    def put_away(self, checkpoints: Callable[[], Sequence[Path]], context: NodeContext[ConfigT]) -> None:
+        """Called after `trim`: input that all of `checkpoints()` have read may go for good; each is a folder laid out as `live_dir`."""
+
+    def begin(self, context: NodeContext[ConfigT]) -> None:
+        """Called once at the start of an attempt, before anything is received or read."""
+
+    def receive(self, context: NodeContext[ConfigT], stopping: Event) -> None:
+        """Takes what a system sends once into the source's own buffer, until `stopping`; a bounded run: what is there at its start.
+
+        Runs in a thread of its own. What it raises that is not permanent is logged, and it is called again.
+        """
+
+    def buffered(self, context: NodeContext[ConfigT], positions: Sequence[Any] = ()) -> Buffered | None:
+        """How its own buffer stands, or what waits behind `positions`, where its queries are; None if unknown. Asked every second."""
+        return None
 
     def complete(self, context: NodeContext[ConfigT]) -> None:
         """Called once after a bounded run ended well."""
 
 
+@dataclass(frozen=True)
+class Caution:
+    """What is allowed and may still go wrong later: a warning on a field, in a sentence that names the remedy."""
+
+    field: str
+    message: str
+
+
 class Flow(NodeType[ConfigT]):
     family = "flow"
-    ports = (Port("in", "input"), Port("out", "output"))
+    ports: ClassVar[tuple[Port, ...]] = (Port("in", "input"), Port("out", "output"))
     #: What it does to the number of rows is one Spark filter, whose own count the engine can take.
     filters_rows: ClassVar[bool] = False
+    #: It moves rows between Spark's tasks: what ran before it cannot be read off the operators behind it.
+    moves_rows: ClassVar[bool] = False
 
     def is_stateful(self, config: ConfigT) -> bool:
         """Keeps state between micro-batches: such a node ends up in the streaming plan, never inside a batch."""
@@ -208,35 +251,17 @@ class Flow(NodeType[ConfigT]):
         """How a stateful node emits."""
         return "append"
 
+    def cautions(self, context: NodeContext[ConfigT]) -> Sequence[Caution]:
+        """Told while the job is drawn, of a node that holds otherwise; such as state that grows for ever."""
+        return ()
+
+    def tallies(self, config: ConfigT) -> Mapping[str, Column]:
+        """What to count among the rows behind it, rejected ones included, for the job's log: words → true for a row that counts."""
+        return {}
+
     @abstractmethod
-    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ConfigT]) -> DataFrame | dict[str, DataFrame]:
-        """Input port → frames in edge order; returns the frame of port `out`, or one per output port."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """One micro-batch as a sink sees it. `first_of_fresh_generation`: an overwriting sink empties its target now."""
-
-    batch_id: int
-    query: str
-    rows: int | None = None
-    first_of_fresh_generation: bool = False
-    #: The job ends with the first rejected row: a sink need not go on behind it.
-    fails_at_rejected: bool = False
-
-
-@dataclass(frozen=True)
-class Written:
-    """What a sink did with a batch. `repeated`: the batch was already there, nothing was written.
-
-    `printed`: JSON texts of the first rows, from a sink that shows them. `rejected_rows`: (reason, JSON text) of some rejected ones.
-    """
-
-    rows: int | None = None
-    repeated: bool = False
-    rejected: int = 0
-    printed: tuple[str, ...] = ()
-    rejected_rows: tuple[tuple[str, str], ...] = ()
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ConfigT]) -> DataFrame | dict[str, DataFrame] | Routed:
+        """Input port → frames in edge order; returns the frame of port `out`, one per output port, or one whose rows go to several."""
 
 
 class Sink(NodeType[ConfigT]):

@@ -65,6 +65,18 @@ def require_columns(frame: DataFrame, names: Iterable[str], field: str) -> None:
             )
 
 
+def require_timestamp(frame: DataFrame, name: str, field: str) -> None:
+    """NodeError on `field` where the column `name`, which is there, is no time."""
+    declared = {known.lower(): declared for known, declared in frame.dtypes}[name.lower()]
+    if not declared.startswith("timestamp"):
+        raise NodeError(
+            f"the time column {name} is {declared}; make it a timestamp before, such as to_timestamp({name})",
+            permanent=True,
+            kind="user",
+            field=field,
+        )
+
+
 def rejected_schema(schema: StructType) -> StructType:
     """`schema` with the column that tells why a row was refused."""
     from pyspark.sql.types import StringType, StructField, StructType

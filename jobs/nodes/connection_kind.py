@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from jobs.nodes.base import ConfigClass, ConnectionSettings, Limits
+from jobs.nodes.base import ConfigClass, ConnectionSettings, Limits, NodeError
 from jobs.nodes.form import form_schema
 
 
@@ -41,3 +42,18 @@ class CheckStep:
     ok: bool
     message: str
     milliseconds: int = 0
+
+
+def check_steps(*acts: tuple[str, Callable[[], str]]) -> list[CheckStep]:
+    """Each act tried only when all before it held: it says what was seen, or raises NodeError."""
+    steps: list[CheckStep] = []
+    for name, act in acts:
+        started = time.monotonic()
+        try:
+            found, message = True, act()
+        except NodeError as error:
+            found, message = False, error.message
+        steps.append(CheckStep(name, found, message, round((time.monotonic() - started) * 1000)))
+        if not found:
+            break
+    return steps

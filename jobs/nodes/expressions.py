@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import NodeError
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 #: They call any static Java method, such as System.exit.
 _REFLECTIVE = frozenset({"reflect", "java_method", "try_reflect"})
@@ -71,6 +72,29 @@ _TABLE_FUNCTIONS = frozenset(
         "variant_explode_outer",
     ]
 )
+
+
+class ExpressionRefused(NodeError):
+    """What Spark says of one of a node's several expressions, its cause; `place` tells which, `columns` are those it may use."""
+
+    def __init__(self, place: str, field: str, columns: Sequence[str], cause: Exception) -> None:
+        super().__init__(f"{place}: {str(cause).strip().splitlines()[0]}", permanent=True, kind="user", field=field)
+        self.place = place
+        self.columns = tuple(columns)
+        self.__cause__ = cause
+
+
+@contextmanager
+def expressions_of(place: str, field: str, frame: DataFrame) -> Iterator[None]:
+    """What is wrong with an expression over `frame` is told with its place, as in "line 3", on the config's `field`."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except NodeError as error:
+        raise NodeError(f"{place}: {error.message}", permanent=error.permanent, kind=error.kind, field=field) from error
+    except PySparkException as error:
+        raise ExpressionRefused(place, field, frame.columns, error) from error
 
 
 def expression(text: str) -> Column:

@@ -201,10 +201,9 @@ class HttpApi:
             raise NodeError(
                 f"{request.method} {without_query(url)}: this is no address; correct path and parameters", permanent=True
             ) from None
-        content = None if request.body is None else request.body.encode("utf-8", "surrogatepass")
         self._pace.wait()
         merged = _headers_merged(headers | dict(signed), request.headers)
-        return self._sent(self._client.build_request(request.method, address, content=content, headers=merged))
+        return self._sent(self._client.build_request(request.method, address, content=request.content, headers=merged))
 
     def _post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
         return self._sent(self._client.build_request("POST", url, data=dict(form), headers=dict(headers)))

@@ -19,6 +19,11 @@ class HttpRequest:
     content_type: str = "application/json"
     link: str | None = None
 
+    @property
+    def content(self) -> bytes | None:
+        """The body as it goes over the line."""
+        return None if self.body is None else self.body.encode("utf-8", "surrogatepass")
+
 
 @dataclass(frozen=True)
 class JsonAnswer:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import Field
 
-from jobs.nodes.avro import AVRO_MARK, AvroSchemas, avro_record, avro_schema
+from jobs.nodes.avro import AvroSchemas, avro_schema
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.form import hints
+from jobs.nodes.records import CORRUPT, RecordShape, record_parsed
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 #: Columns that tell how a message came: name → DDL type and what it is made of.
 MessageColumns = Mapping[str, tuple[str, str]]
 PayloadFormat = Literal["json", "csv", "avro", "text", "binary"]
-_CORRUPT = "_corrupt_record"
 _RECORD = "__record"
 _SHOWN_CHARACTERS = 2000
 
@@ -113,7 +113,7 @@ def _sampled(spark: SparkSession, texts: Sequence[str]) -> StructType:
     if not texts:
         raise NodeError("there is no message yet to take the columns from; list the columns", kind="user", field="columns")
     found = spark.read.json(spark.sparkContext.parallelize(texts, 1)).schema
-    schema = StructType([field for field in found.fields if field.name != _CORRUPT])
+    schema = StructType([field for field in found.fields if field.name != CORRUPT])
     if not schema.fields:
         raise NodeError("the newest messages are no JSON objects; choose another format", kind="user", field="format")
     return schema
@@ -145,25 +145,11 @@ def payload_read(
     if not payload_can_reject(payload):
         value = F.col("value").cast("string") if payload.format == "text" else F.col("value")
         return messages.select(value.alias("value"), *told)
-    record, is_bad = _record(F.col("value"), schema, payload, avro or AvroSchemas(payload.avro_schema))
+    assert payload.format in ("json", "csv", "avro")
+    shape = RecordShape(payload.format, schema, payload.delimiter, avro or AvroSchemas(payload.avro_schema))
+    record, is_bad = record_parsed(F.col("value"), _RECORD, shape)
     fields = [F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields]
     return messages.withColumn(_RECORD, record).select(*fields, *told, _reason(is_bad, payload).alias(REJECTED))
-
-
-def _record(value: Column, schema: StructType, payload: Payload, avro: AvroSchemas) -> tuple[Column, Column]:
-    """The message as a struct, and whether it is none."""
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import StringType, StructField, StructType
-
-    if payload.format == "avro":
-        return avro_record(value, avro), F.col(f"{_RECORD}.{AVRO_MARK}").isNull()
-    text = value.cast("string")
-    whole = StructType([*schema.fields, StructField(_CORRUPT, StringType(), True)])
-    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
-    is_bad = F.col(_RECORD).isNull() | F.col(f"{_RECORD}.{_CORRUPT}").isNotNull()
-    if payload.format == "json":
-        return F.from_json(text, whole, options), is_bad
-    return F.from_csv(text, whole.toDDL(), options | {"sep": payload.delimiter, "escape": '"'}), is_bad
 
 
 def _reason(is_bad: Column, payload: Payload) -> Column:

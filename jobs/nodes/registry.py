@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, cast, get_args
 
 from jobs.dag.catalogue import Catalogue, Family, JobTypeName, NodeTypeSpec, Port
@@ -15,86 +14,121 @@ from jobs.nodes.base import Flow, NodeType, Sink, Source
 from jobs.nodes.config_problems import config_problems, config_resolved
 from jobs.nodes.connection_kind import ConnectionKind
 from jobs.nodes.form import form_schema
-
-ENTRY_POINT_GROUP = "pipeline_web.nodes"
+from jobs.nodes.plugins import CONNECTION_GROUP, NODE_GROUP, Made, Missing, Unfit, brought, installed_points, judged, package_of
 
 NODE_TYPES: Mapping[str, str] = {
+    "source.delta": "jobs.nodes.sources.delta:DeltaSource",
     "source.file": "jobs.nodes.sources.file:FileSource",
     "source.generator": "jobs.nodes.sources.generator:GeneratorSource",
     "source.http_api": "jobs.nodes.sources.http_api:HttpApiSource",
     "source.jdbc": "jobs.nodes.sources.jdbc:JdbcSource",
     "source.kafka": "jobs.nodes.sources.kafka:KafkaSource",
+    "source.rocketmq": "jobs.nodes.sources.rocketmq:RocketmqSource",
+    "source.mqtt": "jobs.nodes.sources.mqtt:MqttSource",
+    "source.rabbitmq": "jobs.nodes.sources.rabbitmq:RabbitMQSource",
     "source.webhook": "jobs.nodes.sources.webhook:WebhookSource",
+    "flow.aggregate": "jobs.nodes.flows.aggregate:AggregateFlow",
+    "flow.deduplicate": "jobs.nodes.flows.deduplicate:Deduplicate",
+    "flow.expectations": "jobs.nodes.flows.expectations:Expectations",
+    "flow.rank": "jobs.nodes.flows.rank:Rank",
+    "flow.flat_map": "jobs.nodes.flows.flat_map:FlatMap",
+    "flow.format": "jobs.nodes.flows.format:Format",
+    "flow.limit": "jobs.nodes.flows.limit:Limit",
+    "flow.mask": "jobs.nodes.flows.mask:Mask",
+    "flow.parse": "jobs.nodes.flows.parse:Parse",
+    "flow.repartition": "jobs.nodes.flows.repartition:Repartition",
+    "flow.sample": "jobs.nodes.flows.sample:Sample",
+    "flow.script": "jobs.nodes.flows.script:Script",
+    "flow.split": "jobs.nodes.flows.split:Split",
+    "flow.sort": "jobs.nodes.flows.sort:Sort",
     "flow.filter_rows": "jobs.nodes.flows.filter_rows:FilterRows",
     "flow.compute_columns": "jobs.nodes.flows.compute_columns:ComputeColumns",
     "flow.select_fields": "jobs.nodes.flows.select_fields:SelectFields",
+    "flow.join": "jobs.nodes.flows.join:Join",
+    "flow.lookup": "jobs.nodes.flows.lookup:Lookup",
     "flow.sql": "jobs.nodes.flows.sql:SqlFlow",
     "flow.union": "jobs.nodes.flows.union:Union",
     "flow.window_aggregate": "jobs.nodes.flows.window_aggregate:WindowAggregate",
+    "sink.delta": "jobs.nodes.sinks.delta:DeltaSink",
     "sink.file": "jobs.nodes.sinks.file:FileSink",
     "sink.http_api": "jobs.nodes.sinks.http_api:HttpApiSink",
+    "sink.webhook": "jobs.nodes.sinks.webhook:WebhookSink",
     "sink.jdbc": "jobs.nodes.sinks.jdbc:JdbcSink",
     "sink.kafka": "jobs.nodes.sinks.kafka:KafkaSink",
+    "sink.mqtt": "jobs.nodes.sinks.mqtt:MqttSink",
     "sink.none": "jobs.nodes.sinks.none:NoneSink",
+    "sink.rabbitmq": "jobs.nodes.sinks.rabbitmq:RabbitMQSink",
     "sink.print": "jobs.nodes.sinks.print:PrintSink",
+    "sink.rocketmq": "jobs.nodes.sinks.rocketmq:RocketmqSink",
 }
 
 CONNECTION_KINDS: Mapping[str, str] = {
     "http_api": "jobs.nodes.connections.http_api:HttpApiConnection",
     "kafka": "jobs.nodes.connections.kafka:KafkaConnection",
+    "mqtt": "jobs.nodes.connections.mqtt:MqttConnection",
+    "mysql": "jobs.nodes.connections.mysql:MysqlConnection",
     "postgresql": "jobs.nodes.connections.postgresql:PostgresqlConnection",
+    "rocketmq": "jobs.nodes.connections.rocketmq:RocketmqConnection",
+    "rabbitmq": "jobs.nodes.connections.rabbitmq:RabbitMQConnection",
+    "s3": "jobs.nodes.connections.s3:S3Connection",
     "sqlite": "jobs.nodes.connections.sqlite:SqliteConnection",
     "webhook": "jobs.nodes.connections.webhook:WebhookConnection",
+    "webhook_receiver": "jobs.nodes.connections.webhook_receiver:WebhookReceiverConnection",
 }
 
 
-@dataclass(frozen=True)
-class Missing:
-    """A node type that could not be imported, and why."""
-
-    type: str
-    reason: str
-
-
 class NodeRegistry:
-    """Node types by name. Imports nothing until asked; a type that cannot be imported stays visible with the reason."""
+    """Node types and connection kinds by name. Imports nothing until asked; what cannot be imported stays visible with the reason."""
 
     def __init__(
         self,
         node_types: Mapping[str, str] = NODE_TYPES,
         connection_kinds: Mapping[str, str] = CONNECTION_KINDS,
-        plugins: Callable[[], tuple[EntryPoint, ...]] | None = None,
+        plugins: Callable[[], tuple[EntryPoint, ...]] = installed_points,
     ) -> None:
-        self._node_types = node_types
-        self._connection_kinds = connection_kinds
-        self._plugins = plugins or (lambda: tuple(entry_points(group=ENTRY_POINT_GROUP)))
+        self._ours = {NODE_GROUP: node_types, CONNECTION_GROUP: connection_kinds}
+        self._plugins = plugins
 
     def get(self, type_name: str) -> type[NodeType[Any]] | None:
         """The class of `type_name`; None when it is unknown or could not be imported."""
-        found = self._classes.get(type_name)
-        return found if isinstance(found, type) else None
+        found = self._nodes.get(type_name)
+        return None if found is None or isinstance(found, Missing) else found[0]
 
     def catalogue(self) -> Catalogue:
         """Every known type as the document language sees it, by name."""
         return self._catalogue
 
     def connection_kinds(self) -> Mapping[str, ConnectionKind]:
-        """Every connection kind by name."""
-        return self._kinds
+        """Every connection kind that can be used, by name."""
+        return {name: found for name, found in self._kinds.items() if not isinstance(found, Missing)}
+
+    def missing_kinds(self) -> Mapping[str, str]:
+        """Connection kinds that could not be loaded: name → why."""
+        return {
+            name: f"this kind of connection could not be loaded: {found.reason}"
+            for name, found in self._kinds.items()
+            if isinstance(found, Missing)
+        }
 
     @cached_property
-    def _classes(self) -> dict[str, type[NodeType[Any]] | Missing]:
-        loaders: dict[str, Callable[[], Any]] = {point.name: point.load for point in self._plugins()}
-        loaders |= {name: partial(_imported, path) for name, path in self._node_types.items()}
-        return {name: _loaded(name, load) for name, load in sorted(loaders.items())}
+    def _nodes(self) -> dict[str, tuple[type[NodeType[Any]], NodeTypeSpec] | Missing]:
+        return self._loaded(NODE_GROUP, _node)
 
     @cached_property
     def _catalogue(self) -> dict[str, NodeTypeSpec]:
-        return {name: _missing_spec(found) if isinstance(found, Missing) else _spec(found) for name, found in self._classes.items()}
+        return {name: _missing_spec(found) if isinstance(found, Missing) else found[1] for name, found in self._nodes.items()}
 
     @cached_property
-    def _kinds(self) -> dict[str, ConnectionKind]:
-        return {name: cast(ConnectionKind, _imported(path)()) for name, path in self._connection_kinds.items()}
+    def _kinds(self) -> dict[str, ConnectionKind | Missing]:
+        return self._loaded(CONNECTION_GROUP, _kind)
+
+    def _loaded(self, group: str, make: Callable[[str, Any], Made]) -> dict[str, Made | Missing]:
+        """What is ours and what packages bring, by name."""
+        ours = self._ours[group]
+        found = {name: judged(name, partial(_imported, path), partial(make, name)) for name, path in ours.items()}
+        for name, point in brought(self._plugins(), group, ours).items():
+            found[name] = judged(name, point.load, partial(make, name), package_of(point))
+        return dict(sorted(found.items()))
 
 
 def _imported(path: str) -> Any:
@@ -102,17 +136,28 @@ def _imported(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _loaded(name: str, load: Callable[[], Any]) -> type[NodeType[Any]] | Missing:
-    """A plugin is other people's code: whatever it raises while being imported becomes the reason that is shown."""
-    try:
-        found = load()
-    except Exception as error:
-        return Missing(name, f"{type(error).__name__}: {error}")
+def _node(name: str, found: Any) -> tuple[type[NodeType[Any]], NodeTypeSpec]:
+    """The class with its face; Unfit, or whatever a class that lacks something raises."""
     if not (isinstance(found, type) and issubclass(found, NodeType)):
-        return Missing(name, "its entry point does not name a class below NodeType")
+        raise Unfit("its entry point does not name a class below NodeType")
     if found.type != name:
-        return Missing(name, f'its class says it is "{found.type}"')
-    return found
+        raise Unfit(f'its class says it is "{found.type}"')
+    if name.split(".", 1)[0] != found.family:
+        raise Unfit(f'it is a {found.family}: its name has to begin with "{found.family}."')
+    return found, _spec(found)
+
+
+def _kind(name: str, found: Any) -> ConnectionKind:
+    """One of its kind, with all that a form needs; Unfit, or whatever a class that lacks something raises."""
+    if not (isinstance(found, type) and issubclass(found, ConnectionKind)):
+        raise Unfit("its entry point does not name a class below ConnectionKind")
+    kind = found()
+    if kind.kind != name:
+        raise Unfit(f'its class says it is "{kind.kind}"')
+    if twice := set(kind.secrets) & set(kind.Config.model_fields):
+        raise Unfit(f"{', '.join(sorted(twice))} is among its secrets and its settings, where it would be kept and shown as plain text")
+    kind.schema(), kind.title, kind.icon  # what lacks one of them would otherwise break the list of all kinds
+    return kind
 
 
 def _first_paragraphs(documented: type) -> tuple[str, str]:
@@ -140,6 +185,7 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
         stateful=issubclass(node_type, Flow) and node_type.is_stateful is not Flow.is_stateful,
         rejects_rows=node_type.rejects_rows,
         own_places=node_type.own_places,
+        ports_field=node_type.ports_field,
     )
 
 
@@ -155,13 +201,13 @@ _USUAL_PORTS: Mapping[Family, tuple[Port, ...]] = {"source": Source.ports, "flow
 
 
 def _missing_spec(missing: Missing) -> NodeTypeSpec:
-    family = cast(Family, missing.type.split(".", 1)[0] if missing.type.split(".", 1)[0] in _USUAL_PORTS else "flow")
+    family = cast(Family, missing.name.split(".", 1)[0] if missing.name.split(".", 1)[0] in _USUAL_PORTS else "flow")
     reason = f"this node type could not be loaded: {missing.reason}"
     return NodeTypeSpec(
-        type=missing.type,
+        type=missing.name,
         version=1,
         family=family,
-        title=missing.type,
+        title=missing.name,
         help="This node type is not available in this installation.",
         icon="plug-off",
         ports=_USUAL_PORTS[family],

@@ -1,6 +1,7 @@
 """A durable log of messages that their broker will not send again: appended first, acknowledged then, read by position.
 
 One SQLite file per job and source node, on the disk of the host that receives. Positions count from 1 and are never used twice.
+A reader says what it has read and what it reads now; what lies behind that waits, and a `Backpressure` bounds it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from jobs.nodes.backpressure import Backpressure
+
 _BUSY_SECONDS = 20.0
 _LEAST_FREE_BYTES = 256 * 1024 * 1024
+#: Made once: `json.dumps` would make an encoder for every message.
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
 #: An id that came again after so long is taken for a new message.
 _IDS_KEPT_SECONDS = 7 * 24 * 3600.0
 
@@ -29,6 +34,8 @@ CREATE TABLE IF NOT EXISTS message (
 );
 CREATE TABLE IF NOT EXISTS seen (id TEXT PRIMARY KEY, received REAL NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS seen_received ON seen (received);
+CREATE TABLE IF NOT EXISTS gap (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS mark (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -38,7 +45,7 @@ class Message:
 
     value: bytes | None
     key: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
     id: str = ""
 
 
@@ -51,6 +58,28 @@ class Spooled:
     key: str | None
     headers: Mapping[str, str]
     value: bytes | None
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of offered messages: the first `done` of them need not come again, of which `new` are kept and `dropped` are not.
+
+    The rest was refused: there is no room for it now, or (`overrun`) there never will be.
+    """
+
+    done: int
+    new: int
+    dropped: int = 0
+    overrun: bool = False
+
+
+@dataclass(frozen=True)
+class Standing:
+    """`waiting`: messages that nobody reads yet; `dropped`: all that were ever discarded unread; `overrun`: full under ERROR."""
+
+    waiting: int
+    dropped: int
+    overrun: bool
 
 
 class SpoolFull(Exception):
@@ -67,44 +96,67 @@ class Spool:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def append(self, messages: Sequence[Message], *, most: int | None = None) -> int:
-        """Keep `messages`, all or none; how many were new. When it returns they survive the loss of power.
+    def take(self, messages: Sequence[Message], backpressure: Backpressure) -> Taken:
+        """Keep what there is room for, in order. When it returns, what is kept survives the loss of power.
 
-        SpoolFull where more than `most` would then be kept, or the disk has next to no room.
+        A message whose id was seen is done with, and takes no room. SpoolFull where the disk has next to no room.
         """
         now = time.time()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(self.path.parent).free < _LEAST_FREE_BYTES:
             raise SpoolFull("the disk has next to no room")
         with self._opened(write=True) as database:
-            if most is not None and _count(database) + len(messages) > most:
-                raise SpoolFull(f"{most} messages are kept already")
-            new = [message for message in messages if _is_new(database, message, now)]
-            database.executemany(
-                "INSERT INTO message (received, key, headers, value) VALUES (?, ?, ?, ?)",
-                [(now, one.key, json.dumps(dict(one.headers), ensure_ascii=False), one.value) for one in new],
-            )
-        return len(new)
+            if _mark(database, "overrun"):
+                return Taken(0, 0, overrun=True)
+            return _take(database, messages, backpressure, now)
+
+    def plan(self, after: int, upto: int) -> None:
+        """The messages up to `after` are read, those up to `upto` are being read: they are never discarded."""
+        with self._opened(write=True) as database:
+            _mark_set(database, "read", after)
+            _mark_set(database, "planned", upto)
+
+    def last_read(self) -> int:
+        """The position of the last message that is read for certain; 0 if none is."""
+        with self._opened() as database:
+            return _mark(database, "read")
+
+    def standing(self) -> Standing:
+        with self._opened() as database:
+            return Standing(_waiting(database), _mark(database, "dropped"), bool(_mark(database, "overrun")))
+
+    def recover(self) -> None:
+        """Take messages again after an overrun."""
+        with self._opened(write=True) as database:
+            _mark_set(database, "overrun", 0)
 
     def newest(self) -> int:
         """The position of the newest message there ever was; 0 if there was none."""
         with self._opened() as database:
-            row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'message'").fetchone()
-        return int(row[0]) if row else 0
+            return _newest(database)
 
     def oldest(self) -> int:
         """The position of the oldest message that is kept; one behind the newest if none is."""
         with self._opened() as database:
-            row = database.execute("SELECT min(position) FROM message").fetchone()
-        return int(row[0]) if row[0] is not None else self.newest() + 1
+            return _first(database, 0)
+
+    def first_behind(self, position: int) -> int:
+        """The position of the first message behind `position` that was not discarded; one behind the newest if there is none."""
+        with self._opened() as database:
+            upto = database.execute("SELECT max(last) FROM gap WHERE first <= ? + 1", (position,)).fetchone()[0]
+            return max(position, upto or 0) + 1
 
     def count(self) -> int:
         """How many messages are kept."""
         with self._opened() as database:
-            return _count(database)
+            oldest, newest = _first(database, 0), _newest(database)
+            return newest - oldest + 1 - _discarded(database, oldest - 1, newest)
 
     def read(self, after: int, upto: int) -> Iterator[Spooled]:
-        """Messages of the positions `after` + 1 … `upto`, in order. Raises LookupError where some of them are not kept any more."""
+        """Messages of the positions `after` + 1 … `upto`, in order, without those that were discarded.
+
+        Raises LookupError where some of them are not kept any more.
+        """
         with self._opened() as database:
             found = database.execute(
                 "SELECT position, received, key, headers, value FROM message WHERE position > ? AND position <= ? ORDER BY position",
@@ -112,18 +164,24 @@ class Spool:
             )
             expected = after + 1
             for position, received, key, headers, value in found:
-                if position != expected:
-                    raise LookupError(f"messages {expected} to {position - 1} are not kept any more")
-                expected += 1
+                _require_discarded(database, expected, position - 1)
+                expected = position + 1
                 yield Spooled(position, received, key, json.loads(headers), value)
-            if expected <= upto:
-                raise LookupError(f"messages {expected} to {upto} are not kept any more")
+            _require_discarded(database, expected, upto)
 
     def trim(self, below: int) -> int:
         """Forget the messages before position `below`; how many."""
         with self._opened(write=True) as database:
             database.execute("DELETE FROM seen WHERE received < ?", (time.time() - _IDS_KEPT_SECONDS,))
+            database.execute("DELETE FROM gap WHERE last < ?", (below,))
             return database.execute("DELETE FROM message WHERE position < ?", (below,)).rowcount
+
+    def trim_read(self, most: int) -> int:
+        """Forget the oldest of the messages that were read, where more than `most` of them are kept; how many."""
+        with self._opened() as database:
+            below = _mark(database, "read") + 1 - most
+            oldest = _first(database, 0)
+        return self.trim(below) if oldest < below else 0
 
     @contextmanager
     def _opened(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
@@ -145,10 +203,86 @@ class Spool:
                 raise
 
 
-def _count(database: sqlite3.Connection) -> int:
-    """From the ends: positions have no gaps, and counting them one by one would cost every append a walk over all."""
-    oldest, newest = database.execute("SELECT (SELECT min(position) FROM message), (SELECT max(position) FROM message)").fetchone()
-    return 0 if oldest is None else int(newest) - int(oldest) + 1
+def _take(database: sqlite3.Connection, messages: Sequence[Message], backpressure: Backpressure, now: float) -> Taken:
+    room = max(0, backpressure.buffer_size - _waiting(database))
+    new: list[Message] = []
+    done = dropped = 0
+    for message in messages:
+        is_full = len(new) >= room and backpressure.strategy != "LATEST"
+        if is_full and backpressure.strategy != "DROP" and not _is_known(database, message):
+            break
+        done += 1
+        if _is_new(database, message, now):
+            if is_full:
+                dropped += 1
+            else:
+                new.append(message)
+    database.executemany(
+        "INSERT INTO message (received, key, headers, value) VALUES (?, ?, ?, ?)",
+        [(now, one.key, _as_json(one.headers), one.value) for one in new],
+    )
+    if backpressure.strategy == "LATEST" and len(new) > room:
+        dropped = _discard(database, len(new) - room)
+    if dropped:
+        _mark_set(database, "dropped", _mark(database, "dropped") + dropped)
+    overrun = backpressure.strategy == "ERROR" and done < len(messages)
+    if overrun:
+        _mark_set(database, "overrun", 1)
+    return Taken(done, len(new), dropped, overrun)
+
+
+def _discard(database: sqlite3.Connection, count: int) -> int:
+    """The oldest `count` messages that wait; how many there were."""
+    planned = _mark(database, "planned")
+    waiting = "SELECT position FROM message WHERE position > ? ORDER BY position LIMIT 1 OFFSET ?"
+    upto = (database.execute(waiting, (planned, count - 1)).fetchone() or (_newest(database),))[0]
+    database.execute("INSERT OR REPLACE INTO gap (first, last) VALUES (?, ?)", (planned + 1, upto))
+    return database.execute("DELETE FROM message WHERE position > ? AND position <= ?", (planned, upto)).rowcount
+
+
+def _waiting(database: sqlite3.Connection) -> int:
+    """From the ends and the gaps: counting one by one would cost every message a walk over all that wait."""
+    planned, newest = max(_mark(database, "planned"), _first(database, 0) - 1), _newest(database)
+    return max(0, newest - planned - _discarded(database, planned, newest))
+
+
+def _discarded(database: sqlite3.Connection, after: int, upto: int) -> int:
+    """How many of the positions `after` + 1 … `upto` were discarded."""
+    covered, reached = 0, after
+    gaps = "SELECT first, last FROM gap WHERE last > ? AND first <= ? ORDER BY first"
+    for first, last in database.execute(gaps, (after, upto)).fetchall():
+        begin, end = max(first - 1, reached), min(last, upto)
+        covered += max(0, end - begin)
+        reached = max(reached, end)
+    return covered
+
+
+def _require_discarded(database: sqlite3.Connection, first: int, last: int) -> None:
+    if first <= last and _discarded(database, first - 1, last) < last - first + 1:
+        raise LookupError(f"messages {first} to {last} are not kept any more")
+
+
+def _first(database: sqlite3.Connection, after: int) -> int:
+    row = database.execute("SELECT min(position) FROM message WHERE position > ?", (after,)).fetchone()
+    return int(row[0]) if row[0] is not None else _newest(database) + 1
+
+
+def _newest(database: sqlite3.Connection) -> int:
+    row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'message'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _mark(database: sqlite3.Connection, name: str) -> int:
+    row = database.execute("SELECT value FROM mark WHERE name = ?", (name,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _mark_set(database: sqlite3.Connection, name: str, value: int) -> None:
+    database.execute("INSERT OR REPLACE INTO mark (name, value) VALUES (?, ?)", (name, value))
+
+
+def _is_known(database: sqlite3.Connection, message: Message) -> bool:
+    return bool(message.id) and database.execute("SELECT 1 FROM seen WHERE id = ?", (message.id,)).fetchone() is not None
 
 
 def _is_new(database: sqlite3.Connection, message: Message, now: float) -> bool:

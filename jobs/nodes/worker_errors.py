@@ -7,8 +7,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jobs.nodes.base import NodeError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 _CARRIED = re.compile(r"node error (\{.*\})$", re.MULTILINE)
 
@@ -33,6 +37,15 @@ def carried_out(node_id: str) -> Iterator[None]:
     except NodeError as error:
         content = {"message": error.message, "permanent": error.permanent, "kind": error.kind, "field": error.field, "node_id": node_id}
         raise WorkerFailure(f"node error {json.dumps(content)}") from error
+
+
+def node_error_raised(words: Column, node_id: str) -> Column:
+    """A column of text whose evaluation ends the job with a permanent NodeError of these words."""
+    from pyspark.sql import functions as F
+
+    rest = {"permanent": F.lit(True), "kind": F.lit("user"), "field": F.lit(""), "node_id": F.lit(node_id)}
+    content = F.to_json(F.struct(words.alias("message"), *(value.alias(name) for name, value in rest.items())))
+    return F.raise_error(F.concat(F.lit("node error "), content, F.lit("\n")))
 
 
 def node_error_in(text: str) -> Carried | None:

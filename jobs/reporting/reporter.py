@@ -1,6 +1,5 @@
 """One execution's ear at the engine: its totals, rates, samples and live messages."""
 
-import json
 import logging
 import threading
 import time
@@ -13,6 +12,7 @@ from jobs import broadcast
 from jobs.engine.events import (
     BatchCommitted,
     BatchWritten,
+    BufferStands,
     EngineEvent,
     Noticed,
     Progressed,
@@ -21,8 +21,10 @@ from jobs.engine.events import (
     RowsRejected,
     Waiting,
 )
-from jobs.models import Execution, MetricSample
-from jobs.reporting.counts import Counts, Rates, Tally, state_of
+from jobs.models import Execution
+from jobs.reporting.buffers import Buffers
+from jobs.reporting.counts import Counts, Rates, state_of
+from jobs.reporting.figures import columns_of, metrics_message, sample_of
 from jobs.reporting.writer import Writer
 from jobs.services.events import event_record
 from jobs.services.executions import execution_waits
@@ -52,6 +54,7 @@ class Reporter:
         self.started = threading.Event()
         self._execution, self._writer, self._project, self._log = execution, writer, project, log
         self._counts = Counts(counts_read(execution_id=execution.execution_id))
+        self._buffers = Buffers(execution.dropped_before)
         self._rates = Rates(window=max(3.0, 2 * trigger_seconds))
         self._totals = self._counts.totals()
         self._rates.note(self._totals)
@@ -86,6 +89,8 @@ class Reporter:
                 self._noticed(event)
             case Waiting():
                 self._waits(event)
+            case BufferStands():
+                self._buffer(event)
 
     def close(self) -> None:
         """Write the rest, send the last figures, and be heard no more."""
@@ -100,7 +105,7 @@ class Reporter:
             self._totals = self._counts.totals()
             self._rates.note(self._totals)
             self._pending.queries[event.query] = row
-            self._pending.totals = _columns(self._totals)
+            self._pending.totals |= columns_of(self._totals)
         if not self._writer.flush():
             self._log.warning("the counts of batch %d are not kept yet: the database does not answer", event.batch_id)
 
@@ -146,6 +151,11 @@ class Reporter:
         except DatabaseError as error:
             self._log.warning("that it waits is not kept: %s", error)
 
+    def _buffer(self, event: BufferStands) -> None:
+        with self._lock:
+            self._buffers.note(event)
+            self._pending.totals |= self._buffers.columns()
+
     def _is_due(self, what: str, node_id: str) -> bool:
         now = time.monotonic()
         if now - self._told.get((what, node_id), 0.0) < _PRINTED_SECONDS:
@@ -181,7 +191,7 @@ class Reporter:
         self._seq = max(self._seq, seq or 0)
         with self._lock:
             figures = self._figures()
-        facts = (figures["totals"], figures["rates"], figures["batch_id"], figures["durations_ms"])
+        facts = tuple(figures[name] for name in ("totals", "rates", "batch_id", "durations_ms", "buffers"))
         if facts != self._last_message or last:
             self._last_message = facts
             self._send(figures)
@@ -202,7 +212,7 @@ class Reporter:
             return
         self._last_sample = (now, facts)
         with self._lock:
-            self._pending.samples.append(_sample_of(self.execution_id, figures))
+            self._pending.samples.append(sample_of(self.execution_id, figures))
 
     def _figures(self) -> dict[str, Any]:
         newest = max(self._batches.values(), key=lambda batch: batch.at, default=None)
@@ -218,6 +228,7 @@ class Reporter:
             "batch_ms": newest.durations_ms.get("triggerExecution") if newest else None,
             "durations_ms": dict(newest.durations_ms) if newest else {},
             "backlog": sum(backlogs) if backlogs else None,
+            "buffers": self._buffers.figures(),
             "watermark": min((batch.watermark for batch in self._batches.values() if batch.watermark), default=""),
             "state_rows": sum(rows for rows, _ in state),
             "state_bytes": sum(size for _, size in state),
@@ -244,49 +255,3 @@ class Reporter:
 def healthy_seconds(execution: Execution) -> float:
     """How long an attempt must run, in seconds, until what failed before it counts no more."""
     return max(HEALTHY_SECONDS, HEALTHY_INTERVALS * float(execution.resolved.get("checkpoint_interval", 60.0)))
-
-
-def metrics_message(figures: dict[str, Any], *, as_of_seq: int) -> broadcast.MetricsMessage:
-    totals, rates = figures["totals"], figures["rates"]
-    return broadcast.MetricsMessage(
-        as_of_seq=as_of_seq,
-        time=figures["time"],
-        rows_in=totals["in"],
-        rows_out=totals["out"],
-        rows_rejected=totals["rejected"],
-        in_per_second=rates["in"],
-        out_per_second=rates["out"],
-        processed_per_second=figures["processed_per_second"],
-        rejected_per_second=rates["rejected"],
-        batch_id=figures["batch_id"],
-        batch_ms=figures["batch_ms"],
-        durations_ms=figures["durations_ms"],
-        backlog=figures["backlog"],
-        watermark=figures["watermark"],
-        state_rows=figures["state_rows"],
-        state_bytes=figures["state_bytes"],
-        nodes={node_id: _node(counts, rates["nodes"].get(node_id, {})) for node_id, counts in totals["nodes"].items()},
-    )
-
-
-def _node(counts: Tally, rates: Tally) -> broadcast.NodeMetrics:
-    return broadcast.NodeMetrics(
-        rows_in=counts.get("in"),
-        rows_out=counts.get("out"),
-        rejected=counts.get("rejected") or 0,
-        in_per_second=rates.get("in"),
-        out_per_second=rates.get("out"),
-    )
-
-
-def _sample_of(execution_id: str, figures: dict[str, Any]) -> MetricSample:
-    """`detail` holds what the message has beyond the columns, under the same names."""
-    message = metrics_message(figures, as_of_seq=0)
-    columns = {name: getattr(message, name) for name in ("rows_in", "rows_out", "rows_rejected", "in_per_second", "out_per_second")}
-    columns |= {name: getattr(message, name) for name in ("batch_id", "batch_ms", "backlog")}
-    detail = json.loads(message.model_dump_json(by_alias=True, exclude={"type", "as_of_seq", "time", *columns}))
-    return MetricSample(execution_id=execution_id, resolution=1, time=figures["time"].replace(microsecond=0), detail=detail, **columns)
-
-
-def _columns(totals: Tally) -> dict[str, int]:
-    return {"processed_records": totals["in"], "written_records": totals["out"], "failed_records": totals["rejected"]}

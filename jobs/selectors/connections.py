@@ -1,25 +1,22 @@
 """Connections as a user may see them, and who uses them."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
-from jobs.models import Connection, Job
+from jobs.models import Connection
 from jobs.nodes.form import form_schema
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.access import projects_visible
+from jobs.selectors.connection_use import connection_users
 from jobs.selectors.refusals import NotFound
-from jobs.selectors.shapes.connection import ConnectionKindOut, ConnectionOut, NodeTypeOut, PortOut
+from jobs.selectors.shapes.connection import ConnectionHealthOut, ConnectionKindOut, ConnectionOut, NodeTypeOut, PortOut
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
     from jobs.dag.catalogue import NodeTypeSpec
-
-#: How documents name a connection, in the text they are kept in.
-_REFERENCE = re.compile(r'"[a-z_]*connection":"((?:[^"\\]|\\.)*)"')
 
 
 def connections_visible(user: "User | AnonymousUser") -> QuerySet[Connection]:
@@ -34,22 +31,6 @@ def connection_get(*, user: "User | AnonymousUser", connection_id: int) -> Conne
     if row is None:
         raise NotFound(f"connection {connection_id} does not exist, or not for you")
     return row
-
-
-def connection_users(connections: Iterable[Connection]) -> dict[int, list[str]]:
-    """Connection id → names of living jobs whose current version or draft refers to it; one query for all."""
-    by_place = {(row.project_id, row.name): row.pk for row in connections}
-    if not by_place:
-        return {}
-    mentions = Q(dag_definition__contains='connection":"') | Q(draft__document__contains='connection":"')
-    jobs = Job.objects.filter(mentions, deleted_at=None, project_id__in={project_id for project_id, _ in by_place}).order_by("job_name")
-    users: dict[int, list[str]] = {}
-    for job_name, project_id, current, draft in jobs.values_list("job_name", "project_id", "dag_definition", "draft__document").iterator():
-        names = set(_REFERENCE.findall(current)) | set(_REFERENCE.findall(draft or ""))
-        for name in names:
-            if (found := by_place.get((project_id, name))) is not None:
-                users.setdefault(found, []).append(job_name)
-    return users
 
 
 def connections_out(rows: Sequence[Connection]) -> list[ConnectionOut]:
@@ -70,7 +51,9 @@ def connection_out(row: Connection, used_by: list[str]) -> ConnectionOut:
         secrets={name: name in stored for name in (kind.secrets if kind else stored)},
         test_time=row.test_time,
         test_ok=row.test_ok,
+        test_step=row.test_step,
         test_message=row.test_message,
+        failing_since=row.failing_since,
         used_by=used_by,
         create_time=row.create_time,
         update_time=row.update_time,
@@ -78,9 +61,31 @@ def connection_out(row: Connection, used_by: list[str]) -> ConnectionOut:
     )
 
 
+def connection_health_out(row: Connection) -> ConnectionHealthOut:
+    return ConnectionHealthOut(
+        id=row.pk,
+        name=row.name,
+        kind=row.kind,
+        project=row.project.slug,
+        test_time=row.test_time,
+        test_ok=row.test_ok,
+        test_step=row.test_step,
+        test_message=row.test_message,
+        failing_since=row.failing_since,
+        jobs_using=row.jobs_using,
+        update_time=row.update_time,
+    )
+
+
+def connections_failing(user: "User | AnonymousUser") -> QuerySet[Connection]:
+    """Of the connections that the user sees, those that failed when they were last tried while jobs used them; the longest first."""
+    rows = Connection.objects.filter(project__in=projects_visible(user), test_ok=False, jobs_using__gt=0)
+    return rows.select_related("project").order_by("failing_since", "id")
+
+
 def connection_kinds_out() -> list[ConnectionKindOut]:
-    """Every kind this installation can connect to."""
-    return [
+    """Every kind this installation can connect to, and those that could not be loaded."""
+    usable = [
         ConnectionKindOut(
             kind=name,
             title=kind.title,
@@ -89,8 +94,22 @@ def connection_kinds_out() -> list[ConnectionKindOut]:
             secrets=dict(kind.secrets),
             secrets_when=dict(kind.secrets_when),
         )
-        for name, kind in sorted(REGISTRY.connection_kinds().items())
+        for name, kind in REGISTRY.connection_kinds().items()
     ]
+    missing = [
+        ConnectionKindOut(
+            kind=name,
+            title=name,
+            icon="plug-off",
+            form={"type": "object", "properties": {}},
+            secrets={},
+            secrets_when={},
+            available=False,
+            unavailable_reason=reason,
+        )
+        for name, reason in REGISTRY.missing_kinds().items()
+    ]
+    return sorted(usable + missing, key=lambda shape: shape.kind)
 
 
 def node_types_out() -> list[NodeTypeOut]:
@@ -107,6 +126,7 @@ def _node_type_out(spec: "NodeTypeSpec") -> NodeTypeOut:
         help=spec.help,
         icon=spec.icon,
         ports=[PortOut(name=port.name, kind=port.kind, required=port.required, many=port.many) for port in spec.ports],
+        ports_field=spec.ports_field,
         form=dict(spec.schema),
         job_types=list(spec.job_types),
         boundedness=spec.boundedness,

@@ -72,6 +72,8 @@ def executions_out(rows: Iterable[Execution]) -> list[ExecutionOut]:
 #: What is the matter with an execution, in its row's own words.
 _TROUBLE = ("error_message", "error_node_id", "error_class", "waiting_for", "waiting_node_id", "waiting_since")
 
+_BUFFER = ("buffer_size", "backpressure_status", "dropped_records")
+
 
 def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
     """`row` comes from `executions_with_facts` or `executions_for_lists`."""
@@ -100,6 +102,7 @@ def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
         failed_records=row.failed_records,
         error_stack_trace=row.error_stack_trace if detailed else None,
         **{name: getattr(row, name) for name in _TROUBLE},
+        **{name: getattr(row, name) for name in _BUFFER},
         retry_count=row.retry_count,
         max_retry_times=_retries(row),
         triggered_by=cast(TriggerWord, row.triggered_by),

@@ -9,6 +9,7 @@ from django.utils import timezone
 from jobs.models import LEASED, Execution, ExecutionStatus, JobSchedule, MetricSample
 from jobs.selectors.access import projects_visible
 from jobs.selectors.attention import attention_out
+from jobs.selectors.connections import connection_health_out, connections_failing
 from jobs.selectors.executions import executions_visible
 from jobs.selectors.hour_chart import chart_out
 from jobs.selectors.jobs import jobs_visible, rates_now
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 NEXT_STARTS = 6
+CONNECTIONS = 10
 
 
 def overview_out(user: "User") -> OverviewOut:
@@ -32,6 +34,8 @@ def overview_out(user: "User") -> OverviewOut:
     rates = rates_now([execution_id for execution_id, _ in leased])
     schedules = _schedules(user)
     attention, attention_count = attention_out(visible, failing, now)
+    silent = connections_failing(user)
+    shown = list(silent[: CONNECTIONS + 1])
     lanes, lane_count = lanes_out(visible, rates, now)
     return OverviewOut(
         health=tasks_trouble(),
@@ -44,6 +48,8 @@ def overview_out(user: "User") -> OverviewOut:
         rejected_per_second=sum(rejected_rate(sample) for sample in rates.values()),
         attention=attention,
         attention_count=attention_count,
+        connections=[connection_health_out(row) for row in shown[:CONNECTIONS]],
+        connections_failing=silent.count() if len(shown) > CONNECTIONS else len(shown),
         chart=chart_out(visible, now),
         lanes=lanes,
         lane_count=lane_count,

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 from pydantic import ValidationError
 
 from jobs.dag.problems import Problem
 from jobs.models import Connection, Role
 from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.config_problems import config_problems
-from jobs.nodes.connection_kind import CheckStep, ConnectionKind
-from jobs.nodes.registry import REGISTRY
-from jobs.selectors.connections import connection_users
+from jobs.nodes.connection_kind import ConnectionKind
+from jobs.nodes.registry import CONNECTION_KINDS, REGISTRY
+from jobs.selectors.connection_use import connection_users
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MAX_SECRET = 20_000
-#: Fields of any kind that say where secrets travel, and how well they are hidden on the way.
+#: Fields of our kinds that say where secrets travel, and how well they are hidden on the way.
 _PLACE = (
     *("host", "port", "url", "base_url", "token_url", "servers", "brokers"),
-    *("tls", "verify_tls", "certificate_authority", "security", "mechanism"),
+    *("tls", "verify_tls", "certificate_authority", "security", "mechanism", "proof"),
 )
 
 
@@ -48,13 +47,13 @@ def connection_open(connection: Connection) -> ConnectionSettings:
 
 
 def connections_open(project_id: int) -> dict[str, ConnectionSettings]:
-    """Every connection of a project by name. One whose secrets cannot be opened has none."""
+    """Every connection of a project by name. One whose secrets cannot be opened says so."""
     found = {}
     for row in Connection.objects.filter(project_id=project_id):
         try:
             found[row.name] = connection_open(row)
-        except SecretsUnreadable:
-            found[row.name] = ConnectionSettings(row.name, row.kind, row.config)
+        except SecretsUnreadable as error:
+            found[row.name] = ConnectionSettings(row.name, row.kind, row.config, problem=str(error))
     return found
 
 
@@ -62,7 +61,7 @@ def connections_open(project_id: int) -> dict[str, ConnectionSettings]:
 def connection_create(*, user: "User", project: str, content: Mapping[str, Any]) -> Connection:
     """A new connection. `content`: name, kind, description, config, secrets {field: text or null}."""
     home = project_for(user=user, slug=project, role=Role.EDITOR)
-    kind = _kind(content["kind"])
+    kind = connection_kind_get(content["kind"])
     _config_check(kind, content["config"])
     secrets = _secrets_merged(kind, {}, content["secrets"])
     row = Connection(project=home, name=content["name"], kind=content["kind"], description=content["description"], updated_by=user)
@@ -80,7 +79,7 @@ def connection_update(*, connection: Connection, user: "User", changes: Mapping[
     have a stored password sent to a host of his own. What was found by the last test is forgotten.
     """
     role_check(user=user, project=connection.project_id, role=Role.EDITOR)
-    kind = _kind(connection.kind)
+    kind = connection_kind_get(connection.kind)
     given = changes.get("secrets") or {}
     kept = _secrets_or_none(connection)
     if "config" in changes and dict(changes["config"]) != connection.config:
@@ -93,7 +92,8 @@ def connection_update(*, connection: Connection, user: "User", changes: Mapping[
     connection.description = changes.get("description", connection.description)
     secrets = _secrets_merged(kind, kept, given)
     connection.secrets, connection.secret_names = secret_encrypt(secrets), sorted(secrets)
-    connection.updated_by, connection.test_time, connection.test_ok, connection.test_message = user, None, None, ""
+    connection.updated_by = user
+    _test_forget(connection)
     _saved(connection)
     audit_record(
         user=user,
@@ -106,10 +106,17 @@ def connection_update(*, connection: Connection, user: "User", changes: Mapping[
     return connection
 
 
+def _test_forget(row: Connection) -> None:
+    row.test_time, row.test_ok, row.test_step, row.test_message = None, None, "", ""
+    row.failing_since, row.check_claim_time = None, None
+
+
 def _secrets_given_again(
     kind: ConnectionKind, connection: Connection, config: Mapping[str, Any], kept: Mapping[str, str], given: Mapping[str, Any]
 ) -> None:
-    if all(config.get(name) == connection.config.get(name) for name in _PLACE):
+    # What the fields of another package's kind say is not known here: each may name a place.
+    places = _PLACE if kind.kind in CONNECTION_KINDS else tuple(kind.Config.model_fields)
+    if all(config.get(name) == connection.config.get(name) for name in places):
         return
     missing = [name for name in kept if name not in given]
     if missing:
@@ -137,31 +144,13 @@ def connection_delete(*, connection: Connection, user: "User") -> None:
     connection.delete()
 
 
-def connection_test(*, connection: Connection, user: "User") -> list[CheckStep]:
-    """Try it now, step by step, and keep what was found."""
-    role_check(user=user, project=connection.project_id, role=Role.EDITOR)
-    kind = _kind(connection.kind)
-    try:
-        steps = kind.check(connection_open(connection), installation_limits())
-    except SecretsUnreadable as error:
-        steps = [CheckStep("secrets", False, str(error))]
-    failed = next((step for step in steps if not step.ok), None)
-    Connection.objects.filter(pk=connection.pk).update(
-        test_time=timezone.now(), test_ok=failed is None, test_message=(failed or steps[-1]).message if steps else ""
-    )
-    audit_record(
-        user=user,
-        action="connection tested",
-        object_type="connection",
-        object_id=connection.name,
-        project=connection.project,
-        detail={"ok": failed is None},
-    )
-    return steps
-
-
-def _kind(name: str) -> ConnectionKind:
+def connection_kind_get(name: str) -> ConnectionKind:
+    """Invalid where there is no such kind, or it could not be loaded."""
     kind = REGISTRY.connection_kinds().get(name)
+    if kind is None and (reason := REGISTRY.missing_kinds().get(name)):
+        raise Invalid(
+            "the kind of connection is not available", problems=[Problem(code="connection.kind", pointer="/kind", message=reason)]
+        )
     if kind is None:
         known = ", ".join(sorted(REGISTRY.connection_kinds()))
         problem = Problem(code="connection.kind", pointer="/kind", message=f'there is no kind "{name[:50]}"; there are: {known}')

@@ -53,6 +53,7 @@ EXAMPLES: Mapping[str, Example] = {
     "departures-per-hour": Example(folders=("flights/incoming",), tables=("departures_per_hour",)),
     "flights-import": Example(tables=("flights",), needs_demo_api=True),
     "carrier-delays": Example(folders=("flights/carrier-delays",), tables=("carrier_delays",)),
+    "weather-delays": Example(folders=("flights/very-late",), tables=("weather_delays",)),
 }
 
 

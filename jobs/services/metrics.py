@@ -44,7 +44,7 @@ class Reported:
     execution_id: str
     attempt: int
     generation: str
-    totals: dict[str, int] = field(default_factory=dict)
+    totals: dict[str, Any] = field(default_factory=dict)
     queries: dict[str, QueryCounts] = field(default_factory=dict)
     samples: list[MetricSample] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)

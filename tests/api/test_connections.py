@@ -6,8 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from jobs.models import AuditEntry, Connection
-from jobs.services.connections import connection_open
+from jobs.models import AuditEntry, Connection, Project
+from jobs.nodes.base import Config, NodeContext, NodeError
+from jobs.services.connections import connection_open, connections_open
 from tests.api.rows import chain, send
 
 pytestmark = pytest.mark.django_db
@@ -147,6 +148,10 @@ def test_secrets_under_a_lost_key_have_to_be_entered_again(browser: Client, sett
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]  # type: ignore[attr-defined]
     answer = send(browser, "POST", f"/api/connections/{made['id']}/test").json()
     assert (answer["ok"], answer["steps"][0]["name"]) == (False, "secrets")
+    opened = connections_open(Project.objects.get(slug="default").pk)
+    context = NodeContext(node_id="n", node_name="N", config=Config(), connections=opened)
+    with pytest.raises(NodeError, match="cannot be opened with this installation's keys: enter them again"):
+        context.connection(str(made["name"]))
 
 
 def test_the_kinds_say_their_fields_and_secrets(browser: Client) -> None:

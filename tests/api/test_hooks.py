@@ -31,7 +31,7 @@ def hooked(editor: User, settings: Any, tmp_path: Path) -> Job:
         "name": "hooked",
         "type": "STREAMING",
         "nodes": {
-            "hook": {"type": "source.webhook", "config": {"connection": "shop", "columns": columns, "max_kept": 3}},
+            "hook": {"type": "source.webhook", "config": {"connection": "shop", "columns": columns, "buffer_size": 3}},
             "out": {"type": "sink.print", "config": {}},
         },
         "edges": {"e1": {"from": ["hook", "out"], "to": ["out", "in"]}},
@@ -39,10 +39,12 @@ def hooked(editor: User, settings: Any, tmp_path: Path) -> Job:
     return job_create(user=editor, document=document)
 
 
-def post(job: Job, body: bytes, *, secret: str = SECRET, node: str = "hook", **headers: str) -> tuple[int, Any]:
+def post(
+    job: Job, body: bytes, *, secret: str = SECRET, node: str = "hook", content_type: str = "application/json", **headers: str
+) -> tuple[int, Any]:
     signature = "sha256=" + hmac.new(secret.encode(), body, sha256).hexdigest()
     given = {"X-Hub-Signature-256": signature, **{name.replace("_", "-"): value for name, value in headers.items()}}
-    answer = Client(enforce_csrf_checks=True).post(f"/hooks/{job.job_uid}/{node}", body, content_type="application/json", headers=given)
+    answer = Client(enforce_csrf_checks=True).post(f"/hooks/{job.job_uid}/{node}", body, content_type=content_type, headers=given)
     assert SECRET not in answer.content.decode()
     return answer.status_code, json.loads(answer.content)
 
@@ -60,6 +62,17 @@ def test_a_proven_message_is_kept_once_and_its_proof_is_not(hooked: Job, tmp_pat
     (first, _) = Spool(spool_path(tmp_path, str(hooked.job_uid), "hook")).read(0, 2)
     assert first.headers["idempotency-key"] == "a"
     assert "x-hub-signature-256" not in first.headers
+
+
+def test_json_lines_are_a_message_each_and_what_had_no_room_comes_again(hooked: Job, tmp_path: Path):
+    lines = b'{"id": 1}\n\n{"id": 2}\n{"id": 3}\n{"id": 4}\n'
+    assert post(hooked, lines, content_type="application/x-ndjson", Idempotency_Key="a")[0] == 503
+    assert kept(hooked, tmp_path) == [b'{"id": 1}', b'{"id": 2}', b'{"id": 3}']
+    Spool(spool_path(tmp_path, str(hooked.job_uid), "hook")).plan(3, 3)
+    answered = post(hooked, lines, content_type="application/x-ndjson", Idempotency_Key="a")
+    assert answered == (202, {"accepted": 1, "repeated": False})
+    assert kept(hooked, tmp_path)[3:] == [b'{"id": 4}']
+    assert post(hooked, lines, content_type="application/x-ndjson", Idempotency_Key="a")[1] == {"accepted": 0, "repeated": True}
 
 
 def test_a_message_without_proof_is_refused(hooked: Job, tmp_path: Path):
@@ -82,6 +95,26 @@ def test_a_sender_comes_again_later_where_too_many_wait(hooked: Job, tmp_path: P
     status, answer = post(hooked, b"3")
     assert (status, "come again later" in answer["error"]["message"]) == (503, True)
     assert len(kept(hooked, tmp_path)) == 3
+
+
+@pytest.mark.parametrize(("strategy", "expected"), [("DROP", [b"0", b"1", b"2"]), ("LATEST", [b"1", b"2", b"3"])])
+def test_what_does_not_fit_is_dropped_where_the_job_says_so(hooked: Job, tmp_path: Path, strategy: str, expected: list[bytes]):
+    document = json.loads(hooked.dag_definition)
+    document["nodes"]["hook"]["config"]["backpressure"] = strategy
+    Job.objects.update(dag_definition=json.dumps(document))
+    answers = [post(hooked, str(number).encode()) for number in range(4)]
+    last = {"accepted": 0, "repeated": False, "dropped": True} if strategy == "DROP" else {"accepted": 1, "repeated": False}
+    assert answers[3] == (202, last)
+    assert kept(hooked, tmp_path) == expected
+    assert Spool(spool_path(tmp_path, str(hooked.job_uid), "hook")).standing().dropped == 1
+
+
+def test_after_an_overrun_senders_are_told_that_the_job_failed(hooked: Job):
+    document = json.loads(hooked.dag_definition)
+    document["nodes"]["hook"]["config"]["backpressure"] = "ERROR"
+    Job.objects.update(dag_definition=json.dumps(document))
+    assert [post(hooked, str(number).encode())[0] for number in range(4)] == [202, 202, 202, 503]
+    assert "the job has failed" in post(hooked, b"5")[1]["error"]["message"]
 
 
 @pytest.mark.parametrize("change", ["node", "job", "type", "deleted"])

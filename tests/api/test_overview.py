@@ -1,5 +1,6 @@
 """Home: counts, what needs attention, the last hour, the last day, and search."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from jobs.models import Execution, ExecutionStatus, MetricSample
+from jobs.models import Connection, Execution, ExecutionStatus, MetricSample, Project
 from tests.api.rows import checkpoint, execution, job, send
 
 pytestmark = pytest.mark.django_db
@@ -151,3 +152,21 @@ def test_a_search_is_words_and_never_a_pattern(browser: Client, editor: User, wo
     job(editor)
     answer = browser.get("/api/search", {"q": words})
     assert (answer.status_code, answer.json()["results"]) == (200, [])
+
+
+def test_a_connection_that_jobs_use_and_that_fails_needs_attention_of_its_own_project(
+    browser: Client, stranger: User, client_of: Callable[[User], Client], home: Project
+) -> None:
+    now = timezone.now()
+    given = {"project": home, "kind": "mqtt", "test_time": now, "test_step": "port", "test_message": "nothing answers"}
+    for number in range(12):
+        since = now - timedelta(minutes=20 - number)
+        Connection.objects.create(name=f"c{number}", test_ok=False, failing_since=since, jobs_using=2, **given)
+    Connection.objects.create(name="nobodys", test_ok=False, failing_since=now, **given)
+    Connection.objects.create(name="fine", test_ok=True, jobs_using=1, **given)
+    found = browser.get("/api/overview").json()
+    assert [one["name"] for one in found["connections"]] == [f"c{number}" for number in range(10)]
+    assert found["connections_failing"] == 12
+    one = found["connections"][0]
+    assert (one["test_step"], one["test_message"], one["jobs_using"]) == ("port", "nothing answers", 2)
+    assert client_of(stranger).get("/api/overview").json()["connections"] == []

@@ -15,6 +15,7 @@ from django.utils import timezone
 from jobs.api import page_words
 from jobs.models import AuditEntry, Driver, DriverStatus, SignInLink
 from jobs.services.access import sign_in_link_create
+from jobs.services.examples import EXAMPLES
 from tests.api.rows import job
 from tests.services.job_rows import driver_row
 
@@ -251,7 +252,7 @@ def test_health_is_open_and_readiness_names_what_is_missing(client: Client, edit
 
 
 def test_ready_with_examples_and_a_driver_that_reports(client: Client, editor: User) -> None:
-    for name in ("departures-per-hour", "flights-import", "carrier-delays"):
+    for name in EXAMPLES:
         job(editor, name)
     driver = driver_row()
     assert client.get("/readyz").status_code == 503

@@ -37,7 +37,14 @@ def worker(database_url: str, data: Path, user: User) -> Iterator[Worker]:
 def numbers_job(user: User, data: Path) -> Callable[..., Job]:
     """Builds a job: rows numbered from 0 appended to table `numbers` of the target database."""
 
-    def build(name: str = "numbers", *, job_type: str = "STREAMING", source: dict[str, Any] | None = None, **settings: Any) -> Job:
+    def build(
+        name: str = "numbers",
+        *,
+        job_type: str = "STREAMING",
+        source_type: str = "source.generator",
+        source: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> Job:
         project = Project.objects.get(slug="default")
         Connection.objects.get_or_create(
             project=project, name="target", defaults={"kind": "sqlite", "config": {"path": str(data / "target.sqlite3")}}
@@ -48,7 +55,7 @@ def numbers_job(user: User, data: Path) -> Callable[..., Job]:
             "type": job_type,
             "nodes": {
                 "numbers": {
-                    "type": "source.generator",
+                    "type": source_type,
                     "type_version": 1,
                     "name": "Numbers",
                     "config": source or {"total_rows": None, "rows_per_second": 100, "rows_per_batch": 50},

@@ -104,6 +104,7 @@ class HangingSink(base.Sink[NoConfig]):
     Config = NoConfig
 
     def write(self, frame, batch, context):
+        pathlib.Path(context.config.flag + ".reached").touch()
         while pathlib.Path(context.config.flag).exists():
             time.sleep(0.1)
         return base.Written(rows=frame.count())
@@ -144,6 +145,7 @@ def test_a_stop_ends_although_a_sink_hangs_and_the_other_stream_is_handed_over(
         stuck, other = start(hanging_job(user, hanging)), start(numbers_job())
         more_rows(written)
         status_reached(stuck, "RUNNING", seconds=60)
+        wait_until(hanging.with_name("hang.reached").exists, seconds=60, what="a batch that hangs")
         execution_stop(execution=stuck, user=user)
         status_reached(stuck, "PAUSED", seconds=90)
         wait_until(lambda: worker.drivers() not in ([], [driver]), seconds=120, what="another driver")

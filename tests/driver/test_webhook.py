@@ -1,4 +1,4 @@
-"""Messages posted to a running job's webhook, while its driver is killed and while it is stopped: each arrives once."""
+"""Messages posted to a running job's webhook, by a sender and by another job, while drivers are killed and stopped: each arrives once."""
 
 import hmac
 import json
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import User
@@ -95,3 +96,42 @@ def test_each_message_arrives_once_over_kills_and_stops_and_the_spool_is_trimmed
     spool = Spool(spool_path(data, str(job.job_uid), "hook"))
     wait_until(lambda: spool.oldest() > 1, seconds=60, what="the spool without what no checkpoint needs")
     assert spool.newest() == 180
+
+
+POSTED = 600
+
+
+def posting_job(user: User, address: str) -> Job:
+    receiver = {"url": address}
+    project, secret = Project.objects.get(slug="default"), secret_encrypt({"secret": SECRET.decode()})
+    Connection.objects.create(project=project, name="next-door", kind="webhook_receiver", config=receiver, secrets=secret)
+    numbers = {"total_rows": POSTED, "rows_per_second": 150, "rows_per_batch": 75}
+    post = {"connection": "next-door", "keys": ["id"], "rows_per_request": 20}
+    document = {
+        "schema_version": 1,
+        "name": "posting",
+        "type": "STREAMING",
+        "nodes": {
+            "numbers": {"type": "source.generator", "type_version": 1, "name": "Numbers", "config": numbers},
+            "post": {"type": "sink.webhook", "type_version": 1, "name": "Post", "config": post},
+        },
+        "edges": {"e1": {"from": ["numbers", "out"], "to": ["post", "in"]}},
+        "settings": {"trigger_interval": "200ms", "retry_interval": "500ms", "parallelism": 1},
+    }
+    return job_create(user=user, document=document)
+
+
+def test_what_one_job_posts_another_receives_once_over_a_kill_of_their_driver(
+    live_server: Any, database_url: str, job: Job, start: Start, written: Written, user: User, data: Path
+) -> None:
+    address = urlsplit(live_server.url)
+    with Worker(database_url=database_url, data=data, HTTP_ALLOWED_HOSTS=f"{address.hostname}:{address.port}") as worker:
+        start(job)
+        posting = start(posting_job(user, f"{live_server.url}/hooks/{job.job_uid}/hook"))
+        wait_until(lambda: len(written()) > 50, seconds=150, what="rows")
+        os.kill(worker.drivers()[0], signal.SIGKILL)
+        assert len(written()) < POSTED, "killed in the middle"
+        wait_until(lambda: len(written()) >= POSTED, seconds=150, what=f"{POSTED} rows")
+        posting.refresh_from_db()
+    assert written() == list(range(POSTED))
+    assert posting.attempt > 1

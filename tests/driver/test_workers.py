@@ -18,7 +18,14 @@ from tests.driver.conftest import status_reached
 from tests.driver.worker import Worker
 from tests.servers.waiting import wait_until
 
-pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.spark,
+    pytest.mark.server,
+    pytest.mark.slow,
+    pytest.mark.postgres_alone,
+    pytest.mark.timeout(600),
+]
 
 
 def secrets_in(pid: int) -> list[str]:

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
+from django.conf import settings
+
 from jobs.models import Driver, DriverStatus
 from tests.servers.waiting import wait_until
 
@@ -16,13 +18,13 @@ ROOT = Path(__file__).resolve().parents[2]
 class Worker:
     """A context: inside it a SHARED driver is READY (with `ready=True`)."""
 
-    def __init__(self, *, database_url: str, data: Path, name: str = "w1", ready: bool = True, **settings: object) -> None:
+    def __init__(self, *, database_url: str, data: Path, name: str = "w1", ready: bool = True, **chosen: object) -> None:
         self.log = data / f"{name}.log"
         self._ready = ready
         self._name = f"--hostname={name}@test"
         self._command = [sys.executable, "-m", "celery", "-A", "pipeline_web", "worker", "--pool=prefork", "--concurrency=1"]
         self._command += ["--loglevel=INFO", self._name, "--beat", f"--schedule={data / f'{name}-beat'}"]
-        chosen = {"LEASE_SECONDS": 6, "LEASE_RENEW_SECONDS": 1, "STOP_GRACE_SECONDS": 8, "INTERACTIVE_DRIVERS": 0, "RECONCILE_SECONDS": 1}
+        defaults = {"LEASE_SECONDS": 6, "LEASE_RENEW_SECONDS": 1, "STOP_GRACE_SECONDS": 8, "INTERACTIVE_DRIVERS": 0, "RECONCILE_SECONDS": 1}
         self.environment = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "pipeline_web.settings",
@@ -31,7 +33,8 @@ class Worker:
             "FILE_ROOTS": str(data),
             "SPARK_DRIVER_MEMORY": "1g",
             "LOG_LEVEL": "INFO",
-            **{key: str(value) for key, value in (chosen | settings).items()},
+            "ENCRYPTION_KEYS": ",".join(settings.ENCRYPTION_KEYS),
+            **{key: str(value) for key, value in (defaults | chosen).items()},
         }
 
     def __enter__(self) -> "Worker":

@@ -12,7 +12,9 @@ from tests.servers.product import Product
 
 @pytest.fixture(scope="session")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    with Product(tmp_path_factory.mktemp("product")) as running:
+    product = Product(tmp_path_factory.mktemp("product"))
+    product.environment["CONNECTION_CHECK_SECONDS"] = "2"
+    with product as running:
         yield running
 
 

@@ -12,7 +12,7 @@ from tests.servers.product import Product
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
-EXAMPLES = ("Departures per hour", "Flights import", "Carrier delays")
+EXAMPLES = ("Departures per hour", "Flights import", "Carrier delays", "Weather delays")
 
 
 def post(page: Page, path: str) -> APIResponse:

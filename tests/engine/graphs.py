@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 
 from jobs.dag.document import DagDocument, parse_document
 from jobs.engine.compiler import plan_compile, settings_resolve
-from jobs.engine.events import BatchCommitted, BatchWritten, EngineEvent
+from jobs.engine.events import BatchCommitted, BatchWritten, Boundary, EngineEvent
 from jobs.engine.plan import Locations, Plan
-from jobs.engine.runner import Boundary, Run
+from jobs.engine.runner import Run
 from jobs.nodes.base import Limits
 from jobs.nodes.registry import NODE_TYPES, NodeRegistry
 
@@ -25,6 +25,7 @@ REGISTRY = NodeRegistry(
         "sink.collect": "tests.engine.nodes:CollectSink",
         "sink.hang": "tests.engine.nodes:HangingSink",
         "sink.refuses": "tests.engine.nodes:RefusingSink",
+        "sink.slow": "tests.engine.nodes:SlowSink",
         "sink.fail": "tests.engine.nodes:FailingSink",
         "flow.rejects": "tests.engine.nodes:RejectRows",
         "source.vanishing": "tests.engine.nodes:VanishingFiles",

@@ -24,7 +24,7 @@ def tell(event: EngineEvent) -> None:
 
 
 def main(folder: Path, generation: str, attempt: int) -> None:
-    spark = session_build(SessionOptions(master="local[2]", memory="1g", local_dir=folder / "spark"))
+    spark = session_build(SessionOptions("local[2]", memory="1g", local_dir=folder / "spark", java_options="-XX:TieredStopAtLevel=1"))
     spark.sparkContext.setLogLevel("OFF")
     bench = Bench(spark, folder)
     table = ("sink.jdbc", {"connection": "db", "table": "numbers", "mode": "append"})

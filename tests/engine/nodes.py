@@ -56,6 +56,22 @@ class HangingSink(Sink[NoConfig]):
         return Written(rows=frame.count())
 
 
+class SlowSink(Sink[NoConfig]):
+    """Takes 500 rows a second. Keeps their ids."""
+
+    type = "sink.slow"
+    title = "Slow"
+    icon = "clock"
+    Config = NoConfig
+    took: ClassVar[dict[str, list[int]]] = defaultdict(list)
+
+    def write(self, frame: DataFrame, batch: Batch, context: NodeContext[NoConfig]) -> Written:
+        ids = [row.id for row in frame.collect()]
+        threading.Event().wait(len(ids) / 500)
+        self.took[context.generation] += ids
+        return Written(rows=len(ids))
+
+
 class RefusingSink(Sink[NoConfig]):
     """Its target does not take ids that end in 3. Keeps what it took, and whether it was told to stop at such a row."""
 

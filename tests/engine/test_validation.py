@@ -146,7 +146,7 @@ def test_a_sink_needs_a_connection_that_exists_and_is_of_its_kind(bench: Bench) 
     assert problems(connection="none") == [("connection", '"Out": connection "none" does not exist in this project')]
     ((field, message),) = problems(connection="api")
     assert field == "connection"
-    assert "is of kind http_api, but postgresql or sqlite is needed here" in message
+    assert "is of kind http_api, but postgresql, mysql or sqlite is needed here" in message
     ((field, message),) = problems(connection="db", mode="upsert", keys=["zzz"])
     assert (field, "the key zzz is not among the columns id, time, key, value" in message) == ("keys", True)
     assert problems(connection="db", mode="upsert", keys=["id"]) == []

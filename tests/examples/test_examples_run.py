@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pandas
 import pytest
 from django.conf import settings
@@ -136,6 +137,22 @@ def test_carrier_delays_are_those_of_pandas(bench):
     ):
         pandas.testing.assert_frame_equal(found[list(expected)], expected, check_dtype=False, atol=0.0051, rtol=0)
     assert expected.flights.sum() == 336_776
+
+
+def test_weather_delays_are_those_of_pandas(bench):
+    tables_copy(bench.files / "flights")
+    bench.run(example_document("weather-delays"))
+    rows = flights().merge(table("weather"), on=["origin", "time_hour"], how="left", suffixes=("", "_w"))
+    rows = rows.merge(table("airlines"), on="carrier").dropna(subset=["dep_delay"])
+    rows = rows.assign(weather=numpy.select([rows.precip > 0, rows.visib < 3], ["rain", "fog"], "dry"))
+    groups = rows.groupby(["weather", "name"]).agg(flights=("flight", "size"), mean_delay=("dep_delay", "mean")).reset_index()
+    worst = groups.sort_values("mean_delay", ascending=False).groupby("weather").head(3).sort_values(["weather", "mean_delay"])
+    found = bench.warehouse("SELECT weather, name, flights, mean_delay, place FROM weather_delays ORDER BY weather, mean_delay")
+    pandas.testing.assert_frame_equal(found.drop(columns="place"), worst.reset_index(drop=True), check_dtype=False)
+    assert found.place.tolist() == [3, 2, 1] * 3
+    very_late = pandas.read_parquet(bench.files / "flights" / "very-late")
+    assert len(very_late) == (rows.dep_delay > 300).sum() > 100
+    assert set(very_late.name) == set(rows[rows.dep_delay > 300].name)
 
 
 class Some(list[Any]):

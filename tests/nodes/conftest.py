@@ -1,4 +1,4 @@
-"""What node tests share: an allowed folder, databases of two kinds, and contexts as the engine makes them."""
+"""What node tests share: an allowed folder, databases of three kinds, and contexts as the engine makes them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -14,6 +14,8 @@ import pytest
 from jobs.nodes.base import ConnectionSettings, Limits, NodeContext, NodeType
 from jobs.nodes.connections.sqlite import sqlite_open
 from jobs.nodes.registry import REGISTRY
+from tests.servers.mariadb import USER as MARIADB_USER
+from tests.servers.mariadb import MariadbServer
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def build(root: Path, tmp_path: Path) -> Build:
 
 
 class Database:
-    """A database of either kind, to look at from outside."""
+    """A database of any kind, to look at from outside."""
 
     def __init__(self, settings: ConnectionSettings, open_session: Callable[[], Any]) -> None:
         self.settings = settings
@@ -102,7 +104,30 @@ def postgres_database(postgres_server: str) -> Iterator[Database]:
     database.run(f"DROP SCHEMA {schema} CASCADE")
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.server])])
+@pytest.fixture
+def mysql_database(mariadb_server: MariadbServer) -> Iterator[Database]:
+    """A database of its own on the run's server, gone afterwards."""
+    name = f"test_{uuid4().hex[:12]}"
+    config = {"host": "127.0.0.1", "port": mariadb_server.port, "database": name, "user": MARIADB_USER}
+    settings = ConnectionSettings("db", "mysql", config, {"password": mariadb_server.password})
+    Database(settings, mariadb_server.open).run(f"CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+    yield Database(settings, lambda: mariadb_server.open(name))
+    Database(settings, mariadb_server.open).run(f"DROP DATABASE {name}")
+
+
+_POSTGRES = pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.server])
+_MYSQL = pytest.param("mysql", marks=pytest.mark.server)
+
+
+@pytest.fixture(params=["sqlite", _POSTGRES, _MYSQL])
 def database(request: pytest.FixtureRequest) -> Database:
-    """Each test that takes it runs on both."""
-    return request.getfixturevalue({"sqlite": "sqlite_database", "postgresql": "postgres_database"}[request.param])
+    """Each test that takes it runs on all of them."""
+    found: Database = request.getfixturevalue(f"{request.param}_database")
+    return found
+
+
+@pytest.fixture(params=[_POSTGRES, _MYSQL])
+def server_database(request: pytest.FixtureRequest) -> Database:
+    """Each test that takes it runs on those that are servers."""
+    found: Database = request.getfixturevalue(f"{request.param}_database")
+    return found

@@ -1,6 +1,7 @@
 """Runs a streaming frame to its end and keeps what came, batch by batch."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,17 @@ from pyspark.sql import DataFrame
 
 
 class Drained:
-    """`batches`: batch id → sorted values of `column`. A batch whose id is `failing` fails after it was read."""
+    """`batches`: batch id → sorted values of `column`. A batch whose id is `failing` fails after it was read.
+
+    `meanwhile` is called with the number of each batch after it was read.
+    """
 
     def __init__(self, column: str = "id") -> None:
         self.column = column
         self.batches: dict[int, list[Any]] = {}
         self.failing: int | None = None
         self.progress: list[Any] = []
+        self.meanwhile: Callable[[int], None] = lambda batch_id: None
 
     def run(self, frame: DataFrame, folder: Path) -> None:
         def write(batch: DataFrame, batch_id: int) -> None:
@@ -22,6 +27,7 @@ class Drained:
             if batch_id == self.failing:
                 raise RuntimeError("the sink is away")
             self.batches[batch_id] = found
+            self.meanwhile(batch_id)
 
         query = frame.writeStream.foreachBatch(write).option("checkpointLocation", str(folder)).trigger(availableNow=True).start()
         try:

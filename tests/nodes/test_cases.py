@@ -8,7 +8,7 @@ import pytest
 import yaml
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.nodes.base import REJECTED, Batch, NodeError
+from jobs.nodes.base import REJECTED, Batch, NodeError, Routed
 from tests.nodes.conftest import Build, Built
 
 pytestmark = pytest.mark.spark
@@ -29,15 +29,25 @@ def test_case(spark: SparkSession, build: Build, root: Path, type_name: str, cas
         (root / name).write_text(content, encoding="utf-8")
     if "error" in case:
         with pytest.raises(Exception, match=case["error"]) as caught:
-            _compare(_run(spark, build, type_name, case), {"expected": []})
+            _check(_run(spark, build, type_name, case), case | {"expected": []})
         if "permanent" in case:
             assert isinstance(caught.value, NodeError)
             assert caught.value.permanent is case["permanent"]
         return
-    _compare(_run(spark, build, type_name, case), case)
+    _check(_run(spark, build, type_name, case), case)
 
 
-def _run(spark: SparkSession, build: Build, type_name: str, case: dict[str, Any]) -> DataFrame:
+def _check(done: DataFrame | Routed, case: dict[str, Any]) -> None:
+    """One frame, or with `ports` the rows of each port in the order of the ports."""
+    if isinstance(done, Routed):
+        assert list(done.ports) == list(case["ports"])
+        for port, expected in case["ports"].items():
+            _compare(done.frame.filter(done.ports[port]).drop(*done.helpers), {"expected": expected})
+    else:
+        _compare(done, case)
+
+
+def _run(spark: SparkSession, build: Build, type_name: str, case: dict[str, Any]) -> DataFrame | Routed:
     inputs = {port: [_frame(spark, given) for given in frames] for port, frames in _inputs(case).items()}
     names = {port: tuple(given.get("node", "") for given in frames) for port, frames in _inputs(case).items()}
     built = build(type_name, case.get("config", {}), input_names=names, **case.get("context", {}))
@@ -51,7 +61,10 @@ def _run(spark: SparkSession, build: Build, type_name: str, case: dict[str, Any]
 
 
 def _inputs(case: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Frames by port: those of a lone port `in` are written without its name."""
     given = case.get("input", [])
+    if isinstance(given, dict) and "schema" not in given:
+        return {port: [frame] for port, frame in given.items()}
     return {"in": given if isinstance(given, list) else [given]}
 
 

@@ -58,6 +58,13 @@ def test_only_data_files_stand_in_the_folder_and_no_trace_of_the_way_there(spark
     assert not list((root / "out" / ".pipeline").rglob("*.parquet"))
 
 
+def test_a_file_ends_after_as_many_rows_as_it_may_have(spark: SparkSession, build: Build, root: Path):
+    sink = sink_for(spark, build, {"max_rows_per_file": 3})
+    write(sink, spark.range(0, 10, 1, 1), 0)
+    assert sorted(spark.read.parquet(str(file)).count() for file in (root / "out").glob("*.parquet")) == [1, 3, 3, 3]
+    assert visible(spark, root) == list(range(10))
+
+
 @pytest.mark.parametrize("moves_before_death", [0, 1])
 def test_a_death_between_claim_and_move_is_mended_by_the_next_attempt(
     spark: SparkSession, build: Build, root: Path, moves_before_death: int

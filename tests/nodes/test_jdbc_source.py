@@ -1,4 +1,4 @@
-"""`source.jdbc` on both databases: whole or by key, resumed, with every type, and one sentence for each way it can fail."""
+"""`source.jdbc` on all databases: whole or by key, resumed, with every type, and one sentence for each way it can fail."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -39,7 +39,8 @@ def test_a_table_is_read_whole(spark: SparkSession, build: Build, database: Data
 
 def test_a_query_may_hold_percent_and_question_marks(spark: SparkSession, build: Build, database: Database, tmp_path: Path):
     numbered(database, 0, 12)
-    query = "SELECT id, name || '%s?' AS label FROM numbers WHERE name LIKE 'n1%';"
+    joined = "concat(name, '%s?')" if database.settings.kind == "mysql" else "name || '%s?'"
+    query = f"SELECT id, {joined} AS label FROM numbers WHERE name LIKE 'n1%';"
     built = source(build, database, {"query": query, "key_column": "id", "rows_per_batch": 2}, mode="stream")
     drained = Drained("label")
     drained.run(built.node.read(spark, built.context), tmp_path / "live")
@@ -89,7 +90,7 @@ def test_a_chunk_ends_only_where_the_key_changes(spark: SparkSession, build: Bui
 
 
 def test_a_key_may_be_text(spark: SparkSession, build: Build, database: Database, tmp_path: Path):
-    database.run("CREATE TABLE people (name text PRIMARY KEY)")
+    database.run("CREATE TABLE people (name varchar(20) PRIMARY KEY)")
     database.run("INSERT INTO people VALUES ('Ann'), ('Bo''b'), ('Zoë'), ('李')")
     built = source(build, database, {"table": "people", "key_column": "name", "rows_per_batch": 1}, mode="stream")
     drained = Drained("name")
@@ -164,9 +165,12 @@ def test_what_a_sink_wrote_comes_back_as_it_was(spark: SparkSession, build: Buil
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
-        ({"table": "nowhere"}, r'reading from "db": (no such table: nowhere|relation "nowhere" does not exist); correct table'),
-        ({"query": "SELEC 1"}, r'reading from "db": .*(syntax error).*; correct table'),
-        ({"query": "DELETE FROM numbers RETURNING id"}, r'reading from "db": .*syntax error'),
+        (
+            {"table": "nowhere"},
+            r'reading from "db": (no such table: nowhere|relation "nowhere" does not exist|Table .*nowhere.* exist); correct table',
+        ),
+        ({"query": "SELEC 1"}, r'reading from "db": .*(syntax error|SQL syntax).*; correct table'),
+        ({"query": "DELETE FROM numbers RETURNING id"}, r'reading from "db": .*(syntax error|SQL syntax)'),
         ({"table": "numbers", "key_column": "zz"}, "there is no column zz; the columns are id, name"),
     ],
 )

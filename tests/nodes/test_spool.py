@@ -7,9 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from jobs.nodes.spool import Message, Spool, SpoolFull
+from jobs.nodes.backpressure import Backpressure
+from jobs.nodes.base import NodeError
+from jobs.nodes.spool import Message, Spool, SpoolFull, Standing, Taken
+from jobs.nodes.spool_source import _check_reachable
 from tests.servers.waiting import wait_until
+
+ALL = Backpressure()
 
 
 @pytest.fixture
@@ -21,9 +28,17 @@ def values(spool: Spool, after: int = 0, upto: int | None = None) -> list[bytes 
     return [message.value for message in spool.read(after, spool.newest() if upto is None else upto)]
 
 
+def positions(spool: Spool) -> list[int]:
+    return [message.position for message in spool.read(0, spool.newest())]
+
+
+def numbered(first: int, end: int) -> list[Message]:
+    return [Message(str(number).encode(), id=str(number)) for number in range(first, end)]
+
+
 def test_messages_are_read_by_position_with_all_that_came(spool: Spool):
     assert (spool.oldest(), spool.newest(), spool.count()) == (1, 0, 0)
-    assert spool.append([Message(b"a", key="k", headers={"h": "é"}), Message(None)]) == 2
+    assert spool.take([Message(b"a", key="k", headers={"h": "é"}), Message(None)], ALL) == Taken(2, 2)
     first, second = spool.read(0, 2)
     assert (first.position, first.value, first.key, first.headers) == (1, b"a", "k", {"h": "é"})
     assert (second.position, second.value, second.key) == (2, None, None)
@@ -31,47 +46,124 @@ def test_messages_are_read_by_position_with_all_that_came(spool: Spool):
 
 
 def test_a_message_that_is_sent_again_is_kept_once(spool: Spool):
-    assert spool.append([Message(b"a", id="1"), Message(b"a", id="1"), Message(b"b")]) == 2
-    assert spool.append([Message(b"a", id="1"), Message(b"c", id="2")]) == 1
+    assert spool.take([Message(b"a", id="1"), Message(b"a", id="1"), Message(b"b")], ALL) == Taken(3, 2)
+    assert spool.take([Message(b"a", id="1"), Message(b"c", id="2")], ALL) == Taken(2, 1)
     assert values(spool) == [b"a", b"b", b"c"]
 
 
 def test_what_is_trimmed_is_not_read_as_if_it_had_never_been(spool: Spool):
-    spool.append([Message(b"a"), Message(b"b"), Message(b"c")])
+    spool.take([Message(b"a"), Message(b"b"), Message(b"c")], ALL)
     assert spool.trim(3) == 2
     assert (spool.oldest(), spool.newest(), spool.count()) == (3, 3, 1)
     assert values(spool, after=2) == [b"c"]
     with pytest.raises(LookupError, match="messages 2 to 2 are not kept any more"):
         values(spool, after=1)
     spool.trim(10)
-    assert (spool.oldest(), spool.append([Message(b"d")]), spool.newest()) == (4, 1, 4)
+    assert (spool.oldest(), spool.take([Message(b"d")], ALL).new, spool.newest()) == (4, 1, 4)
     with pytest.raises(LookupError, match="messages 3 to 3"):
         values(spool, after=2, upto=3)
 
 
-def test_a_full_spool_takes_nothing_of_what_does_not_fit(spool: Spool):
-    spool.append([Message(b"a")], most=2)
-    with pytest.raises(SpoolFull, match="2 messages are kept"):
-        spool.append([Message(b"b", id="1"), Message(b"c")], most=2)
-    assert values(spool) == [b"a"]
-    assert spool.append([Message(b"b", id="1")], most=2) == 1
+def test_a_full_buffer_takes_what_fits_and_leaves_the_rest_to_come_again(spool: Spool):
+    full = Backpressure("BUFFER", 3)
+    assert spool.take(numbered(0, 5), full) == Taken(3, 3)
+    assert spool.take(numbered(2, 5), full) == Taken(1, 0), "one that is kept already needs no room"
+    spool.plan(0, 2)
+    assert spool.take(numbered(3, 9), full) == Taken(2, 2)
+    assert values(spool) == [b"0", b"1", b"2", b"3", b"4"]
+    assert spool.standing() == Standing(waiting=3, dropped=0, overrun=False)
+
+
+def test_what_comes_is_dropped_and_counted(spool: Spool):
+    assert spool.take(numbered(0, 5), Backpressure("DROP", 3)) == Taken(5, 3, dropped=2)
+    assert spool.take(numbered(4, 6), Backpressure("DROP", 3)) == Taken(2, 0, dropped=1), "one that was dropped is not counted again"
+    assert values(spool) == [b"0", b"1", b"2"]
+    assert spool.standing() == Standing(waiting=3, dropped=3, overrun=False)
+
+
+def test_the_latest_stay_and_what_is_being_read_is_left_alone(spool: Spool):
+    latest = Backpressure("LATEST", 3)
+    spool.take(numbered(0, 3), latest)
+    spool.plan(0, 2)
+    assert spool.take(numbered(3, 8), latest) == Taken(5, 5, dropped=3)
+    assert values(spool) == [b"0", b"1", b"5", b"6", b"7"]
+    assert spool.standing() == Standing(waiting=3, dropped=3, overrun=False)
+    assert (spool.first_behind(2), spool.count()) == (6, 5)
+    spool.take(numbered(8, 10), latest)
+    assert values(spool) == [b"0", b"1", b"7", b"8", b"9"]
+    spool.plan(2, 9)
+    assert spool.take(numbered(10, 20), latest) == Taken(10, 10, dropped=8)
+    assert values(spool) == [b"0", b"1", b"7", b"8", b"17", b"18", b"19"]
+    assert spool.standing() == Standing(waiting=3, dropped=13, overrun=False)
+
+
+def test_a_discarded_message_is_no_trimmed_one(spool: Spool):
+    latest = Backpressure("LATEST", 2)
+    spool.take(numbered(0, 3), latest)
+    spool.plan(0, 3)
+    spool.take(numbered(3, 8), latest)
+    assert values(spool) == [b"1", b"2", b"6", b"7"]
+    spool.trim(3)
+    assert values(spool, after=2) == [b"2", b"6", b"7"]
+    with pytest.raises(LookupError, match="messages 2 to 2"):
+        values(spool, after=1)
+
+
+def test_an_overrun_takes_nothing_until_somebody_says_so(spool: Spool):
+    error = Backpressure("ERROR", 2)
+    assert spool.take(numbered(0, 3), error) == Taken(2, 2, overrun=True)
+    assert spool.standing() == Standing(waiting=2, dropped=0, overrun=True)
+    spool.plan(0, 2)
+    assert spool.take(numbered(2, 3), error) == Taken(0, 0, overrun=True)
+    spool.recover()
+    assert spool.take(numbered(2, 3), error) == Taken(1, 1)
+
+
+def test_of_what_was_read_so_much_is_kept(spool: Spool):
+    spool.take(numbered(0, 10), ALL)
+    spool.plan(7, 9)
+    assert (spool.trim_read(3), spool.oldest(), spool.trim_read(3)) == (4, 5, 0)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["take", "plan", "back"]), st.integers(0, 12)), max_size=25), st.integers(1, 6))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_happens_the_sums_are_right(tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[str, int]], size: int):
+    """Read + waiting + dropped = taken, with reading that goes on and goes back; nothing planned is ever lost."""
+    spool, latest = Spool(tmp_path_factory.mktemp("spool") / "s.sqlite3"), Backpressure("LATEST", size)
+    taken, planned = 0, 0
+    for act, number in acts:
+        if act == "take":
+            spool.take(numbered(taken, taken + number), latest)
+            taken += number
+        else:
+            after = planned if act == "plan" else max(0, planned - number)
+            upto = max(after, min(spool.newest(), spool.first_behind(after) - 1 + number))
+            spool.plan(after, upto)
+            planned = upto
+        standing = spool.standing()
+        kept = [int(value or b"") for value in values(spool)]
+        assert len(kept) + standing.dropped == taken
+        assert standing.waiting == sum(position > planned for position in positions(spool))
+        assert kept == sorted(set(kept))
 
 
 def test_the_last_room_of_a_disk_is_left_to_others(spool: Spool, monkeypatch: pytest.MonkeyPatch):
-    spool.append([Message(b"a")])
+    spool.take([Message(b"a")], ALL)
     monkeypatch.setattr("jobs.nodes.spool._LEAST_FREE_BYTES", 2**62)
     with pytest.raises(SpoolFull, match="the disk has next to no room"):
-        spool.append([Message(b"b")])
+        spool.take([Message(b"b")], ALL)
     assert values(spool) == [b"a"]
 
 
 APPENDING = """
 import sys
 from pathlib import Path
+from jobs.nodes.backpressure import Backpressure
+from jobs.nodes.base import NodeError
 from jobs.nodes.spool import Message, Spool
 spool = Spool(Path(sys.argv[1]))
 for number in range(10**6):
-    spool.append([Message(str(number).encode(), id=str(number))])
+    spool.take([Message(str(number).encode(), id=str(number))], Backpressure())
     print(number, flush=True)
 """
 
@@ -88,3 +180,11 @@ def test_what_was_confirmed_outlives_a_kill(spool: Spool):
     found = [int(value or b"") for value in values(spool)]
     assert found == list(range(len(found)))
     assert len(found) > confirmed >= 20 - 1
+
+
+def test_executors_on_other_hosts_are_refused():
+    for master in ("local[*]", "local[2]", "local-cluster[1,2,1024]"):
+        _check_reachable(master)
+    for master in ("spark://main:7077", "k8s://https://main", "yarn"):
+        with pytest.raises(NodeError, match=f"executors run elsewhere [(]{master}[)]; run this job on workers whose SPARK_MASTER is local"):
+            _check_reachable(master)

@@ -10,6 +10,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
+from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import REJECTED, NodeError
 from jobs.nodes.sources.generator import GeneratorConfig
 from jobs.nodes.spool import Message, Spool, spool_path
@@ -176,7 +177,7 @@ def test_a_webhooks_messages_are_read_in_batches_once_and_trimmed_below_every_ch
     columns = [{"name": "id", "type": "long"}]
     built = build("source.webhook", {"connection": "shop", "columns": columns, "max_records_per_trigger": 2}, mode="stream")
     spool = Spool(spool_path(built.context.limits.data_dir, built.context.job_uid, "node"))
-    spool.append([Message(f'{{"id": {number}}}'.encode()) for number in range(3)])
+    spool.take([Message(f'{{"id": {number}}}'.encode()) for number in range(3)], Backpressure())
     drained, fresh = Drained(), Drained()
 
     def good() -> DataFrame:
@@ -184,7 +185,7 @@ def test_a_webhooks_messages_are_read_in_batches_once_and_trimmed_below_every_ch
         return frame.filter(f"{REJECTED} IS NULL")
 
     drained.run(good(), tmp_path / "live")
-    spool.append([Message(b'{"id": 3}'), Message(b"no json")])
+    spool.take([Message(b'{"id": 3}'), Message(b"no json")], Backpressure())
     drained.run(good(), tmp_path / "live")
     assert drained.batches == {0: [0, 1], 1: [2], 2: [3]}
     assert drained.end_offset() == {"position": 5}
@@ -193,3 +194,15 @@ def test_a_webhooks_messages_are_read_in_batches_once_and_trimmed_below_every_ch
     assert (spool.oldest(), spool.newest()) == (4, 5)
     fresh.run(good(), tmp_path / "fresh")
     assert fresh.everything == [3]
+
+
+def test_an_import_that_begins_behind_the_newest_begins_behind_what_was_read_before(spark: SparkSession, build: Build, tmp_path: Path):
+    """What it receives at its own start is what it is to read."""
+    config = {"connection": "shop", "columns": [{"name": "id", "type": "long"}], "start": "latest"}
+    built = build("source.webhook", config, mode="stream", bounded=True)
+    spool = Spool(spool_path(built.context.limits.data_dir, built.context.job_uid, "node"))
+    for first, expected in ((0, [0, 1, 2]), (3, [3, 4, 5])):
+        spool.take([Message(f'{{"id": {number}}}'.encode()) for number in range(first, first + 3)], Backpressure())
+        drained = Drained()
+        drained.run(built.node.read(spark, built.context).filter(f"{REJECTED} IS NULL"), tmp_path / f"live{first}")
+        assert drained.everything == expected

@@ -11,7 +11,9 @@ import pytest
 from channels.layers import get_channel_layer
 
 from jobs import broadcast, queue
-from jobs.models import Execution
+from jobs.models import Connection, Execution, Project
+from jobs.nodes.connection_kind import CheckStep
+from jobs.services.connection_health import connection_checked
 from jobs.services.executions import execution_start
 from tests.services.job_rows import job_row, operator
 
@@ -54,6 +56,19 @@ def test_a_committed_event_is_told_with_its_execution() -> None:
     message = json.loads(found["text"])
     assert message["type"] == "execution"
     assert message["execution"]["status"] == "SCHEDULED"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_was_tried_is_told_to_its_project_without_its_settings() -> None:
+    project = Project.objects.get_or_create(slug="default", defaults={"title": "Default"})[0]
+    row = Connection.objects.create(project=project, name="main", kind="mqtt", config={"host": "h"})
+    steps = [CheckStep("name", True, "known"), CheckStep("port", False, "nothing answers")]
+    [found] = heard("overview", lambda: connection_checked(connection=row, steps=steps))
+    assert found["project"] == "default"
+    message = json.loads(found["text"])
+    assert (message["type"], message["connection"]["name"], message["connection"]["test_ok"]) == ("connection", "main", False)
+    assert (message["connection"]["test_step"], message["connection"]["test_message"]) == ("port", "nothing answers")
+    assert "config" not in message["connection"]
 
 
 def test_sending_never_waits_for_redis(settings: Any) -> None:

@@ -1,25 +1,19 @@
 """A Kafka broker for the run: one KRaft node in a temporary folder, its jars fetched once by the Ivy in the PySpark wheel."""
 
 import shutil
-import socket
 import subprocess
 import tempfile
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
 from scripts.fetch_jars import jars_fetch
+from tests.servers.certificate import self_signed
+from tests.servers.ports import free_ports
 from tests.servers.waiting import wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -69,11 +63,11 @@ class KafkaServer:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="pipeline-web-kafka-"))
-        self.plain, self.sasl, self.tls, self.controller = _free_ports(4)
+        self.plain, self.sasl, self.tls, self.controller = free_ports(4)
         self.bootstrap = f"127.0.0.1:{self.plain}"
         self.bootstrap_sasl = f"127.0.0.1:{self.sasl}"
         self.bootstrap_tls = f"127.0.0.1:{self.tls}"
-        self.certificate, self.key = _self_signed()
+        self.certificate, self.key = self_signed()
         self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "KafkaServer":
@@ -120,7 +114,7 @@ class KafkaServer:
 
     def _java(self, main: str) -> list[str]:
         logging = f"-Dlog4j2.configurationFile={(HERE / 'kafka_log4j2.properties').as_uri()}"
-        return ["java", "-Xmx512m", "-XX:+UseSerialGC", logging, "-cp", f"{JARS}/*", main]
+        return ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", logging, "-cp", f"{JARS}/*", main]
 
     def _answers(self) -> bool:
         assert self.process is not None
@@ -130,34 +124,3 @@ class KafkaServer:
             return bool(self.admin.list_topics(timeout=2).brokers)
         except KafkaException:
             return False
-
-
-def _self_signed() -> tuple[str, str]:
-    """A certificate for loopback that is its own authority, and its key."""
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=2))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return made.public_bytes(Encoding.PEM).decode(), secret.decode()
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports

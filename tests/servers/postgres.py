@@ -7,12 +7,13 @@ import os
 import pwd
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from types import TracebackType
+
+from tests.servers.ports import free_ports
 
 PROGRAMS = ("initdb", "postgres", "pg_ctl")
 
@@ -46,7 +47,7 @@ class PostgresServer:
             raise RuntimeError(postgres_missing())
         self.binaries = binaries
         self.folder = Path(tempfile.mkdtemp(prefix="pipeline-web-postgres-"))
-        self.port = _free_port()
+        (self.port,) = free_ports(1)
         self.password = secrets.token_hex(12)
         self.url = f"postgres://pipeline:{self.password}@127.0.0.1:{self.port}/pipeline"
 
@@ -80,12 +81,6 @@ class PostgresServer:
         done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{program} ended with {done.returncode}: {done.stdout}{done.stderr}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def main() -> int:

@@ -116,6 +116,22 @@ def test_a_start_after_completion_begins_a_new_generation() -> None:
     assert fresh(execution).duration_ms is not None
 
 
+@pytest.mark.parametrize(
+    ("node_type", "config"),
+    [("source.rabbitmq", {"connection": "main", "queue": "orders"}), ("source.jdbc", {"table": "orders", "incremental": True})],
+)
+def test_a_source_that_goes_on_is_read_on_after_completion(node_type: str, config: dict[str, Any]) -> None:
+    job = job_row(job_type="BATCH_ROLLER")
+    document = document_with(name=job.job_name, job_type="BATCH_ROLLER")
+    document["nodes"]["numbers"] |= {"type": node_type, "config": {"connection": "main", **config}}
+    execution = running(version_add(job, document))
+    execution_complete(execution_id=execution.execution_id, attempt=execution.attempt, actor="d")
+    following = start(job)
+    assert following.generation == execution.generation
+    execution_cancel(execution=following, user=operator())
+    assert start(job, start_from="beginning").generation != execution.generation
+
+
 @pytest.mark.parametrize("options", [{"parameters": {"floor": 9}}, {"version": 2}], ids=["parameters", "version"])
 def test_a_changed_job_does_not_continue_but_may_begin_anew(options: dict[str, Any]) -> None:
     job = job_row()

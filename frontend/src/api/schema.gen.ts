@@ -1398,6 +1398,37 @@ export interface components {
              */
             project: string;
         };
+        /**
+         * ConnectionHealthOut
+         * @description What was found when a connection was last tried. `jobs_using`: by how many jobs it was used then.
+         */
+        ConnectionHealthOut: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Kind */
+            kind: string;
+            /** Project */
+            project: string;
+            /** Test Time */
+            test_time: string | null;
+            /** Test Ok */
+            test_ok: boolean | null;
+            /** Test Step */
+            test_step: string;
+            /** Test Message */
+            test_message: string;
+            /** Failing Since */
+            failing_since: string | null;
+            /** Jobs Using */
+            jobs_using: number;
+            /**
+             * Update Time
+             * Format: date-time
+             */
+            update_time: string;
+        };
         /** ConnectionKindList */
         ConnectionKindList: {
             /** Results */
@@ -1410,6 +1441,7 @@ export interface components {
          * @description `schema` is the JSON Schema of `config`; `secrets` maps secret fields to their labels.
          *
          *     `secrets_when` maps a secret field to the "field=value" of `config` that needs it; one that is not in it is always needed.
+         *     A kind that is not available says why; no connection of it can be made, changed or tested.
          */
         ConnectionKindOut: {
             /** Kind */
@@ -1430,6 +1462,16 @@ export interface components {
             secrets_when: {
                 [key: string]: string;
             };
+            /**
+             * Available
+             * @default true
+             */
+            available: boolean;
+            /**
+             * Unavailable Reason
+             * @default
+             */
+            unavailable_reason: string;
         };
         /** ConnectionList */
         ConnectionList: {
@@ -1441,6 +1483,9 @@ export interface components {
         /**
          * ConnectionOut
          * @description `secrets` says which secret fields are set, never what they are.
+         *
+         *     `test_*` is what was found at `test_time`, when somebody or the worker last tried it; `test_step` is the step that failed, empty when
+         *     all held, and `failing_since` when the failures began.
          */
         ConnectionOut: {
             /** Id */
@@ -1465,8 +1510,12 @@ export interface components {
             test_time: string | null;
             /** Test Ok */
             test_ok: boolean | null;
+            /** Test Step */
+            test_step: string;
             /** Test Message */
             test_message: string;
+            /** Failing Since */
+            failing_since: string | null;
             /** Used By */
             used_by: string[];
             /**
@@ -1611,6 +1660,8 @@ export interface components {
          *
          *     `error_stack_trace` and `checkpoint_overdue`: null in lists.
          *     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
+         *     `buffer_size`: messages that wait in its sources' own buffers; null where they have none. `backpressure_status`: "", OK, HOLDING
+         *     (nothing more is taken), DROPPING or FAILED; `dropped_records`: messages discarded unread, as the strategy asks.
          *     `resolved` are the settings it runs with; `worker` is the driver, "host:pid", while one holds the lease.
          */
         ExecutionOut: {
@@ -1685,6 +1736,12 @@ export interface components {
             waiting_node_id: string;
             /** Waiting Since */
             waiting_since: string | null;
+            /** Buffer Size */
+            buffer_size: number | null;
+            /** Backpressure Status */
+            backpressure_status: string;
+            /** Dropped Records */
+            dropped_records: number;
             /** Retry Count */
             retry_count: number;
             /** Max Retry Times */
@@ -2050,6 +2107,8 @@ export interface components {
             icon: string;
             /** Ports */
             ports: components["schemas"]["PortOut"][];
+            /** Ports Field */
+            ports_field: string;
             /** Schema */
             schema: {
                 [key: string]: unknown;
@@ -2076,6 +2135,7 @@ export interface components {
          * @description Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one.
          *
          *     `attention` holds the worst 20 of `attention_count`, `lanes` at most 20 of the `lane_count` jobs that ran in the last 24 hours.
+         *     `connections` holds at most 10 of the `connections_failing` connections that jobs use and that failed when last tried.
          *     `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
          */
         OverviewOut: {
@@ -2099,6 +2159,10 @@ export interface components {
             attention: components["schemas"]["AttentionOut"][];
             /** Attention Count */
             attention_count: number;
+            /** Connections */
+            connections: components["schemas"]["ConnectionHealthOut"][];
+            /** Connections Failing */
+            connections_failing: number;
             chart: components["schemas"]["ChartOut"];
             /** Lanes */
             lanes: components["schemas"]["LaneOut"][];
@@ -2731,6 +2795,12 @@ export interface components {
             };
             /** Backlog */
             backlog: number | null;
+            /** Buffer Size */
+            buffer_size: number | null;
+            /** Backpressure Status */
+            backpressure_status: string;
+            /** Dropped */
+            dropped: number;
             /** Watermark */
             watermark: string;
             /** State Rows */
@@ -2815,6 +2885,18 @@ export interface components {
         };
         ExecutionMessage: components["schemas"]["SnapshotMessage"] | components["schemas"]["EventMessage"] | components["schemas"]["MetricsMessage"] | components["schemas"]["PrintedMessage"] | components["schemas"]["ProgressMessage"];
         /**
+         * OverviewConnection
+         * @description A connection was tried.
+         */
+        OverviewConnection: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "connection";
+            connection: components["schemas"]["ConnectionHealthOut"];
+        };
+        /**
          * OverviewExecution
          * @description An execution changed; `number` is the id of the event's row.
          */
@@ -2871,7 +2953,7 @@ export interface components {
             /** Executions */
             executions: components["schemas"]["ExecutionOut"][];
         };
-        OverviewMessage: components["schemas"]["OverviewSnapshot"] | components["schemas"]["OverviewExecution"] | components["schemas"]["OverviewRates"];
+        OverviewMessage: components["schemas"]["OverviewSnapshot"] | components["schemas"]["OverviewExecution"] | components["schemas"]["OverviewRates"] | components["schemas"]["OverviewConnection"];
     };
     responses: never;
     parameters: never;

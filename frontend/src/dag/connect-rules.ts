@@ -1,9 +1,9 @@
 /** Whether two ports may be joined, and if not, why: in words for the person who drags. */
 
-import { isInput, type Catalogue, type DagDocument, type Endpoint, type NodeType, type Port } from './document'
+import { isInput, portsOf, type Catalogue, type DagDocument, type Endpoint, type NodeType, type Port } from './document'
 
 const port = (document: DagDocument, catalogue: Catalogue, [nodeId, name]: Endpoint): Port | undefined =>
-  catalogue.get(document.nodes[nodeId]?.type ?? '')?.ports.find((candidate) => candidate.name === name)
+  portsOf(document.nodes[nodeId], catalogue.get(document.nodes[nodeId]?.type ?? '')).find((candidate) => candidate.name === name)
 
 /** Node ids on a way from `start` to `goal`, both included; null if there is none. */
 export function pathBetween(document: DagDocument, start: string, goal: string): string[] | null {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { catalogue, chain, FILTER, SOURCE, UNION } from './fixtures'
+import { catalogue, chain, FILTER, nodeType, port, SOURCE, UNION } from './fixtures'
 import { connectionRefusal, fittingPort, openRequiredPorts } from './connect-rules'
-import { addNode, connect, defaultConfig, freeId, insertOnEdge, removeElements, topologicalOrder } from './document'
+import { addNode, connect, defaultConfig, drawnPorts, freeId, insertOnEdge, portsOf, removeElements, topologicalOrder } from './document'
 
 describe('changing a document', () => {
   it('gives a new node a free id, a free name and the defaults of its type', () => {
@@ -43,6 +43,25 @@ describe('changing a document', () => {
     expect(topologicalOrder(chain())).toEqual(['a', 'b', 'c'])
     const circle = connect(chain(), ['b', 'out'], ['b', 'in'])
     expect(topologicalOrder(circle).sort()).toEqual(['a', 'b', 'c'])
+  })
+})
+
+describe('ports that a config names', () => {
+  const split = { ...nodeType('flow.split', [port('in', 'input'), port('else', 'output')]), ports_field: 'branches' }
+  const node = (names: unknown[]) => ({ type: 'flow.split', type_version: 1, name: 'Split', config: { branches: names.map((name) => ({ name })) as never } })
+
+  it('stand between the inputs and the other outputs, each once, as soon as they have a name', () => {
+    expect(portsOf(node(['late', '', null, 'late', 'else', 'early']), split).map((one) => one.name)).toEqual(['in', 'late', 'early', 'else'])
+    expect(portsOf({ ...node([]), config: { branches: 'no list' } }, split).map((one) => one.name)).toEqual(['in', 'else'])
+  })
+
+  it('may be joined, and one that is gone is drawn while an edge begins there', () => {
+    const known = new Map([...catalogue, ['flow.split', split]])
+    const drawn = { ...chain(), nodes: { ...chain().nodes, s: node(['late']) } }
+    const free = removeElements(drawn, [], Object.keys(drawn.edges))
+    expect(connectionRefusal(free, known, ['s', 'late'], ['b', 'in'])).toBeNull()
+    expect(connectionRefusal(free, known, ['s', 'gone'], ['b', 'in'])?.reason).toBe('unknown')
+    expect(drawnPorts(node(['late']), split, new Set(['in', 'gone'])).map((one) => one.name)).toEqual(['in', 'late', 'else', 'gone'])
   })
 })
 

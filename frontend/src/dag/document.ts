@@ -62,6 +62,8 @@ export interface NodeType {
   help: string
   icon: string
   ports: Port[]
+  /** A list in the config: the `name` of each of its rows is one more output port. */
+  ports_field: string
   schema: Record<string, unknown>
   job_types: string[]
   connection_kinds: string[]
@@ -94,6 +96,28 @@ export interface Column {
 export type Schemas = Record<string, Record<string, Column[]>>
 
 export const isInput = (port: Port) => port.kind === 'input' || port.kind === 'reference'
+
+/** The ports of a node as its config stands: those that its rows name come before the other outputs. */
+export function portsOf(node: DagNode | undefined, type: NodeType | undefined): Port[] {
+  if (!type?.ports_field) return type?.ports ?? []
+  const rows = node?.config[type.ports_field]
+  const declared = new Set(type.ports.map((port) => port.name))
+  const names = (Array.isArray(rows) ? rows : []).map((row: unknown) => (row as { name?: unknown } | null)?.name)
+  const named = new Set(names.filter((name): name is string => typeof name === 'string' && name !== '' && !declared.has(name)))
+  return [
+    ...type.ports.filter(isInput),
+    ...[...named].map((name): Port => ({ name, kind: 'output', required: false, many: false })),
+    ...type.ports.filter((port) => !isInput(port)),
+  ]
+}
+
+/** `portsOf`, and those that are gone from the config while an edge still begins there: it has to be seen to be mended. */
+export function drawnPorts(node: DagNode, type: NodeType | undefined, connected: ReadonlySet<string>): Port[] {
+  const ports = portsOf(node, type)
+  if (!type?.ports_field) return ports
+  const gone = [...connected].filter((name) => !ports.some((port) => port.name === name))
+  return [...ports, ...gone.map((name): Port => ({ name, kind: 'output', required: false, many: false }))]
+}
 
 export const familyOf = (type: string): Family => {
   const family = type.split('.')[0]

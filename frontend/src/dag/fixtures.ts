@@ -1,6 +1,6 @@
 import type { Catalogue, DagDocument, NodeType, Port } from './document'
 
-const port = (name: string, kind: Port['kind'], many = false): Port => ({ name, kind, required: kind !== 'errors', many })
+export const port = (name: string, kind: Port['kind'], many = false): Port => ({ name, kind, required: kind !== 'errors', many })
 
 export const nodeType = (type: string, ports: Port[], schema: Record<string, unknown> = {}): NodeType => ({
   type,
@@ -10,6 +10,7 @@ export const nodeType = (type: string, ports: Port[], schema: Record<string, unk
   help: '',
   icon: 'file',
   ports,
+  ports_field: '',
   schema,
   job_types: ['STREAMING'],
   connection_kinds: [],

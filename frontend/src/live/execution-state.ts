@@ -104,5 +104,8 @@ function withTotals(execution: Execution, sample: MetricsMessage): Execution {
     processed_records: Math.max(execution.processed_records, sample.rows_in),
     written_records: Math.max(execution.written_records, sample.rows_out),
     failed_records: Math.max(execution.failed_records, sample.rows_rejected),
+    dropped_records: Math.max(execution.dropped_records, sample.dropped),
+    buffer_size: sample.buffer_size,
+    backpressure_status: sample.backpressure_status,
   }
 }

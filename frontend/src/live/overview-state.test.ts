@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { execution } from './builders'
+import { connectionHealth, execution } from './builders'
 import { applyOverviewMessage, emptyOverview } from './overview-state'
 
 it('a snapshot replaces what was known', () => {
@@ -14,4 +14,14 @@ it('an older word about an execution does not undo a newer one', () => {
   const state = applyOverviewMessage(before, { type: 'execution', number: 7, execution: execution({ seq: 4, status: 'RUNNING' }) })
   expect(state.executions.e1?.status).toBe('COMPLETED')
   expect(state.number).toBe(8)
+})
+
+it('a connection that begins to fail or works again is a turn, and another try with the same end is none', () => {
+  const heard = [true, true, false, false, true].reduce(
+    (state, test_ok) => applyOverviewMessage(state, { type: 'connection', connection: connectionHealth({ test_ok }) }),
+    emptyOverview,
+  )
+  expect(heard.turns).toBe(2)
+  expect(heard.connections[1]?.test_ok).toBe(true)
+  expect(applyOverviewMessage(emptyOverview, { type: 'connection', connection: connectionHealth({ test_ok: false }) }).turns).toBe(1)
 })

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import { useStore } from 'zustand'
-import type { Execution } from '../api/types'
+import type { Connection, Execution } from '../api/types'
 import { newerOf } from '../live/confirmation'
 import { overviewStore } from '../live/overview-stream'
 import type { OverviewState } from '../live/overview-state'
@@ -34,13 +34,21 @@ export function useHeard(listed: Execution): Execution {
   return heard ? newerOf(heard, listed) : listed
 }
 
+/** A connection with what was heard of it since the list was read; what was found before it was changed counts no more. */
+export function useHeardConnection(listed: Connection): Connection {
+  const heard = useStore(overviewStore, (overview) => overview.state.connections[listed.id])
+  if (!heard?.test_time || heard.update_time < listed.update_time || (listed.test_time && listed.test_time > heard.test_time)) return listed
+  const { test_time, test_ok, test_step, test_message, failing_since } = heard
+  return { ...listed, test_time, test_ok, test_step, test_message, failing_since }
+}
+
 export const useRates = (executionId: string | undefined) => useStore(overviewStore, (overview) => (executionId ? overview.state.rates[executionId] : undefined))
 
 const CALM_MS = 1_500
 
-/** Reads a list anew once executions have changed, at most every second and a half. */
+/** Reads a list anew once executions have changed, or connections begun or ended to fail, at most every second and a half. */
 export function useRefetchOnChange(refetch: () => void): void {
-  const number = useStore(overviewStore, (overview) => overview.state.number)
+  const number = useStore(overviewStore, (overview) => overview.state.number + overview.state.turns)
   const latest = useRef(refetch)
   const seen = useRef(number)
   useEffect(() => {

@@ -20,11 +20,11 @@ from rich.console import Console
 from jobs.dag.document import DagDocument, parse_document
 from jobs.dag.importing import import_document
 from jobs.dag.problems import Problem, errors_in
+from jobs.driver.spark import spark_start
 from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Locations, Plan
 from jobs.engine.runner import Run
-from jobs.engine.session import SessionOptions, jars_in, session_build
 from jobs.engine.terminal import Display
 from jobs.engine.validation import analyse
 from jobs.nodes.base import ConnectionSettings, Limits
@@ -64,11 +64,7 @@ def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
         return _problems_told(console, problems)
     with console.status("starting Spark"):
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pipeline-web-")))
-        spark = session_build(
-            SessionOptions(
-                master=settings.SPARK_MASTER, jars=jars_in(settings.SPARK_JARS_DIR), memory=settings.SPARK_DRIVER_MEMORY, local_dir=folder
-            )
-        )
+        spark = spark_start(folder, memory=settings.SPARK_DRIVER_MEMORY)
         stack.callback(spark.stop)
         # Whatever ends the run is told in one sentence; Spark would add pages about the same.
         spark.sparkContext.setLogLevel("ERROR" if options["traceback"] else "OFF")

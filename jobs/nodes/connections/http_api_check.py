@@ -23,17 +23,27 @@ _SILENT_SECONDS = 3.0
 
 def api_check(settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
     """Name, port, TLS (of https), sign-in, path; stops at the first that fails. At the base address any page or none may be."""
-    steps: list[CheckStep] = []
     with HttpApi(settings, limits, attempts=1, timeout_seconds=_SECONDS) as api:
-        for name, attempt in _Check(HttpApiSettings.model_validate(settings.config), limits, api).steps():
-            started = time.monotonic()
-            try:
-                message, ok = attempt(), True
-            except (OSError, ValueError, NodeError) as error:
-                message, ok = str(error), False
-            steps.append(CheckStep(name, ok, message, round((time.monotonic() - started) * 1000)))
-            if not ok:
-                break
+        return _tried(_Check(HttpApiSettings.model_validate(settings.config), limits, api).steps())
+
+
+def address_check(settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
+    """Name, port, TLS (of https) without a request."""
+    with HttpApi(settings, limits, attempts=1, timeout_seconds=_SECONDS) as api:
+        return _tried(_Check(HttpApiSettings.model_validate(settings.config), limits, api).line_steps())
+
+
+def _tried(attempts: Iterator[tuple[str, Callable[[], str]]]) -> list[CheckStep]:
+    steps: list[CheckStep] = []
+    for name, attempt in attempts:
+        started = time.monotonic()
+        try:
+            message, ok = attempt(), True
+        except (OSError, ValueError, NodeError) as error:
+            message, ok = str(error), False
+        steps.append(CheckStep(name, ok, message, round((time.monotonic() - started) * 1000)))
+        if not ok:
+            break
     return steps
 
 
@@ -65,11 +75,14 @@ class _Check:
         self._status = 0
         self._unanswered: NodeError | None = None
 
-    def steps(self) -> Iterator[tuple[str, Callable[[], str]]]:
+    def line_steps(self) -> Iterator[tuple[str, Callable[[], str]]]:
         yield "name", self._name
         yield "port", self._reached
         if self._secure:
             yield "TLS", self._encrypted
+
+    def steps(self) -> Iterator[tuple[str, Callable[[], str]]]:
+        yield from self.line_steps()
         yield "sign-in", self._signed_in
         yield "path", self._answered
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import ConnectionSettings, NodeError
@@ -82,6 +82,22 @@ class KafkaAdmin:
             told = refused[0].error.str()
             raise NodeError(f'moving group {group} of "{self._name}": {told}; does something else consume in this group?')
 
+    def ends(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        """(topic, partition) → the offset that its next message gets; a partition that does not exist any more is left out."""
+        from confluent_kafka import KafkaException, TopicPartition
+        from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # its own documentation imports it from there
+
+        newest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        asked = self.client.list_offsets({TopicPartition(*place): newest for place in places}, request_timeout=self._seconds)
+        found = {}
+        for place, future in asked.items():
+            try:
+                found[place.topic, place.partition] = future.result(self._seconds).offset
+            except KafkaException as error:
+                if not _is_gone(error):
+                    raise self._refusal(error) from None
+        return found
+
     def _refusal(self, error: Exception) -> NodeError:
         """The client says "timed out" last; what it heard before tells why."""
         from confluent_kafka import KafkaError
@@ -99,6 +115,12 @@ class KafkaAdmin:
                 )
         told = self._heard[-1].str() if self._heard else str(error.args[0].str() if error.args else error)
         return NodeError(f"{where}: no broker answers as it should ({told}); check that it runs, and the security of its port")
+
+
+def _is_gone(error: Exception) -> bool:
+    from confluent_kafka import KafkaError
+
+    return error.args[0].code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
 
 
 def _values(consumer: Consumer, partitions: int, *, deadline: float) -> Iterator[str]:

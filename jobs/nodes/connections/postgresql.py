@@ -7,13 +7,15 @@ import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind
+from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
+from jobs.nodes.durable_text import text_place
 from jobs.nodes.form import hints
 
 if TYPE_CHECKING:
@@ -25,29 +27,14 @@ _IDLE_IN_TRANSACTION_MS = 10_000
 
 
 class PostgresqlSettings(base.Config):
-    host: str = Field(
-        pattern=r"^[A-Za-z0-9]([A-Za-z0-9._:-]{0,252}[A-Za-z0-9])?$",
-        description="Name or address of the server.",
-        examples=["db.example.com", "127.0.0.1"],
-        json_schema_extra=hints(allowed="a server's name or address, without http:// and without the port"),
-    )
+    host: str = host_field("db.example.com")
     port: int = Field(5432, ge=1, le=65535, description="Port of the server.", examples=[5432])
     database: str = Field(
         min_length=1, max_length=63, pattern=r"^[^\x00-\x1f]+$", description="Name of the database.", examples=["warehouse"]
     )
     user: str = Field(min_length=1, max_length=63, pattern=r"^[^\x00-\x1f]+$", description="Who signs in.", examples=["pipeline"])
-    tls: Literal["disable", "prefer", "require", "verify-ca", "verify-full"] = Field(
-        "prefer",
-        description="Whether the line is encrypted, and how much of the server's certificate is checked.",
-        examples=["verify-full"],
-    )
-    certificate_authority: str = Field(
-        "",
-        max_length=100_000,
-        description="The PEM certificates that the server's is checked against; empty takes the usual ones.",
-        examples=["-----BEGIN CERTIFICATE-----"],
-        json_schema_extra=hints("textarea", advanced=True),
-    )
+    tls: TlsMode = tls_mode_field()
+    certificate_authority: str = certificate_field()
     statement_timeout_seconds: int = Field(
         0,
         ge=0,
@@ -138,10 +125,7 @@ def _tls_arguments(typed: PostgresqlSettings, limits: Limits) -> dict[str, str]:
     digest = hashlib.sha256(typed.certificate_authority.encode()).hexdigest()[:32]
     path = Path(limits.data_dir) / "certificates" / f"{digest}.pem"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_text(typed.certificate_authority, encoding="utf-8")
-        part.replace(path)
+        text_place(path, typed.certificate_authority)
     return {"sslmode": typed.tls, "sslrootcert": str(path.resolve())}
 
 

@@ -75,14 +75,21 @@ def sqlite_path(settings: ConnectionSettings, limits: Limits) -> Path:
 
 
 def sqlite_open(settings: ConnectionSettings, limits: Limits, *, read_only: bool = False) -> sqlite3.Connection:
-    """A connection in manual transaction mode. Writing uses WAL, so that readers never wait."""
+    """A connection in manual transaction mode. Writing uses WAL, so that readers never wait. No statement opens another file on it."""
     path = sqlite_path(settings, limits)
     seconds = SqliteSettings.model_validate(settings.config).busy_timeout_seconds
     if read_only:
-        return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=seconds, isolation_level=None, check_same_thread=False)
+        uri = f"{path.as_uri()}?mode=ro"
+        return _confined(sqlite3.connect(uri, uri=True, timeout=seconds, isolation_level=None, check_same_thread=False))
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=seconds, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode=WAL")
+    return _confined(connection)
+
+
+def _confined(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """People write SQL of their own: ATTACH and VACUUM INTO would lead it out of the allowed folders."""
+    connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK)
     return connection
 
 

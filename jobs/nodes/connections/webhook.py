@@ -18,7 +18,9 @@ _HEADER = r"^[A-Za-z0-9-]+$"
 _HEADER_WORDS = "a header's name: letters, digits and hyphens"
 
 
-class WebhookSettings(base.Config):
+class WebhookProof(base.Config):
+    """What both ends of a webhook have to agree on, besides the secret."""
+
     proof: Literal["signature", "token"] = Field(
         "signature",
         description="A signature is made of each message with the secret (HMAC, SHA-256, hexadecimal); a token is the secret itself.",
@@ -42,6 +44,10 @@ class WebhookSettings(base.Config):
     )
 
 
+class WebhookSettings(WebhookProof):
+    pass
+
+
 class WebhookConnection(ConnectionKind):
     kind = "webhook"
     title = "Webhook sender"
@@ -61,6 +67,10 @@ def is_proven(settings: ConnectionSettings, header: str, body: bytes) -> bool:
     if not secret or not header:
         return False
     given = header.removeprefix("sha256=").removeprefix("Bearer ").strip().encode()
-    is_token = WebhookSettings.model_validate(settings.config).proof == "token"
-    expected = secret if is_token else hmac.new(secret, body, sha256).hexdigest().encode()
-    return hmac.compare_digest(given, expected)
+    typed = WebhookSettings.model_validate(settings.config)
+    return hmac.compare_digest(given, proof_of(typed, secret, body).encode("utf-8", "surrogateescape"))
+
+
+def proof_of(typed: WebhookProof, secret: bytes, body: bytes) -> str:
+    """What proves `body`: its HMAC-SHA-256 in hexadecimal, or the secret itself."""
+    return secret.decode("utf-8", "surrogateescape") if typed.proof == "token" else hmac.new(secret, body, sha256).hexdigest()

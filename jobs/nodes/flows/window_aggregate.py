@@ -3,46 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
-from jobs.nodes.base import Flow, NodeContext, NodeError
-from jobs.nodes.columns import column, require_columns
+from jobs.nodes.aggregates import Aggregate, aggregated
+from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.columns import column, require_columns, require_timestamp
+from jobs.nodes.duration_fields import Duration, Span
 from jobs.nodes.form import ColumnName, hints
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-Function = Literal["count", "sum", "min", "max", "avg", "count_distinct"]
 WINDOW_COLUMNS = ("window_start", "window_end")
-
-
-def _duration(text: str) -> str:
-    duration_ms(text)
-    return text
-
-
-def _longer_than_nothing(text: str) -> str:
-    if duration_ms(text) == 0:
-        raise ValueError("must be longer than nothing")
-    return text
-
-
-class Aggregate(base.Config):
-    name: ColumnName = Field(description="The column that comes out.", examples=["flights"])
-    function: Function = Field("count", description="How rows become one value; count_distinct is exact to about 2 %.", examples=["avg"])
-    column: str = Field(
-        "", description="The column to aggregate; empty counts rows.", examples=["dep_delay"], json_schema_extra=hints("column")
-    )
-
-    @model_validator(mode="after")
-    def _only_count_goes_without_column(self) -> Aggregate:
-        if not self.column and self.function != "count":
-            raise ValueError(f"{self.function} needs a column")
-        return self
 
 
 class WindowAggregateConfig(base.Config):
@@ -51,13 +27,24 @@ class WindowAggregateConfig(base.Config):
         examples=["departed_at"],
         json_schema_extra=hints("column"),
     )
-    window: Annotated[str, AfterValidator(_longer_than_nothing)] = Field(
+    kind: Literal["tumbling", "sliding", "session"] = Field(
+        "tumbling",
+        description="Windows that follow one another, that overlap, or that last as long as rows of a group keep coming.",
+        examples=["tumbling"],
+    )
+    window: Span = Field(
         "1 h",
-        description="Length of a window; windows follow one another without overlap.",
+        description="Length of a window; a session ends when so long no row came.",
         examples=["1 min", "1 h"],
         json_schema_extra=hints("duration"),
     )
-    late: Annotated[str, AfterValidator(_duration)] = Field(
+    slide: Span = Field(
+        "10 min",
+        description="A window begins every so often; each row is in all that are open at its time.",
+        examples=["10 min"],
+        json_schema_extra=hints("duration", when="kind=sliding"),
+    )
+    late: Duration = Field(
         "0s",
         description="How far behind the newest row a row may come; a later one is left out once its window closed.",
         examples=["10 min"],
@@ -78,6 +65,16 @@ class WindowAggregateConfig(base.Config):
         description="On close a window comes out once, when no row can change it any more; on update each time it changed.",
         examples=["update", "close"],
     )
+
+    @model_validator(mode="after")
+    def _kind_is_possible(self) -> WindowAggregateConfig:
+        if self.kind == "sliding" and duration_ms(self.slide) > duration_ms(self.window):
+            raise ValueError("windows that begin further apart than they are long leave rows out: shorten the slide")
+        if self.kind == "session" and not self.group_by:
+            raise ValueError("a session belongs to somebody: name the columns to group by")
+        if self.kind == "session" and self.emit == "update":
+            raise ValueError("a session can only come out when it is over: let it emit on close")
+        return self
 
     @model_validator(mode="after")
     def _each_output_once(self) -> WindowAggregateConfig:
@@ -110,46 +107,35 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
         (frame,) = frames["in"]
         config = context.config
         _check(frame, config)
-        windows = F.window(column(config.time_column), f"{duration_ms(config.window)} milliseconds").alias("__window")
-        grouped = frame.withWatermark(config.time_column, f"{duration_ms(config.late)} milliseconds").groupBy(
-            windows, *(column(name) for name in config.group_by)
+        grouped = frame.withWatermark(config.time_column, _span(config.late)).groupBy(
+            _windows(config).alias("__window"), *(column(name) for name in config.group_by)
         )
-        aggregated = grouped.agg(*(_aggregated(aggregate).alias(aggregate.name) for aggregate in config.aggregates))
+        time = column(config.time_column)
+        values = grouped.agg(*(aggregated(aggregate, time).alias(aggregate.name) for aggregate in config.aggregates))
         bounds = [F.col("__window.start").alias("window_start"), F.col("__window.end").alias("window_end")]
         names = [*config.group_by, *(aggregate.name for aggregate in config.aggregates)]
-        return aggregated.select(*bounds, *(column(name) for name in names))
+        return values.select(*bounds, *(column(name) for name in names))
+
+
+def _span(text: str) -> str:
+    return f"{duration_ms(text)} milliseconds"
+
+
+def _windows(config: WindowAggregateConfig) -> Column:
+    from pyspark.sql import functions as F
+
+    time, length = column(config.time_column), _span(config.window)
+    match config.kind:
+        case "tumbling":
+            return F.window(time, length)
+        case "sliding":
+            return F.window(time, length, _span(config.slide))
+        case "session":
+            return F.session_window(time, length)
 
 
 def _check(frame: DataFrame, config: WindowAggregateConfig) -> None:
     require_columns(frame, [config.time_column], "time_column")
     require_columns(frame, config.group_by, "group_by")
     require_columns(frame, [aggregate.column for aggregate in config.aggregates if aggregate.column], "aggregates")
-    declared = {name.lower(): declared for name, declared in frame.dtypes}[config.time_column.lower()]
-    if not declared.startswith("timestamp"):
-        raise NodeError(
-            f"the time column {config.time_column} is {declared}; make it a timestamp before, such as to_timestamp({config.time_column})",
-            permanent=True,
-            kind="user",
-            field="time_column",
-        )
-
-
-def _aggregated(aggregate: Aggregate) -> Column:
-    from pyspark.sql import functions as F
-
-    if not aggregate.column:
-        return F.count(F.lit(1))
-    taken = column(aggregate.column)
-    match aggregate.function:
-        case "count":
-            return F.count(taken)
-        case "sum":
-            return F.sum(taken)
-        case "min":
-            return F.min(taken)
-        case "max":
-            return F.max(taken)
-        case "avg":
-            return F.avg(taken)
-        case "count_distinct":
-            return F.approx_count_distinct(taken, 0.02)
+    require_timestamp(frame, config.time_column, "time_column")

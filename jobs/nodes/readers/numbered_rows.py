@@ -14,12 +14,13 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from jobs.nodes.fake_fields import FakeRows, fake_ddl
 from jobs.nodes.sources.generator import GeneratorConfig
 
 SCHEMA = "id bigint, time timestamp, key string, value double"
 KEYS = np.array(["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett"])
+_NAMES = ("id", "time", "key", "value")
 _ARROW_ROWS = 50_000
-_ARROW_SCHEMA = pa.schema([("id", pa.int64()), ("time", pa.timestamp("us", tz="UTC")), ("key", pa.string()), ("value", pa.float64())])
 
 
 @dataclass
@@ -36,7 +37,7 @@ class NumberedRows(DataSource):
         return "pipeline_numbered_rows"
 
     def schema(self) -> str:
-        return SCHEMA
+        return columns_ddl(self._config())
 
     def reader(self, schema: StructType) -> DataSourceReader:
         return NumberedRowsReader(self._config(), self._slots())
@@ -118,17 +119,22 @@ class NumberedRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableN
         return _record_batches(partition, self._config)
 
 
+def columns_ddl(config: GeneratorConfig) -> str:
+    return SCHEMA + fake_ddl(config.fields)
+
+
 def _split(first: int, last: int, slots: int) -> list[NumberRange]:
     size = max(-(-(last - first) // slots), 1000)
     return [NumberRange(at, min(at + size, last)) for at in range(first, last, size)]
 
 
 def _record_batches(partition: NumberRange, config: GeneratorConfig) -> Iterator[pa.RecordBatch]:
+    fake = FakeRows(config.fields, config.locale) if config.fields else None
     for at in range(partition.first, partition.last, _ARROW_ROWS):
-        yield _rows(np.arange(at, min(at + _ARROW_ROWS, partition.last), dtype=np.int64), config)
+        yield _rows(np.arange(at, min(at + _ARROW_ROWS, partition.last), dtype=np.int64), config, fake)
 
 
-def _rows(ids: np.ndarray[Any, np.dtype[np.int64]], config: GeneratorConfig) -> pa.RecordBatch:
+def _rows(ids: np.ndarray[Any, np.dtype[np.int64]], config: GeneratorConfig, fake: FakeRows | None) -> pa.RecordBatch:
     start = config.start_time if config.start_time.tzinfo else config.start_time.replace(tzinfo=UTC)
     start_us = round((start - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1_000_000)
     mixed = _mixed(ids.astype(np.uint64), config.seed)
@@ -138,7 +144,8 @@ def _rows(ids: np.ndarray[Any, np.dtype[np.int64]], config: GeneratorConfig) -> 
         pa.array(KEYS[(mixed % np.uint64(len(KEYS))).astype(np.int64)], pa.string()),
         pa.array((mixed >> np.uint64(40)).astype(np.float64) * (100.0 / (1 << 24))),
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
+    more = fake.columns(mixed.tolist()) if fake else []
+    return pa.RecordBatch.from_arrays([*columns, *more], names=[*_NAMES, *(field.name for field in config.fields)])
 
 
 def _mixed(numbers: np.ndarray[Any, np.dtype[np.uint64]], seed: int) -> np.ndarray[Any, np.dtype[np.uint64]]:

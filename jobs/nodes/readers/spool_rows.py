@@ -37,7 +37,7 @@ class Positions(InputPartition):
 
 
 class SpoolRows(DataSource):
-    """Options: `path` of the spool, `rows` of a batch at most, `start` ("earliest" or "latest"), `slots` tasks."""
+    """Options: `path` of the spool, `rows` of a batch at most, `start` ("earliest", "latest" or "unread"), `slots` tasks."""
 
     @classmethod
     def name(cls) -> str:
@@ -79,9 +79,12 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._start = start
         self._slots = slots
         self._end: int | None = None
+        self._planned: tuple[int, int] | None = None
 
     def initialOffset(self) -> dict[str, Any]:
-        return {"position": self._spool.newest() if self._start == "latest" else self._spool.oldest() - 1}
+        """Spark asks for it more than once before the first batch: what is planned meanwhile must not move it."""
+        starts = {"latest": self._spool.newest, "unread": self._spool.last_read}
+        return {"position": starts[self._start]() if self._start in starts else self._spool.oldest() - 1}
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self._rows)
@@ -92,7 +95,16 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         most = limit.max_rows if isinstance(limit, ReadMaxRows) else self._rows
         newest = self._spool.newest() if self._end is None else self._end
-        return {"position": max(int(start["position"]), min(newest, int(start["position"]) + most))}
+        after = int(start["position"])
+        upto = max(after, min(newest, self._spool.first_behind(after) - 1 + most))
+        self._plan(after, upto)
+        return {"position": upto}
+
+    def _plan(self, after: int, upto: int) -> None:
+        """Before Spark notes the end of the batch: from now on nothing of it is discarded."""
+        if self._planned != (after, upto):
+            self._spool.plan(after, upto)
+            self._planned = (after, upto)
 
     def reportLatestOffset(self) -> dict[str, Any]:
         """For the figure of what waits."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -62,6 +63,16 @@ class _Table:
         roots = tuple(Path(root) for root in self._settings["file_roots"])
         return dialect_for(connection, Limits(file_roots=roots, data_dir=Path(self._settings["data_dir"])), self.config)
 
+    def parts(self, chunk: Chunk, rows: int | None = None) -> list[Chunk]:
+        """What the tasks read, each its part."""
+        wanted = self.config.partitions
+        if wanted <= 1:
+            return [chunk]
+        dialect = self.dialect()
+        with carried_out(self.node_id), dialect.cursor() as cursor:
+            dialect.columns(cursor)  # tells the key's type
+            return dialect.split(cursor, chunk, dialect.count(cursor, chunk) if rows is None else rows, wanted)
+
     def record_batches(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         arrow_schema = to_arrow_schema(self._schema, timezone="UTC")
         dialect = self.dialect()
@@ -91,26 +102,32 @@ def _converted(row: Sequence[Any], columns: Sequence[ReadColumn]) -> tuple[Any, 
 
 
 class TableRowsReader(DataSourceReader):
-    """All rows by one task, in one state of the data."""
+    """All rows; by one task they are of one state of the data, several each look for themselves."""
 
     def __init__(self, options: dict[str, str], schema: StructType) -> None:
         self._options = options
         self._schema = schema
 
     def partitions(self) -> Sequence[InputPartition]:
-        return [ChunkPartition(Chunk())]
+        return [ChunkPartition(part) for part in _Table(self._options, self._schema).parts(Chunk())]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return _Table(self._options, self._schema).record_batches(Chunk())
+        assert isinstance(partition, ChunkPartition)
+        return _Table(self._options, self._schema).record_batches(partition.chunk)
 
 
 class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Chunks by key: offset `{"key", "rows", "total"}`; without a key one chunk: `{"whole": 0 or 1}`. Each chunk is read by one task."""
+    """Chunks by key: offset `{"key", "rows", "progress"}`; without a key one chunk: `{"whole": 0 or 1}`.
+
+    No key is read before it was seen to be the largest for `late_rows_seconds`, so that rows with smaller ones had time to come in.
+    """
 
     def __init__(self, options: dict[str, str], schema: StructType) -> None:
         self._options = options
         self._schema = schema
         self._ceiling: Any = None
+        #: When which key was the largest, by a clock that never goes back; since the newest that is old enough.
+        self._largest: list[tuple[float, Any]] = []
         self._total: int | None = None
 
     def initialOffset(self) -> dict[str, Any]:
@@ -125,7 +142,9 @@ class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         if table.config.key_column:
             dialect = table.dialect()
             with carried_out(table.node_id), dialect.cursor() as cursor:
+                dialect.columns(cursor)  # tells the key's type
                 self._ceiling = dialect.last_key(cursor)
+            time.sleep(table.config.late_rows_seconds)
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         table = self._table()
@@ -134,6 +153,8 @@ class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         dialect = table.dialect()
         with carried_out(table.node_id), dialect.cursor() as cursor:
             dialect.columns(cursor)  # tells the key's type
+            if not table.bounded and table.config.late_rows_seconds and not self._rise(dialect.last_key(cursor), table.config):
+                return start
             chunk = Chunk(start["key"], self._ceiling)
             end = dialect.chunk_end(cursor, chunk, table.config.rows_per_batch)
             if end is None:
@@ -143,10 +164,23 @@ class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             rows = int(start["rows"]) + dialect.count(cursor, Chunk(start["key"], end))
         return {"key": end, "rows": rows, "progress": {"done": rows, "total": self._total, "unit": "rows"}}
 
+    def _rise(self, largest: Any, config: JdbcSourceConfig) -> bool:
+        """Whether there is a ceiling: the newest largest key that was seen long enough ago."""
+        now = time.monotonic()
+        self._largest.append((now, largest))
+        old_enough = [seen for seen in self._largest if seen[0] <= now - config.late_rows_seconds]
+        if old_enough:
+            self._ceiling = old_enough[-1][1]
+            self._largest = self._largest[len(old_enough) - 1 :]
+        return self._ceiling is not None
+
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         if "whole" in end:
             return [ChunkPartition(Chunk())] if start["whole"] < end["whole"] else []
-        return [] if start["key"] == end["key"] else [ChunkPartition(Chunk(start["key"], end["key"]))]
+        if start["key"] == end["key"]:
+            return []
+        rows = int(end["rows"]) - int(start["rows"])
+        return [ChunkPartition(part) for part in self._table().parts(Chunk(start["key"], end["key"]), rows)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, ChunkPartition)

@@ -19,6 +19,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from jobs.nodes.base import NodeError, SinkFenced
+from jobs.nodes.durable_text import text_place
 
 _LOCK_PATIENCE_SECONDS = 30.0
 _MANIFESTS_KEPT = 100
@@ -62,7 +63,7 @@ class FolderLedger:
         self._folder.mkdir(parents=True, exist_ok=True)
         with self._locked():
             self._refuse_if_fenced(attempt, newer_only=True)
-            _write_durably(self._node_folder / "fence.json", {"generation": self.generation, "attempt": attempt})
+            text_place(self._node_folder / "fence.json", json.dumps({"generation": self.generation, "attempt": attempt}))
         for folder in self._folder.glob("*-*"):
             manifest = self._folder / f"{folder.name.rsplit('-', 1)[0]}.json"
             if not manifest.exists():
@@ -76,7 +77,7 @@ class FolderLedger:
 
     def file_prefix(self, batch_id: int) -> str:
         """Start of the names of this batch's files: tells generation, node and batch, and never meets another's."""
-        return f"part-{self.generation.replace('-', '')[:12] or 'g'}-{self.node_id}-{batch_id:08d}"
+        return batch_file_prefix(self.generation, self.node_id, batch_id)
 
     def visible_files(self) -> tuple[str, ...]:
         """Every file that a reader of the target sees now."""
@@ -95,7 +96,7 @@ class FolderLedger:
     def claim(self, batch_id: int, attempt: int, files: BatchFiles) -> bool:
         """Make `files` the batch, all or none; False when another attempt's already are. The winner's are in place afterwards."""
         draft = self._folder / f".{batch_id}-{uuid4().hex}"
-        _write_durably(draft, asdict(files))
+        text_place(draft, json.dumps(asdict(files)))
         try:
             with self._locked():
                 self._refuse_if_fenced(attempt)
@@ -160,15 +161,10 @@ class FolderLedger:
             yield
 
 
+def batch_file_prefix(generation: str, node_id: str, batch_id: int) -> str:
+    return f"part-{generation.replace('-', '')[:12] or 'g'}-{node_id}-{batch_id:08d}"
+
+
 def _suffix(name: str) -> str:
     """`.snappy.parquet` of Spark's `part-00000-<uuid>.c000.snappy.parquet`."""
     return "." + name.split(".c000.", 1)[1] if ".c000." in name else "".join(Path(name).suffixes[-2:])
-
-
-def _write_durably(path: Path, content: dict[str, object]) -> None:
-    part = path.with_name(f".{path.name}.{uuid4().hex}")
-    with part.open("w", encoding="utf-8") as handle:
-        json.dump(content, handle)
-        handle.flush()
-        os.fsync(handle.fileno())
-    os.replace(part, path)

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.base import Batch, ConnectionSettings, Limits, NodeContext, Written
+from jobs.nodes.columns import column
 from jobs.nodes.http_client import HttpApi
+from jobs.nodes.http_messages import HttpRequest, Refused
 from jobs.nodes.sinks.http_api import HttpApiSinkConfig
 from jobs.nodes.sinks.http_requests import Requests, Row, Unfit
+from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally, sent_by_tasks
 from jobs.nodes.worker_errors import carried_out
 
-#: One row with the counts, then rejected rows with their reason.
-RESULT = "sent long, rejected long, reason string, row string"
-_ROW_CHARACTERS = 10_000
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
@@ -29,28 +32,14 @@ class Outcome:
     reason: str = ""
 
 
-@dataclass
-class Tally:
-    """Counts of a task. Of what was rejected it keeps `samples` rows."""
+class Receiver(Protocol):
+    """One who wants each request proven by its body, and whose refusal may be meant for all of them. Goes to the tasks by value."""
 
-    samples: int
-    sent: int = 0
-    rejected: int = 0
-    kept: list[tuple[str, str]] = field(default_factory=list)
+    def proving(self, request: HttpRequest) -> HttpRequest:
+        """The request with what proves it."""
 
-    def add(self, outcome: Outcome) -> None:
-        if not outcome.reason:
-            self.sent += len(outcome.rows)
-            return
-        self.rejected += len(outcome.rows)
-        room = self.samples - len(self.kept)
-        self.kept += [(outcome.reason, row.text[:_ROW_CHARACTERS]) for row in outcome.rows[:room]]
-
-    def as_batch(self) -> pa.RecordBatch:
-        rows = [(self.sent, self.rejected, None, None), *((0, 0, reason, row) for reason, row in self.kept)]
-        types = (pa.int64(), pa.int64(), pa.string(), pa.string())
-        columns = [pa.array(values, kind) for values, kind in zip(zip(*rows, strict=True), types, strict=True)]
-        return pa.RecordBatch.from_arrays(columns, names=["sent", "rejected", "reason", "row"])
+    def check(self, refused: Refused) -> None:
+        """NodeError where it is not these rows that were refused."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +55,14 @@ class Sending:
     at_once: int
     samples: int
     stops_at_rejected: bool
+    receiver: Receiver | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """`batches` have the columns `row` and `columns_used`; what comes out has those of RESULT."""
-        tally = Tally(self.samples)
+        tally = TaskTally(self.samples)
         with carried_out(self.node_id), self._api() as api:
             for outcome in self._outcomes(api, _grouped(self._rows(batches), self.config.rows_per_request)):
-                tally.add(outcome)
+                tally.add([row.text for row in outcome.rows], outcome.reason)
                 if tally.rejected and self.stops_at_rejected:
                     break
         yield tally.as_batch()
@@ -110,7 +100,11 @@ class Sending:
                 request = requests.of(rows)
             except Unfit as unfit:
                 return Outcome(rows, str(unfit))
+            if self.receiver is not None:
+                request = self.receiver.proving(request)
             refused = api.send(request, accepted=accepted)
+            if refused is not None and self.receiver is not None:
+                self.receiver.check(refused)
             return Outcome(rows, f"the server answered {refused.words}" if refused else "")
 
         return map(sent, groups) if self.at_once == 1 else _at_once(sent, groups, self.at_once)
@@ -134,3 +128,47 @@ def _at_once(act: Callable[[list[Row]], Outcome], groups: Iterator[list[Row]], m
                 yield coming.popleft().result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def rows_sent(
+    frame: DataFrame,
+    batch: Batch,
+    context: NodeContext[Any],
+    config: HttpApiSinkConfig,
+    connection: ConnectionSettings,
+    receiver: Receiver | None = None,
+) -> Written:
+    """Every task sends its own rows and hands back counts, and some of what was rejected. `connection` is one of an HTTP API."""
+    tasks = _tasks(frame, config)
+    sending = Sending(
+        config=config,
+        connection=connection,
+        limits=context.limits,
+        identity=f"{context.job_uid}/{context.node_id}",
+        batch=f"{context.generation}/{batch.batch_id}",
+        node_id=context.node_id,
+        at_once=1 if config.keep_order else max(1, config.concurrency // tasks),
+        samples=max(1, SAMPLE_ROWS // tasks),
+        stops_at_rejected=batch.fails_at_rejected,
+        receiver=receiver,
+    )
+    return sent_by_tasks(_sendable(frame, config).coalesce(tasks), sending)
+
+
+def _tasks(frame: DataFrame, config: HttpApiSinkConfig) -> int:
+    """How many tasks send. With a pace it is one, since tasks know nothing of each other; else no more than may run at once."""
+    if config.requests_per_second is not None:
+        return 1
+    if config.keep_order:
+        return config.concurrency
+    return max(1, min(config.concurrency, frame.sparkSession.sparkContext.defaultParallelism))
+
+
+def _sendable(frame: DataFrame, config: HttpApiSinkConfig) -> DataFrame:
+    """`row`: the whole row as JSON, `columns_used`: JSON texts of the columns named in the templates, nulls kept in both."""
+    from pyspark.sql import functions as F
+
+    options: Any = {"ignoreNullFields": "false"}
+    whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), options)
+    each = [F.to_json(F.struct(column(name).alias("v")), options) for name in config.columns_used()]
+    return frame.select(whole.alias("row"), (F.array(*each) if each else F.array().cast("array<string>")).alias("columns_used"))

@@ -9,63 +9,28 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import Field, model_validator
-
-from jobs.nodes import base
-from jobs.nodes.base import Batch, NodeContext, Sink, Written
+from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
-from jobs.nodes.form import ColumnName, connection_field, hints
-from jobs.nodes.sinks.jdbc_dialect import Dialect, TableName, TargetColumn, dialect_for
-from jobs.nodes.sinks.jdbc_marker import Marker
-from jobs.nodes.sinks.jdbc_table import columns_matched, keys_check, provenance, table_create, table_gone, user_error
+from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
+from jobs.nodes.sinks.jdbc_dialect import Dialect, Refused, TableName, TargetColumn, dialect_for
+from jobs.nodes.sinks.jdbc_moving import WrittenAlready, after_rows, before_rows, marker_of, rows_move
+from jobs.nodes.sinks.jdbc_table import (
+    columns_add,
+    columns_matched,
+    keys_check,
+    provenance,
+    schema_written,
+    table_create,
+    table_gone,
+    user_error,
+)
 from jobs.nodes.sinks.lines_underway import LinesUnderWay
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
-
-
-class JdbcSinkConfig(base.Config):
-    connection: str = connection_field("postgresql", "sqlite")
-    table: str = Field(
-        min_length=1,
-        max_length=200,
-        pattern=r"^[^\x00\r\n.]+(\.[^\x00\r\n.]+)?$",
-        description="The table, if need be with its schema.",
-        examples=["orders_big", "reporting.delays"],
-    )
-    mode: Literal["append", "upsert", "overwrite"] = Field(
-        "append",
-        description="Append adds rows; upsert replaces rows with the same keys; overwrite empties the table at a start from the beginning.",
-        examples=["upsert"],
-    )
-    keys: tuple[ColumnName, ...] = Field(
-        (),
-        description="The columns that tell rows apart, for upsert.",
-        examples=[["id"]],
-        json_schema_extra=hints("columns", when="mode=upsert"),
-    )
-    create_table: bool = Field(
-        True, description="Make the table if it does not exist.", examples=[True], json_schema_extra=hints(advanced=True)
-    )
-    batch_size: int = Field(
-        10_000,
-        ge=1,
-        le=100_000,
-        description="Rows sent to the database at a time.",
-        examples=[10_000],
-        json_schema_extra=hints(advanced=True),
-    )
-
-    @model_validator(mode="after")
-    def _keys_belong_to_upsert(self) -> JdbcSinkConfig:
-        if self.mode == "upsert" and not self.keys:
-            raise ValueError("upsert needs keys: name the columns that tell rows apart")
-        if self.mode != "upsert" and self.keys:
-            raise ValueError(f"keys have no meaning for {self.mode}: choose upsert, or leave them empty")
-        return self
 
 
 class JdbcSink(Sink[JdbcSinkConfig]):
@@ -78,19 +43,25 @@ class JdbcSink(Sink[JdbcSinkConfig]):
     title = "Database table"
     icon = "database-import"
     Config = JdbcSinkConfig
-    connection_kinds = ("postgresql", "sqlite")
+    connection_kinds = ("postgresql", "mysql", "sqlite")
     summary_template = "{table} · {mode}"
     guarantee: ClassVar[str] = "exactly once"
 
     def __init__(self) -> None:
         self._rows_before: int | None = None
 
+    def needs_to_begin(self, context: NodeContext[JdbcSinkConfig]) -> str:
+        """Asked with a whole sign-in: a server that starts up takes connections before it takes sessions."""
+        from jobs.nodes.connections.databases import database_silent
+
+        return database_silent(context.connection(context.config.connection), context.limits)
+
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[JdbcSinkConfig]) -> None:
         dialect = _dialect(context)
         table = TableName.parsed(context.config.table)
         with dialect.transaction() as cursor:
             dialect.lock_definitions(cursor)
-            marker = _marker(dialect, context)
+            marker = marker_of(dialect, context)
             marker.create_table(cursor)
             has_written = marker.raise_fence(cursor, context.attempt)
             if not dialect.columns(cursor, table):
@@ -98,7 +69,10 @@ class JdbcSink(Sink[JdbcSinkConfig]):
                     raise table_gone(table)
                 _check_new_table(schema, table, context.config)
                 appended = context.config.mode == "append"
-                table_create(dialect, cursor, table, schema, keys=context.config.keys, appended=appended)
+                written = schema_written(schema, context.config)
+                table_create(dialect, cursor, table, written, keys=context.config.keys, appended=appended)
+            elif context.config.add_columns:
+                columns_add(dialect, cursor, table, schema_written(schema, context.config))
             _check_table(dialect, cursor, schema, table, context.config)
         shutil.rmtree(_files_folder(context), ignore_errors=True)
 
@@ -122,7 +96,7 @@ class JdbcSink(Sink[JdbcSinkConfig]):
         """
         dialect = _dialect(context)
         with dialect.transaction() as cursor:
-            if _marker(dialect, context).state(cursor, context.attempt, batch.batch_id) == "written":
+            if marker_of(dialect, context).state(cursor, context.attempt, batch.batch_id) == "written":
                 return Written(rows=0, repeated=True)
         limit = dialect.files_above
         expected = batch.rows if batch.rows is not None else self._rows_before
@@ -143,13 +117,17 @@ class JdbcSink(Sink[JdbcSinkConfig]):
 def _check_new_table(schema: StructType, table: TableName, config: JdbcSinkConfig) -> None:
     if not config.create_table:
         raise user_error(f"table {table} does not exist; create it, or let the node create it", "table")
-    keys_check(schema, config.keys)
+    keys_check(schema_written(schema, config), config.keys)
 
 
 def _check_table(dialect: Dialect, cursor: Any, schema: StructType, table: TableName, config: JdbcSinkConfig) -> None:
-    """Of one that is there: it has our columns, and tells rows apart by the keys."""
-    columns_matched(dialect.columns(cursor, table), schema, table)
-    keys_check(schema, config.keys)
+    """Of one that is there: it has our columns, unless they are to be added, and tells rows apart by the keys."""
+    written = schema_written(schema, config)
+    if not config.add_columns:
+        columns_matched(dialect.columns(cursor, table), written, table)
+    keys_check(written, config.keys)
+    if fault := dialect.target_fault(cursor, table):
+        raise user_error(f"table {table} {fault}", "table")
     if config.keys and not dialect.has_unique_key(cursor, table, config.keys):
         raise user_error(f"table {table} has no unique key over {', '.join(config.keys)}; add one, or choose append", "keys")
 
@@ -160,17 +138,28 @@ def _write_counted(dialect: Dialect, frame: DataFrame, batch: Batch, context: No
     if dialect.files_above is not None and rows > dialect.files_above:
         return _write_files(dialect, frame, replace(batch, rows=rows), context)
     bound = dialect.bound_rows(_sendable(dialect, frame), frame.schema)
-    with dialect.transaction() as cursor:
-        staging = dialect.stage_rows(cursor, _staging_name(batch, context), frame.schema, bound)
-        written = _move(dialect, cursor, staging, frame.schema, batch, context)
-    return Written(rows=rows if written else 0, repeated=not written)
+    try:
+        with dialect.transaction() as cursor:
+            unstorable = None if batch.fails_at_rejected else Refused()
+            staging = dialect.stage_rows(cursor, _staging_name(batch, context), frame.schema, bound, unstorable)
+            staged = rows - (unstorable.rows if unstorable else 0)
+            return _written(staged, unstorable, rows_move(dialect, cursor, staging, frame.schema, batch, context))
+    except WrittenAlready:
+        return Written(rows=0, repeated=True)
+
+
+def _written(staged: int, unstorable: Refused | None, refused: Refused) -> Written:
+    """Of `staged` rows those that the table did not take are `refused`; the `unstorable` ones were not staged."""
+    before = unstorable or Refused()
+    sample = (*before.sample, *refused.sample)
+    return Written(rows=staged - refused.rows, rejected=before.rows + refused.rows, rejected_rows=sample)
 
 
 def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
     """Rows go from Spark's tasks into files of this attempt, then into the table.
 
     Where the table reads text as it takes values, files go straight into it while Spark still writes others; else by way of a
-    temporary table, in a transaction that begins when all are written.
+    temporary table, in a transaction that begins when all are written: the way also of files with a row that the table refuses.
     """
     from pyspark.sql import functions as F
 
@@ -180,27 +169,37 @@ def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: Node
     sendable = _sendable(dialect, frame)
     underway = LinesUnderWay(folder)
     try:
-        if _goes_straight(dialect, frame.schema, target, batch, context):
+        straight = _goes_straight(dialect, frame.schema, target, batch, context)
+        if straight:
             extra = provenance(target, frame.schema, generation=context.generation, batch_id=batch.batch_id)
             sendable = sendable.withColumns({name: F.lit(value) for name, value in extra.items()})
             with ThreadPoolExecutor(1, "rows into the table") as other, underway:
                 appended = other.submit(_append, dialect, sendable.columns, underway, frame.schema, batch, context)
                 underway.write(sendable.select(dialect.line(sendable)))
-            return appended.result()
-        with underway:
-            underway.write(sendable.select(dialect.line(sendable)))
+            try:
+                return appended.result()
+            except NodeError as error:
+                if batch.fails_at_rejected or not dialect.refusal(error.__cause__):
+                    raise
+        else:
+            with underway:
+                underway.write(sendable.select(dialect.line(sendable)))
+        schema = _schema_of(sendable, frame.schema)
         with dialect.transaction() as cursor:
-            staging, rows = dialect.stage_files(cursor, _staging_name(batch, context), frame.schema, underway)
-            moved = _move(dialect, cursor, staging, frame.schema, batch, context)
-            return Written(rows=rows if moved else 0, repeated=not moved)
-    except _WrittenAlready:
+            unstorable = None if batch.fails_at_rejected else Refused()
+            staging, staged = dialect.stage_files(cursor, _staging_name(batch, context), schema, underway, unstorable)
+            return _written(staged, unstorable, rows_move(dialect, cursor, staging, schema, batch, context))
+    except WrittenAlready:
         return Written(rows=0, repeated=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class _WrittenAlready(Exception):
-    """The batch came in while its rows were under way: the transaction is rolled back."""
+def _schema_of(sendable: DataFrame, schema: StructType) -> StructType:
+    """`schema` and what was put behind its columns."""
+    from pyspark.sql.types import StructType
+
+    return StructType([*schema.fields, *sendable.schema.fields[len(schema.fields) :]])
 
 
 def _goes_straight(
@@ -229,11 +228,13 @@ def _append(
     table = TableName.parsed(context.config.table)
     with dialect.transaction() as cursor:
         dialect.lock_target(cursor)
+        before_rows(dialect, cursor, batch, context)
         matched = columns_matched(dialect.columns(cursor, table), schema, table)
         names = [matched[name].name if name in matched else name for name in columns]
         rows = dialect.append_files(cursor, table, names, chain((first,), files))
-        if not _marker(dialect, context).advance(cursor, context.attempt, batch.batch_id):
-            raise _WrittenAlready
+        if not marker_of(dialect, context).advance(cursor, context.attempt, batch.batch_id):
+            raise WrittenAlready
+        after_rows(dialect, cursor, context)
         return Written(rows=rows)
 
 
@@ -246,28 +247,8 @@ def _staging_name(batch: Batch, context: NodeContext[JdbcSinkConfig]) -> str:
     return f"_pipeline_{sha256(f'{context.job_uid}/{context.node_id}'.encode()).hexdigest()[:16]}_{batch.batch_id}"
 
 
-def _move(dialect: Dialect, cursor: Any, staging: str, schema: StructType, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> bool:
-    """Move the marker, then the staged rows; False, and nothing moved, when the batch was in already."""
-    config = context.config
-    table = TableName.parsed(config.table)
-    dialect.lock_target(cursor)
-    if not _marker(dialect, context).advance(cursor, context.attempt, batch.batch_id):
-        return False
-    target = dialect.columns(cursor, table)
-    matched = columns_matched(target, schema, table)
-    extra = provenance(target, schema, generation=context.generation, batch_id=batch.batch_id)
-    if config.mode == "overwrite" and batch.first_of_fresh_generation:
-        cursor.execute(f"DELETE FROM {dialect.qualified(table)}")
-    cursor.execute(dialect.merge_statement(table, staging, matched, config.keys, extra))
-    return True
-
-
 def _dialect(context: NodeContext[JdbcSinkConfig]) -> Dialect:
-    return dialect_for(context.connection(context.config.connection), context.limits)
-
-
-def _marker(dialect: Dialect, context: NodeContext[JdbcSinkConfig]) -> Marker:
-    return Marker(dialect, job_uid=context.job_uid, node=context.node_id, generation=context.generation)
+    return dialect_for(context.connection(context.config.connection), context.limits, context.config.batch_size)
 
 
 def _sendable(dialect: Dialect, frame: DataFrame) -> DataFrame:

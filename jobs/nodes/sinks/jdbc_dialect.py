@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
@@ -20,6 +20,8 @@ GENERATION_COLUMN = "_generation"
 BATCH_COLUMN = "_batch"
 #: Order of a row within its batch; stands in staging tables only.
 ORDINAL_COLUMN = "_row"
+#: Of a batch's refused rows, so many are kept to be looked at.
+_SAMPLE_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,69 @@ class TableName:
 
 @dataclass(frozen=True)
 class TargetColumn:
-    """A column of the target: its database type without length, and whether a row may leave it out."""
+    """A column of the target: its database type without length, and whether a row may leave it out.
+
+    `collation`: by which rules its texts are equal, where that differs from column to column.
+    """
 
     name: str
     type: str
     optional: bool
+    collation: str = ""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Rows of a staging table on their way into `target`; with `keys` the last row of a key wins.
+
+    `columns`: name in staging → column of the target. `extra`: constant columns. `delete_flag`: the staged column that is true
+    where the row of these keys goes. `update_columns`: those that change in a row that is there; none stands for all.
+    `part`: first and last ordinal of the rows that are meant; None stands for all.
+    """
+
+    target: TableName
+    staging: str
+    columns: Mapping[str, TargetColumn]
+    keys: Sequence[str] = ()
+    extra: Mapping[str, str | int] = field(default_factory=dict)
+    delete_flag: str = ""
+    update_columns: Sequence[str] = ()
+    part: tuple[int, int] | None = None
+
+    @property
+    def rows(self) -> str:
+        """What to select from."""
+        if self.part is None:
+            return self.staging
+        return f"(SELECT * FROM {self.staging} WHERE {ORDINAL_COLUMN} BETWEEN {self.part[0]:d} AND {self.part[1]:d})"
+
+    @property
+    def key_columns(self) -> dict[str, TargetColumn]:
+        return {name: column for name, column in self.columns.items() if self.is_key(column)}
+
+    @property
+    def changed(self) -> dict[str, TargetColumn]:
+        """What a row that is there takes over."""
+        wanted = {name.lower() for name in self.update_columns}
+        others = {name: column for name, column in self.columns.items() if not self.is_key(column)}
+        return {name: column for name, column in others.items() if not wanted or name.lower() in wanted}
+
+    def is_key(self, column: TargetColumn) -> bool:
+        return column.name.lower() in {key.lower() for key in self.keys}
+
+
+@dataclass
+class Refused:
+    """Rows that the table does not take. `sample`: (the database's words, JSON text) of the first of them."""
+
+    rows: int = 0
+    sample: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, words: str, shown: Callable[[], str]) -> None:
+        """One more; `shown` makes its text where it is among the first."""
+        self.rows += 1
+        if len(self.sample) < _SAMPLE_ROWS:
+            self.sample.append((words, shown()))
 
 
 class Dialect(ABC):
@@ -55,10 +115,13 @@ class Dialect(ABC):
     marker_types: ClassVar[Mapping[str, str]] = {"text": "text", "integer": "integer", "bigint": "bigint", "time": "timestamp"}
     #: Batches of more rows travel in files that Spark's tasks write; None: never.
     files_above: ClassVar[int | None] = None
+    #: What follows the columns of a table that we create.
+    table_options: str = ""
 
-    def __init__(self, settings: ConnectionSettings, limits: Limits) -> None:
+    def __init__(self, settings: ConnectionSettings, limits: Limits, rows_at_a_time: int = 10_000) -> None:
         self.settings = settings
         self.limits = limits
+        self.rows_at_a_time = rows_at_a_time
 
     def is_there(self) -> bool:
         """False where the database is made by the first write to it, and nobody has written yet."""
@@ -93,31 +156,27 @@ class Dialect(ABC):
         """`column` in the form this database's client takes."""
 
     @abstractmethod
-    def python_row(self, row: Sequence[Any], schema: StructType) -> tuple[Any, ...]:
-        """A collected row (of `value_column`s) as bound values."""
+    def bound_rows(self, frame: DataFrame, schema: StructType) -> Iterable[Any]:
+        """Rows of `frame` (of `value_column`s) as `stage_rows` takes them; computed now, or a partition at a time."""
 
     @abstractmethod
-    def stage_rows(self, cursor: Any, name: str, schema: StructType, rows: Iterable[tuple[Any, ...]]) -> str:
-        """Make a temporary table of this transaction, fill it, and return its quoted name. Columns: `schema` and ORDINAL_COLUMN."""
+    def stage_rows(self, cursor: Any, name: str, schema: StructType, rows: Iterable[Any], refused: Refused | None) -> str:
+        """Make a temporary table of this transaction, fill it, and return its quoted name. Columns: `schema` and ORDINAL_COLUMN.
 
-    @abstractmethod
-    def merge_statement(
-        self, target: TableName, staging: str, columns: Mapping[str, TargetColumn], keys: Sequence[str], extra: Mapping[str, str | int]
-    ) -> str:
-        """Move all rows of `staging` into `target`; with `keys` the last row of a key wins.
-
-        `columns`: name in staging → column of the target. `extra`: constant columns.
+        A row that no table of this database can hold goes to `refused`; without it such a row is an error.
         """
 
-    def bound_rows(self, frame: DataFrame, schema: StructType) -> Iterable[tuple[Any, ...]]:
-        """Rows of `frame` (of `value_column`s) as bound values, a partition at a time."""
-        return (self.python_row(row, schema) for row in frame.toLocalIterator())
+    @abstractmethod
+    def merge_statements(self, merge: Merge) -> list[str]:
+        """What moves all rows of a staging table into their target, in turn."""
 
     def line(self, frame: DataFrame) -> Column:
         """A row of `frame` (of `value_column`s) as a line of the text that `stage_files` and `append_files` take."""
         raise NotImplementedError(f"{self.kind} takes no files")
 
-    def stage_files(self, cursor: Any, name: str, schema: StructType, files: Iterable[BinaryIO | None]) -> tuple[str, int]:
+    def stage_files(
+        self, cursor: Any, name: str, schema: StructType, files: Iterable[BinaryIO | None], refused: Refused | None
+    ) -> tuple[str, int]:
         """Like `stage_rows`, from files of `line`s (None: none yet); the quoted name and how many rows it holds."""
         raise NotImplementedError(f"{self.kind} takes no files")
 
@@ -129,10 +188,29 @@ class Dialect(ABC):
         """Whether the column reads the text of a value as it would take the value itself."""
         return False
 
-    def conflict_action(self, columns: Mapping[str, TargetColumn], keys: Sequence[str]) -> str:
+    def prepare_parts(self, cursor: Any, staging: str) -> None:
+        """Called before the first merge of a part: rows are then found by their ordinals."""
+        return
+
+    @abstractmethod
+    def refusal(self, error: BaseException | None) -> str:
+        """What the database says of a row that its table does not take; "" where `error` is about something else."""
+
+    @abstractmethod
+    def sentence(self, error: BaseException) -> NodeError:
+        """A database error in one sentence, with what to do."""
+
+    @abstractmethod
+    def in_transaction(self, cursor: Any) -> bool:
+        """Whether the transaction that `transaction` opened still goes on."""
+
+    def target_fault(self, cursor: Any, table: TableName) -> str:
+        """Why the table cannot be written exactly once; "" if it can."""
+        return ""
+
+    def conflict_action(self, merge: Merge) -> str:
         """What follows DO after ON CONFLICT: the new row replaces the old one but for its keys."""
-        wanted = {key.lower() for key in keys}
-        updated = [self.quoted(column.name) for column in columns.values() if column.name.lower() not in wanted]
+        updated = [self.quoted(column.name) for column in merge.changed.values()]
         return f"UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in updated)}" if updated else "NOTHING"
 
     def literal(self, value: str | int) -> str:
@@ -146,16 +224,20 @@ class Dialect(ABC):
         return '"' + name.replace('"', '""') + '"'
 
 
-def dialect_for(settings: ConnectionSettings, limits: Limits) -> Dialect:
+def dialect_for(settings: ConnectionSettings, limits: Limits, rows_at_a_time: int = 10_000) -> Dialect:
     """The dialect of a connection's kind."""
     if settings.kind == "sqlite":
         from jobs.nodes.sinks.jdbc_sqlite import SqliteDialect
 
-        return SqliteDialect(settings, limits)
+        return SqliteDialect(settings, limits, rows_at_a_time)
+    if settings.kind == "mysql":
+        from jobs.nodes.sinks.jdbc_mysql import MysqlDialect
+
+        return MysqlDialect(settings, limits, rows_at_a_time)
     if settings.kind == "postgresql":
         from jobs.nodes.sinks.jdbc_postgresql import PostgresqlDialect
 
-        return PostgresqlDialect(settings, limits)
+        return PostgresqlDialect(settings, limits, rows_at_a_time)
     raise NodeError(
         f'connection "{settings.name}" is of kind {settings.kind}; choose a database', permanent=True, kind="user", field="connection"
     )

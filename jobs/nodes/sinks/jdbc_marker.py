@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from jobs.nodes.base import SinkFenced
-from jobs.nodes.sinks.jdbc_dialect import CLOSED, Dialect
+from jobs.nodes.sinks.jdbc_dialect import CLOSED, Dialect, TableName
 
 MARKER_TABLE = "pipeline_sink_marker"
 
@@ -21,11 +21,14 @@ class Marker:
     generation: str
 
     def create_table(self, cursor: Any) -> None:
+        """Not even asked for where it is there: the user's rights may not go so far."""
+        if self.dialect.columns(cursor, TableName("", MARKER_TABLE)):
+            return
         types = self.dialect.marker_types
         cursor.execute(
             f"CREATE TABLE IF NOT EXISTS {MARKER_TABLE} (job_uid {types['text']} NOT NULL, node {types['text']} NOT NULL, "
             f"generation {types['text']} NOT NULL, attempt {types['integer']} NOT NULL, batch_id {types['bigint']} NOT NULL, "
-            "PRIMARY KEY (job_uid, node, generation))"
+            f"PRIMARY KEY (job_uid, node, generation)){self.dialect.table_options}"
         )
 
     def raise_fence(self, cursor: Any, attempt: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -9,11 +10,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.postgresql import postgresql_open
-from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, TableName, TargetColumn
-from jobs.nodes.sinks.postgresql_copy import copy_files, copy_line
+from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn
+from jobs.nodes.sinks.postgresql_copy import NUL_IN_TEXT, copy_files, copy_line
 
 if TYPE_CHECKING:
-    import psycopg2
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
@@ -41,6 +41,8 @@ _REMEDIES: Mapping[str, str] = {
     "3F": "create the schema, or correct the table's name",
     "53": "free disk space, memory or connections of the server",
 }
+#: A value that does not fit its column, a broken rule of the table or of a view; what a trigger raises.
+_ROW_CLASSES, _RAISED = ("22", "23", "44"), "P0001"
 _PERMANENT_CLASSES = ("22", "23", "28", "3D", "3F", "42")
 
 
@@ -58,7 +60,7 @@ class PostgresqlDialect(Dialect):
             with session, session.cursor() as cursor:
                 yield cursor
         except psycopg2.Error as error:
-            raise _sentence(self.settings.name, error) from error
+            raise self.sentence(error) from error
         except ValueError as error:  # psycopg2 refuses what the server could not store, such as NUL in text
             raise NodeError(f'writing to "{self.settings.name}": {error}; clean the text before', permanent=True, kind="user") from error
         finally:
@@ -71,9 +73,10 @@ class PostgresqlDialect(Dialect):
         """The marker's row is the lock."""
 
     def columns(self, cursor: Any, table: TableName) -> list[TargetColumn]:
-        """Types without length: a cast to varchar(3) would cut silently, an assignment to it complains."""
+        """Types without length: a cast to varchar(3) would cut silently, an assignment to it complains. Bare, these two mean length 1."""
         cursor.execute(
-            "SELECT attname, format_type(atttypid, NULL), NOT attnotnull OR atthasdef OR attidentity <> '' FROM pg_attribute "
+            "SELECT attname, CASE atttypid WHEN 'bpchar'::regtype THEN 'bpchar' WHEN 'bit'::regtype THEN 'bit varying' "
+            "ELSE format_type(atttypid, NULL) END, NOT attnotnull OR atthasdef OR attidentity <> '' FROM pg_attribute "
             "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
             (self.qualified(table),),
         )
@@ -115,21 +118,23 @@ class PostgresqlDialect(Dialect):
         from jobs.nodes.columns import column
 
         rows = frame.select(*(self.collectable(column(field.name), field.dataType).alias(field.name) for field in frame.schema.fields))
-        return [self.python_row(row, schema) for row in rows.collect()]
+        types = [field.dataType.simpleString() for field in schema.fields]
+        return [tuple(_bound(value, name) for value, name in zip(row, types, strict=True)) for row in rows.collect()]
 
-    def python_row(self, row: Sequence[Any], schema: StructType) -> tuple[Any, ...]:
-        return tuple(_bound(value, field.dataType.simpleString()) for value, field in zip(row, schema.fields, strict=True))
-
-    def stage_rows(self, cursor: Any, name: str, schema: StructType, rows: Iterable[tuple[Any, ...]]) -> str:
+    def stage_rows(self, cursor: Any, name: str, schema: StructType, rows: Iterable[tuple[Any, ...]], refused: Refused | None) -> str:
         from psycopg2.extras import execute_values
 
         staging, names = self._staging_create(cursor, name, schema)
-        execute_values(cursor, f"INSERT INTO {staging} ({names})".replace("%", "%%") + " VALUES %s", rows, page_size=1000)
+        if refused is not None:
+            rows = [row for row in rows if not _holds_nul(row, schema.names, refused)]
+        execute_values(cursor, f"INSERT INTO {staging} ({names})".replace("%", "%%") + " VALUES %s", rows, page_size=self.rows_at_a_time)
         return staging
 
-    def stage_files(self, cursor: Any, name: str, schema: StructType, files: Iterable[BinaryIO | None]) -> tuple[str, int]:
+    def stage_files(
+        self, cursor: Any, name: str, schema: StructType, files: Iterable[BinaryIO | None], refused: Refused | None
+    ) -> tuple[str, int]:
         staging, names = self._staging_create(cursor, name, schema)
-        return staging, copy_files(cursor, f"COPY {staging} ({names}) FROM STDIN", files)
+        return staging, copy_files(cursor, f"COPY {staging} ({names}) FROM STDIN", files, refused)
 
     def _staging_create(self, cursor: Any, name: str, schema: StructType) -> tuple[str, str]:
         columns = [f"{self.quoted(field.name)} {self.column_type(field.dataType, key=False)}" for field in schema.fields]
@@ -147,23 +152,59 @@ class PostgresqlDialect(Dialect):
         mine = self.column_type(spark_type, key=False).partition("(")[0]
         return target.type == mine or (mine == "text" and target.type == "character varying")
 
-    def merge_statement(
-        self, target: TableName, staging: str, columns: Mapping[str, TargetColumn], keys: Sequence[str], extra: Mapping[str, str | int]
-    ) -> str:
+    def merge_statements(self, merge: Merge) -> list[str]:
         """A key that comes twice in one batch would stop ON CONFLICT, so only its last row is taken."""
-        into = ", ".join(self.quoted(name) for name in [*(column.name for column in columns.values()), *extra])
-        staged = [f"CAST(staged.{self.quoted(name)} AS {column.type})" for name, column in columns.items()]
-        taken = ", ".join([*staged, *(self.literal(value) for value in extra.values())])
-        if not keys:
-            return f"INSERT INTO {self.qualified(target)} ({into}) SELECT {taken} FROM {staging} staged"
-        wanted = {key.lower() for key in keys}
-        by_key = ", ".join(f"staged.{self.quoted(name)}" for name, column in columns.items() if column.name.lower() in wanted)
-        conflict = ", ".join(self.quoted(column.name) for column in columns.values() if column.name.lower() in wanted)
-        action = self.conflict_action(columns, keys)
-        return (
-            f"INSERT INTO {self.qualified(target)} ({into}) SELECT DISTINCT ON ({by_key}) {taken} FROM {staging} staged "
-            f"ORDER BY {by_key}, {ORDINAL_COLUMN} DESC ON CONFLICT ({conflict}) DO {action}"
+        into = ", ".join(self.quoted(name) for name in [*(column.name for column in merge.columns.values()), *merge.extra])
+        staged = [f"CAST(staged.{self.quoted(name)} AS {column.type})" for name, column in merge.columns.items()]
+        taken = ", ".join([*staged, *(self.literal(value) for value in merge.extra.values())])
+        target = self.qualified(merge.target)
+        if not merge.keys:
+            return [f"INSERT INTO {target} ({into}) SELECT {taken} FROM {merge.rows} staged"]
+        values = {column.name: f"CAST(staged.{self.quoted(name)} AS {column.type})" for name, column in merge.key_columns.items()}
+        by_key, conflict = ", ".join(values.values()), ", ".join(self.quoted(name) for name in values)
+        latest = f"(SELECT DISTINCT ON ({by_key}) * FROM {merge.rows} staged ORDER BY {by_key}, {ORDINAL_COLUMN} DESC) staged"
+        action = self.conflict_action(merge)
+        if not merge.delete_flag:
+            return [f"INSERT INTO {target} ({into}) SELECT {taken} FROM {latest} ON CONFLICT ({conflict}) DO {action}"]
+        flag, same = (
+            f"staged.{self.quoted(merge.delete_flag)}",
+            " AND ".join(f"old.{self.quoted(n)} = {value}" for n, value in values.items()),
         )
+        return [
+            f"DELETE FROM {target} old USING {latest} WHERE {flag} AND {same}",
+            f"INSERT INTO {target} ({into}) SELECT {taken} FROM {latest} WHERE {flag} IS NOT TRUE ON CONFLICT ({conflict}) DO {action}",
+        ]
+
+    def prepare_parts(self, cursor: Any, staging: str) -> None:
+        cursor.execute(f"CREATE INDEX ON {staging} ({ORDINAL_COLUMN})")
+        cursor.execute(f"ANALYZE {staging}")
+
+    def refusal(self, error: BaseException | None) -> str:
+        import psycopg2
+
+        code = (error.pgcode or "") if isinstance(error, psycopg2.Error) else ""
+        return _words(error) if code[:2] in _ROW_CLASSES or code == _RAISED else ""
+
+    def sentence(self, error: BaseException) -> NodeError:
+        """The server's words with their detail, and a remedy by class of SQLSTATE."""
+        code = getattr(error, "pgcode", "") or ""
+        remedy = _REMEDIES.get(code[:2], "it is tried again")
+        permanent = code[:2] in _PERMANENT_CLASSES
+        kind: Literal["user", "external"] = "user" if permanent else "external"
+        return NodeError(f'writing to "{self.settings.name}": {_words(error)}; {remedy}', permanent=permanent, kind=kind)
+
+    def in_transaction(self, cursor: Any) -> bool:
+        from psycopg2.extensions import TRANSACTION_STATUS_INTRANS
+
+        return bool(cursor.connection.info.transaction_status == TRANSACTION_STATUS_INTRANS)
+
+
+def _holds_nul(row: tuple[Any, ...], names: Sequence[str], refused: Refused) -> bool:
+    """Whether a text of the row holds a character that PostgreSQL has no place for; it is told in `refused` then."""
+    found = any(isinstance(value, str) and "\0" in value for value in row)
+    if found:
+        refused.add(NUL_IN_TEXT, lambda: json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=str))
+    return found
 
 
 def _bound(value: Any, type_name: str) -> Any:
@@ -174,12 +215,8 @@ def _bound(value: Any, type_name: str) -> Any:
     return bytes(value) if type_name == "binary" else value
 
 
-def _sentence(connection: str, error: psycopg2.Error) -> NodeError:
-    """The server's words with their detail, and a remedy by class of SQLSTATE."""
-    code = error.pgcode or ""
-    words = error.diag.message_primary or str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    detail = f" ({error.diag.message_detail.rstrip('.')})" if error.diag.message_detail else ""
-    remedy = _REMEDIES.get(code[:2], "it is tried again")
-    permanent = code[:2] in _PERMANENT_CLASSES
-    kind: Literal["user", "external"] = "user" if permanent else "external"
-    return NodeError(f'writing to "{connection}": {words}{detail}; {remedy}', permanent=permanent, kind=kind)
+def _words(error: Any) -> str:
+    """The server's, with their detail."""
+    told = getattr(error, "diag", None)
+    words = (told and told.message_primary) or (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return f"{words} ({told.message_detail.rstrip('.')})" if told and told.message_detail else words

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.sqlite import sqlite_open, sqlite_path
-from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, TableName, TargetColumn
+from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -61,7 +61,7 @@ class SqliteDialect(Dialect):
         except sqlite3.Error as error:
             if self._is_disk_full():
                 raise NodeError(_FULL.format(self.settings.name)) from error
-            raise _sentence(self.settings.name, error) from error
+            raise self.sentence(error) from error
         finally:
             connection.rollback()  # closing alone keeps the lock for as long as a traceback holds a statement
             connection.close()
@@ -116,10 +116,11 @@ class SqliteDialect(Dialect):
             return F.to_json(column, {"ignoreNullFields": "false"})
         return column.cast("string")
 
-    def python_row(self, row: Sequence[Any], schema: StructType) -> tuple[Any, ...]:
-        return tuple(_bound(value, field.dataType.typeName()) for value, field in zip(row, schema.fields, strict=False))
+    def bound_rows(self, frame: DataFrame, schema: StructType) -> Iterable[tuple[Any, ...]]:
+        types = [field.dataType.typeName() for field in schema.fields]
+        return (tuple(_bound(value, name) for value, name in zip(row, types, strict=True)) for row in frame.toLocalIterator())
 
-    def stage_rows(self, cursor: Any, name: str, schema: StructType, rows: Iterable[tuple[Any, ...]]) -> str:
+    def stage_rows(self, cursor: Any, name: str, schema: StructType, rows: Iterable[tuple[Any, ...]], refused: Refused | None) -> str:
         columns = [f"{self.quoted(field.name)} {self.column_type(field.dataType, key=False)}" for field in schema.fields]
         staging = f"temp.{self.quoted(name)}"
         cursor.execute(f"CREATE TEMP TABLE {self.quoted(name)} ({', '.join([*columns, f'{ORDINAL_COLUMN} INTEGER PRIMARY KEY'])})")
@@ -128,16 +129,45 @@ class SqliteDialect(Dialect):
         cursor.executemany(f"INSERT INTO {staging} ({names}) VALUES ({marks})", rows)
         return staging
 
-    def merge_statement(
-        self, target: TableName, staging: str, columns: Mapping[str, TargetColumn], keys: Sequence[str], extra: Mapping[str, str | int]
-    ) -> str:
+    def merge_statements(self, merge: Merge) -> list[str]:
         """SQLite upserts row by row, so the order of the rows lets the last one win."""
-        into = ", ".join(self.quoted(name) for name in [*(column.name for column in columns.values()), *extra])
-        taken = ", ".join([*(self.quoted(name) for name in columns), *(self.literal(value) for value in extra.values())])
-        statement = f"INSERT INTO {self.qualified(target)} ({into}) SELECT {taken} FROM {staging} WHERE true ORDER BY {ORDINAL_COLUMN}"
-        if not keys:
-            return statement
-        return f"{statement} ON CONFLICT ({', '.join(self.quoted(key) for key in keys)}) DO {self.conflict_action(columns, keys)}"
+        into = ", ".join(self.quoted(name) for name in [*(column.name for column in merge.columns.values()), *merge.extra])
+        taken = ", ".join([*(self.quoted(name) for name in merge.columns), *(self.literal(value) for value in merge.extra.values())])
+        target = self.qualified(merge.target)
+        if not merge.keys:
+            return [f"INSERT INTO {target} ({into}) SELECT {taken} FROM {merge.rows} ORDER BY {ORDINAL_COLUMN}"]
+        staged_keys = ", ".join(self.quoted(name) for name in merge.key_columns)
+        keys = ", ".join(self.quoted(column.name) for column in merge.key_columns.values())
+        conflict = f"ON CONFLICT ({keys}) DO {self.conflict_action(merge)}"
+        if not merge.delete_flag:
+            return [f"INSERT INTO {target} ({into}) SELECT {taken} FROM {merge.rows} WHERE true ORDER BY {ORDINAL_COLUMN} {conflict}"]
+        rank = f"ROW_NUMBER() OVER (PARTITION BY {staged_keys} ORDER BY {ORDINAL_COLUMN} DESC) AS _rank"
+        latest, flag = f"(SELECT *, {rank} FROM {merge.rows})", f"coalesce({self.quoted(merge.delete_flag)}, 0)"
+        kept = f"SELECT {taken} FROM {latest} WHERE _rank = 1 AND NOT {flag} ORDER BY {ORDINAL_COLUMN}"
+        return [
+            f"DELETE FROM {target} WHERE ({keys}) IN (SELECT {staged_keys} FROM {latest} WHERE _rank = 1 AND {flag})",
+            f"INSERT INTO {target} ({into}) {kept} {conflict}",
+        ]
+
+    def refusal(self, error: BaseException | None) -> str:
+        return str(error) if isinstance(error, sqlite3.IntegrityError) else ""
+
+    def in_transaction(self, cursor: Any) -> bool:
+        return bool(cursor.connection.in_transaction)
+
+    def sentence(self, error: BaseException) -> NodeError:
+        connection, text = self.settings.name, str(error)
+        if isinstance(error, sqlite3.IntegrityError):
+            return NodeError(
+                f'writing to "{connection}": a row breaks a rule of the table: {text}; correct the rows or the rule',
+                permanent=True,
+                kind="user",
+            )
+        if "locked" in text or "busy" in text:
+            return NodeError(f'writing to "{connection}": another program kept the database locked; let it finish')
+        if "full" in text:
+            return NodeError(_FULL.format(connection))
+        return NodeError(f'writing to "{connection}": {text}')
 
 
 def _bound(value: Any, type_name: str) -> Any:
@@ -150,18 +180,3 @@ def _bound(value: Any, type_name: str) -> Any:
     if type_name == "binary":
         return bytes(value)
     return value
-
-
-def _sentence(connection: str, error: sqlite3.Error) -> NodeError:
-    text = str(error)
-    if isinstance(error, sqlite3.IntegrityError):
-        return NodeError(
-            f'writing to "{connection}": a row breaks a rule of the table: {text}; correct the rows or the rule',
-            permanent=True,
-            kind="user",
-        )
-    if "locked" in text or "busy" in text:
-        return NodeError(f'writing to "{connection}": another program kept the database locked; let it finish')
-    if "full" in text:
-        return NodeError(_FULL.format(connection))
-    return NodeError(f'writing to "{connection}": {text}')

@@ -11,6 +11,8 @@ from jobs.nodes.sinks.jdbc_dialect import BATCH_COLUMN, GENERATION_COLUMN, ORDIN
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
+    from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
+
 
 def table_create(dialect: Dialect, cursor: Any, table: TableName, schema: StructType, *, keys: Sequence[str], appended: bool) -> None:
     """With `keys` as its primary key; `appended` rows carry their provenance. NodeError when a key is not among the columns."""
@@ -24,7 +26,7 @@ def table_create(dialect: Dialect, cursor: Any, table: TableName, schema: Struct
     if keys:
         keys_check(schema, keys)
         lines.append(f"PRIMARY KEY ({', '.join(dialect.quoted(key) for key in keys)})")
-    cursor.execute(f"CREATE TABLE {dialect.qualified(table)} ({', '.join(lines)})")
+    cursor.execute(f"CREATE TABLE {dialect.qualified(table)} ({', '.join(lines)}){dialect.table_options}")
 
 
 def keys_check(schema: StructType, keys: Sequence[str]) -> None:
@@ -44,6 +46,32 @@ def table_gone(table: TableName) -> NodeError:
     )
 
 
+def schema_written(schema: StructType, config: JdbcSinkConfig) -> StructType:
+    """`schema` without the column that only says which rows to delete. NodeError where that, or one to update, is not what it should be."""
+    from pyspark.sql.types import StructType
+
+    by_name = {found.name.lower(): found for found in schema.fields}
+    for name, field in ((config.delete_flag, "delete_flag"), *((name, "update_columns") for name in config.update_columns)):
+        if name and name.lower() not in by_name:
+            raise user_error(f"there is no column {name}; the columns are {', '.join(schema.names)}", field)
+    if not config.delete_flag:
+        return schema
+    flag = by_name[config.delete_flag.lower()]
+    if flag.dataType.simpleString() != "boolean":
+        kind = flag.dataType.simpleString()
+        raise user_error(f"the delete flag {flag.name} is {kind}, not true or false; compute a boolean column before", "delete_flag")
+    return StructType([found for found in schema.fields if found is not flag])
+
+
+def columns_add(dialect: Dialect, cursor: Any, table: TableName, schema: StructType) -> None:
+    """Those of `schema` that the table lacks; they are empty in the rows that are there."""
+    there = {found.name.lower() for found in dialect.columns(cursor, table)}
+    for field in schema.fields:
+        if field.name.lower() not in there:
+            kind = dialect.column_type(field.dataType, key=False)
+            cursor.execute(f"ALTER TABLE {dialect.qualified(table)} ADD COLUMN {dialect.quoted(field.name)} {kind}")
+
+
 def columns_matched(target: Sequence[TargetColumn], schema: StructType, table: TableName) -> dict[str, TargetColumn]:
     """The target's column for each of ours, by name and else without regard to case; NodeError for one that is not there."""
     if not target:
@@ -52,7 +80,9 @@ def columns_matched(target: Sequence[TargetColumn], schema: StructType, table: T
     unknown = [name for name in schema.names if name not in by_name and name.lower() not in by_name]
     if unknown:
         columns = ", ".join(found.name for found in target)
-        raise user_error(f"table {table} has no column {unknown[0]}; its columns are {columns}: add it, or drop it before", "table")
+        raise user_error(
+            f"table {table} has no column {unknown[0]}; its columns are {columns}: add it, let the node add it, or drop it before", "table"
+        )
     if ORDINAL_COLUMN in schema.names:
         raise user_error(f"the column name {ORDINAL_COLUMN} is taken by the node itself; rename it before", "table")
     return {name: by_name.get(name) or by_name[name.lower()] for name in schema.names}

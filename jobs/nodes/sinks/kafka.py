@@ -8,18 +8,24 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
-from jobs.nodes.columns import column, require_columns
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.form import ColumnName, connection_field, hints
+from jobs.nodes.sinks.messages import (
+    MESSAGE_ID,
+    OptionalColumn,
+    id_columns_field,
+    message_format_field,
+    message_id,
+    message_value,
+    text_column,
+    value_column_field,
+)
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
-
-#: By this header a reader drops messages that were sent twice.
-MESSAGE_ID = "message-id"
 
 
 class KafkaSinkConfig(base.Config):
@@ -31,29 +37,15 @@ class KafkaSinkConfig(base.Config):
         examples=["orders-clean"],
         json_schema_extra=hints(allowed="a topic's name: letters, digits, dots, hyphens and underscores"),
     )
-    format: Literal["json", "text", "binary"] = Field(
-        "json",
-        description="JSON writes all columns as one object; text and binary write the one column that is named below.",
-        examples=["json"],
-    )
-    value_column: ColumnName | Literal[""] = Field(
-        "",
-        description="The column that becomes the message's value.",
-        examples=["value"],
-        json_schema_extra=hints("column", when="format=text|binary"),
-    )
-    key_column: ColumnName | Literal[""] = Field(
+    format: Literal["json", "text", "binary"] = message_format_field()
+    value_column: OptionalColumn = value_column_field()
+    key_column: OptionalColumn = Field(
         "",
         description="The column that becomes the message's key: equal keys go to one partition, in order. Empty for none.",
         examples=["id"],
         json_schema_extra=hints("column"),
     )
-    id_columns: tuple[ColumnName, ...] = Field(
-        (),
-        description=f"Columns that tell messages apart: they make the header {MESSAGE_ID}, by which readers drop repeats.",
-        examples=[["id"]],
-        json_schema_extra=hints("columns", advanced=True),
-    )
+    id_columns: tuple[ColumnName, ...] = id_columns_field(f"header {MESSAGE_ID}")
 
 
 class KafkaSink(Sink[KafkaSinkConfig]):
@@ -103,24 +95,10 @@ def _message(frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataFra
     from pyspark.sql import functions as F
 
     config = context.config
-    columns = [_value(frame, config).alias("value")]
+    columns = [message_value(frame, config, "writing to kafka").alias("value")]
     if config.key_column:
-        require_columns(frame, [config.key_column], "key_column")
-        columns.append(column(config.key_column).cast("string").alias("key"))
-    if config.id_columns:
-        require_columns(frame, config.id_columns, "id_columns")
-        parts = [F.coalesce(column(name).cast("string"), F.lit("")) for name in config.id_columns]
-        message_id = F.concat_ws("/", F.lit(f"{context.job_uid}/{context.node_id}"), *parts)
-        columns.append(F.array(F.struct(F.lit(MESSAGE_ID).alias("key"), message_id.cast("binary").alias("value"))).alias("headers"))
+        columns.append(text_column(frame, config.key_column, "key_column").alias("key"))
+    told = message_id(frame, context)
+    if told is not None:
+        columns.append(F.array(F.struct(F.lit(MESSAGE_ID).alias("key"), told.cast("binary").alias("value"))).alias("headers"))
     return frame.select(*columns)
-
-
-def _value(frame: DataFrame, config: KafkaSinkConfig) -> Column:
-    from pyspark.sql import functions as F
-
-    if config.format == "json":
-        return F.to_json(F.struct(*(column(name) for name in frame.columns)), {"ignoreNullFields": "false"})
-    if not config.value_column:
-        raise NodeError("writing to kafka: name the column that becomes the value", permanent=True, kind="user", field="value_column")
-    require_columns(frame, [config.value_column], "value_column")
-    return column(config.value_column).cast("string" if config.format == "text" else "binary")

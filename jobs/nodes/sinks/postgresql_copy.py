@@ -13,18 +13,21 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
+    from jobs.nodes.sinks.jdbc_dialect import Refused
+
 #: Small enough for a second, so that a client that freezes in the middle soon counts as dead and lets go of its locks.
 _CHUNK_BYTES = 1_000_000
 _CHUNK_MS = 10_000
 #: With the offset, a time means the same in every zone; five letters are needed for offsets with seconds.
 _TIME_WITH_OFFSET = "yyyy-MM-dd HH:mm:ss.SSSSSSXXXXX"
+NUL_IN_TEXT = "a text holds the character NUL, which PostgreSQL cannot store"
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 
 
-def copy_files(cursor: Any, statement: str, files: Iterable[BinaryIO | None]) -> int:
+def copy_files(cursor: Any, statement: str, files: Iterable[BinaryIO | None], refused: Refused | None = None) -> int:
     """Send the lines of `files` (`copy_line`), in their order; how many rows arrived. `statement`: COPY … FROM STDIN.
 
-    None stands for "no file yet": the server hears of us, lest it takes us for frozen.
+    None stands for "no file yet": the server hears of us, lest it takes us for frozen. Lines with NUL go to `refused` where it is given.
     """
     rows = 0
     cursor.execute(f"SET LOCAL statement_timeout = {_CHUNK_MS}")
@@ -33,10 +36,21 @@ def copy_files(cursor: Any, statement: str, files: Iterable[BinaryIO | None]) ->
             cursor.execute("SELECT 1")
             continue
         for chunk in _chunks(file):
-            cursor.copy_expert(statement, BytesIO(chunk), len(chunk))
+            sent = chunk if refused is None or b"\0" not in chunk else _without_nul(chunk, refused)
+            cursor.copy_expert(statement, BytesIO(sent), max(len(sent), 1))
             rows += cursor.rowcount
     cursor.execute("SET LOCAL statement_timeout TO DEFAULT")
     return rows
+
+
+def _without_nul(chunk: bytes, refused: Refused) -> bytes:
+    kept = []
+    for line in chunk.splitlines(keepends=True):
+        if b"\0" in line:
+            refused.add(NUL_IN_TEXT, lambda line=line: line.decode("utf-8", "replace").rstrip("\n"))  # type: ignore[misc]
+        else:
+            kept.append(line)
+    return b"".join(kept)
 
 
 def _chunks(lines: BinaryIO) -> Iterator[bytes]:

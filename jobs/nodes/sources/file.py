@@ -1,18 +1,23 @@
-"""Reads files: CSV, JSON lines, Parquet, ORC, Avro, XML or text, once or from a watched folder."""
+"""Reads files: CSV, JSON lines, Parquet, ORC, Avro, XML or text, once or from a watched folder, here or in a store."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import rejected_schema, schema_from_ddl, schema_of
+from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.sources.file_config import FileConfig
 from jobs.nodes.sources.file_rows import as_rows, read_options, sampled_schema, with_corrupt
+from jobs.nodes.sources.stored_files import StoredFiles
+from jobs.nodes.stores.kinds import STORE_KINDS, store_silent, stored_path
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -21,9 +26,10 @@ _NO_AGE_LIMIT = "36500d"
 
 
 class FileSource(Source[FileConfig]):
-    """Reads CSV, JSON lines, Parquet, ORC, Avro, XML or text files from a folder.
+    """Reads CSV, JSON lines, Parquet, ORC, Avro, XML or text files from a folder, on this installation's disk or in S3 storage.
 
-    Bounded, or unbounded over a watched folder into which finished files are moved. Exactly once: each file is read once in a generation.
+    Bounded, or unbounded over a watched folder into which finished files are moved. Exactly once: each file is read once in a generation,
+    known by its name.
     """
 
     type = "source.file"
@@ -33,16 +39,22 @@ class FileSource(Source[FileConfig]):
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
+    connection_kinds = STORE_KINDS
     summary_template = "{path} · {format}"
 
     def __init__(self) -> None:
         self._watched: Path | None = None
+        self._newest: Any = None
 
     def read(self, spark: SparkSession, context: NodeContext[FileConfig]) -> DataFrame:
-        path = _checked_path(context)
+        path = _path(context)
+        if context.config.afterwards == "archive":
+            StoredFiles(context).archive()
         schema = self._schema(spark, path, context)
         if context.schema_only:
             return spark.createDataFrame([], rejected_schema(schema) if context.config.can_reject else schema)
+        if path is None:
+            path = _copies(context)
         options = read_options(context.config)
         if path.is_file():  # Spark streams from folders only
             path, options = path.parent, {**options, "pathGlobFilter": path.name}
@@ -72,7 +84,38 @@ class FileSource(Source[FileConfig]):
                 f'reading files: "{mine[0]}"{others} gone, found but not read yet; put back the same, or an empty file of that name'
             )
 
-    def _schema(self, spark: SparkSession, path: Path, context: NodeContext[FileConfig]) -> StructType:
+    def waits_for(self, context: NodeContext[FileConfig]) -> str:
+        name = context.config.connection
+        return store_silent(context.connection(name), context.limits) if name else ""
+
+    def begin(self, context: NodeContext[FileConfig]) -> None:
+        if context.config.is_copied:
+            StoredFiles(context).begin()
+
+    def receive(self, context: NodeContext[FileConfig], stopping: Event) -> None:
+        """Copies files ahead of the reading, where they cannot be read where they are."""
+        if context.config.is_copied:
+            StoredFiles(context).receive(stopping)
+        elif not context.bounded:
+            stopping.wait()
+
+    def checkpointed(self, position: Any, context: NodeContext[FileConfig]) -> None:
+        self._newest = position
+
+    def trim(self, positions: Callable[[], Sequence[Any]], context: NodeContext[FileConfig]) -> None:
+        if context.config.is_copied and self._newest is not None:
+            StoredFiles(context).trim(self._newest, positions())
+
+    def put_away(self, checkpoints: Callable[[], Sequence[Path]], context: NodeContext[FileConfig]) -> None:
+        if context.config.afterwards != "keep" and not context.bounded:
+            StoredFiles(context).put_away(checkpoints())
+
+    def complete(self, context: NodeContext[FileConfig]) -> None:
+        """The copies have served."""
+        if context.config.is_copied:
+            StoredFiles(context).mirror.clear()
+
+    def _schema(self, spark: SparkSession, path: Path | None, context: NodeContext[FileConfig]) -> StructType:
         """What the form lists, else a sample's; a stream keeps the first sample's, so that a restart reads the same types."""
         from pyspark.sql.types import StructType
 
@@ -83,11 +126,28 @@ class FileSource(Source[FileConfig]):
         kept = context.work_dir / "sampled_schema.json"
         if context.mode == "stream" and kept.is_file():
             return StructType.fromJson(_json_of(kept))
-        schema = sampled_schema(spark, path, context.config)
+        schema = sampled_schema(spark, path or StoredFiles(context).sample(), context.config)
         if context.mode == "stream" and not context.schema_only:
-            context.work_dir.mkdir(parents=True, exist_ok=True)
-            kept.write_text(schema.json(), encoding="utf-8")
+            text_place(kept, schema.json())
         return schema
+
+
+def _path(context: NodeContext[FileConfig]) -> Path | None:
+    """Where the files lie on this machine; None if copies of them are to be read."""
+    if not context.config.connection:
+        path = _checked_path(context)
+        return None if context.config.is_copied else path
+    stored_path(context.config.path)
+    return None
+
+
+def _copies(context: NodeContext[FileConfig]) -> Path:
+    """Where files are copied to: all of them for a run, some when they are only looked at."""
+    files = StoredFiles(context)
+    if not context.generation:
+        return files.sample()
+    files.mirror.folder.mkdir(parents=True, exist_ok=True)
+    return files.mirror.folder
 
 
 def _json_of(path: Path) -> Any:

@@ -9,15 +9,23 @@ from pydantic import Field, ValidationInfo, field_validator
 from jobs.nodes import base
 from jobs.nodes.columns import ColumnField
 from jobs.nodes.form import hints
+from jobs.nodes.stores.kinds import STORE_KINDS
 
 FileFormat = Literal["csv", "json", "parquet", "orc", "avro", "xml", "text"]
 Encoding = Literal["UTF-8", "ISO-8859-1", "windows-1252", "UTF-16"]
 
 
 class FileConfig(base.Config):
+    connection: str = Field(
+        "",
+        max_length=255,
+        description="The store that holds the files; empty means this installation's own disk.",
+        examples=["lake"],
+        json_schema_extra=hints("connection", kinds=STORE_KINDS),
+    )
     path: str = Field(
         min_length=1,
-        description="A file or folder below the folders this installation allows; a relative path starts at the first of them.",
+        description="A file or folder below those this installation allows; with a connection below its folder, where . means all of it.",
         examples=["flights/incoming", "airlines.csv"],
         json_schema_extra=hints("path"),
     )
@@ -77,12 +85,54 @@ class FileConfig(base.Config):
         examples=["*.csv"],
         json_schema_extra=hints(advanced=True),
     )
+    subfolders: bool = Field(
+        False,
+        description="Read files in all folders below too; otherwise only those in folders that are a column's value, as carrier=UA.",
+        examples=[True],
+        json_schema_extra=hints(advanced=True),
+    )
     max_files_per_trigger: int = Field(
         100,
         ge=1,
         le=100_000,
         description="How many new files make up one batch.",
         examples=[1, 100],
+        json_schema_extra=hints(advanced=True),
+    )
+
+    order: Literal["time", "name"] = Field(
+        "time",
+        description="Which of the files that are there is read first: the oldest, or the first by name, for which files are copied first.",
+        examples=["name"],
+        json_schema_extra=hints(advanced=True),
+    )
+    afterwards: Literal["keep", "archive", "delete"] = Field(
+        "keep",
+        description="What happens to a file that a stream has read, once no checkpoint could need it any more.",
+        examples=["archive"],
+        json_schema_extra=hints(advanced=True),
+    )
+    archive: str = Field(
+        "",
+        validate_default=True,
+        description="The folder into which such files are moved; beside the one that is read, not below it.",
+        examples=["flights/read"],
+        json_schema_extra=hints("path", advanced=True, when="afterwards=archive"),
+    )
+    list_every_seconds: float = Field(
+        5.0,
+        ge=0.2,
+        le=86_400,
+        description="How often it is looked for new files of a connection, or to be read by name.",
+        examples=[5, 60],
+        json_schema_extra=hints(advanced=True),
+    )
+    max_local_megabytes: int = Field(
+        2_000,
+        ge=1,
+        le=10_000_000,
+        description="Most megabytes of files that a stream copies ahead to this machine's data folder, and keeps after reading.",
+        examples=[2_000],
         json_schema_extra=hints(advanced=True),
     )
 
@@ -93,6 +143,27 @@ class FileConfig(base.Config):
         if encoding == "UTF-16" and info.data.get("format") in ("json", "text"):
             raise ValueError(f"{info.data['format']} files in UTF-16 cannot be read line by line: write them in UTF-8")
         return encoding
+
+    @field_validator("afterwards")
+    @classmethod
+    def _a_replaced_file_is_seen(cls, afterwards: str, info: ValidationInfo) -> str:
+        """Whether a file was replaced after it was read shows in its time, which copies in the order of names do not keep."""
+        if afterwards == "delete" and info.data.get("order") == "name":
+            raise ValueError("files that are read by name can be archived, but not deleted")
+        return afterwards
+
+    @field_validator("archive")
+    @classmethod
+    def _archive_is_beside(cls, archive: str, info: ValidationInfo) -> str:
+        read, beside = (f"{path.strip('/').removeprefix('./')}/" for path in (info.data.get("path", ""), archive))
+        if info.data.get("afterwards") == "archive" and (beside == "/" or beside.startswith(read) or read == "./"):
+            raise ValueError("name a folder to archive to, which is not the one that is read, nor below it")
+        return archive
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether the files that Spark reads are copies."""
+        return bool(self.connection) or self.order == "name"
 
     @property
     def can_reject(self) -> bool:

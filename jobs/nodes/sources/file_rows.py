@@ -23,8 +23,11 @@ def read_options(config: FileConfig) -> dict[str, str]:
     CSV in UTF-16 is read in one piece: Spark would part its lines in the middle of a character.
     """
     options: dict[str, str] = {"encoding": config.encoding}
-    if config.pattern:
-        options["pathGlobFilter"] = config.pattern
+    if not config.is_copied:  # copies were chosen before, and have names of their own
+        if config.pattern:
+            options["pathGlobFilter"] = config.pattern
+        if config.subfolders:
+            options["recursiveFileLookup"] = "true"
     if config.format == "csv":
         options |= {
             "header": str(config.header).lower(),
@@ -60,7 +63,8 @@ def sampled_schema(spark: SparkSession, path: Path, config: FileConfig) -> Struc
 def _sample(path: Path, config: FileConfig) -> list[Path]:
     if path.is_file():
         return [path]
-    found = (file for file in sorted(path.rglob(config.pattern or "*")) if file.is_file() and not _hidden(file.relative_to(path)))
+    pattern = "*" if config.is_copied else config.pattern or "*"
+    found = (file for file in sorted(path.rglob(pattern)) if file.is_file() and not _hidden(file.relative_to(path)))
     return [file for file, _ in zip(found, range(_SAMPLED_FILES), strict=False) if file.stat().st_size]
 
 

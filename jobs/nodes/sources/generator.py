@@ -5,15 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import schema_from_ddl
+from jobs.nodes.fake_fields import FakeField, FakeLocale
 from jobs.nodes.form import hints
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_OWN_COLUMNS = ("id", "time", "key", "value")
 
 
 class GeneratorConfig(base.Config):
@@ -22,6 +25,17 @@ class GeneratorConfig(base.Config):
     )
     rows_per_second: int | None = Field(
         None, ge=1, le=10_000_000, description="Makes so many rows a second; empty makes them as fast as they are taken.", examples=[100]
+    )
+    fields: tuple[FakeField, ...] = Field(
+        (),
+        description="More columns, with values that look real: names, addresses, amounts.",
+        examples=[[{"name": "customer", "kind": "name"}, {"name": "city", "kind": "city"}]],
+    )
+    locale: FakeLocale = Field(
+        "en_US",
+        description="The country whose names and addresses those columns hold.",
+        examples=["en_US", "zh_CN"],
+        json_schema_extra=hints(advanced=True),
     )
     rows_per_batch: int = Field(
         10_000,
@@ -49,9 +63,17 @@ class GeneratorConfig(base.Config):
         json_schema_extra=hints(advanced=True),
     )
 
+    @model_validator(mode="after")
+    def _columns_have_different_names(self) -> GeneratorConfig:
+        names = [*_OWN_COLUMNS, *(field.name.lower() for field in self.fields)]
+        twice = next((name for name in names if names.count(name) > 1), "")
+        if twice:
+            raise ValueError(f"two columns are called {twice}: rename one; id, time, key and value are there already")
+        return self
+
 
 class GeneratorSource(Source[GeneratorConfig]):
-    """Makes rows numbered from 0 without a gap: id, time, key and value, the same for the same seed.
+    """Makes rows numbered from 0 without a gap: id, time, key, value and columns that look real, the same for the same seed.
 
     Bounded with a total, unbounded without. Exactly once: a row follows from its number alone, so a restart makes the same rows again.
     """
@@ -65,10 +87,10 @@ class GeneratorSource(Source[GeneratorConfig]):
     summary_template = "{total_rows} rows"
 
     def read(self, spark: SparkSession, context: NodeContext[GeneratorConfig]) -> DataFrame:
-        from jobs.nodes.readers.numbered_rows import SCHEMA, NumberedRows
+        from jobs.nodes.readers.numbered_rows import NumberedRows, columns_ddl
 
         if context.schema_only:
-            return spark.createDataFrame([], schema_from_ddl(SCHEMA))
+            return spark.createDataFrame([], schema_from_ddl(columns_ddl(context.config)))
         if context.bounded and context.config.total_rows is None:
             raise NodeError("making rows: a job that ends needs a total; set total rows", permanent=True, kind="user", field="total_rows")
         spark.dataSource.register(NumberedRows)

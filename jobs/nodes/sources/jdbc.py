@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class JdbcSourceConfig(base.Config):
-    connection: str = connection_field("postgresql", "sqlite")
+    connection: str = connection_field("postgresql", "mysql", "sqlite")
     table: str = Field(
         "",
         max_length=200,
@@ -49,29 +49,69 @@ class JdbcSourceConfig(base.Config):
         json_schema_extra=hints(advanced=True),
     )
 
+    incremental: bool = Field(
+        False,
+        description="When all is read, the next start goes on behind the largest key instead of at the beginning.",
+        examples=[True],
+        json_schema_extra=hints(advanced=True),
+    )
+    late_rows_seconds: float = Field(
+        0,
+        ge=0,
+        le=3600,
+        description="How long rows with smaller keys may still appear after larger ones, as slow transactions let them; keys wait so long.",
+        examples=[30],
+        json_schema_extra=hints(advanced=True),
+    )
+    partitions: int = Field(
+        1,
+        ge=1,
+        le=64,
+        description="How many connections read at the same time, each its share of the keys.",
+        examples=[4],
+        json_schema_extra=hints(advanced=True),
+    )
+
     @model_validator(mode="after")
     def _table_or_query(self) -> JdbcSourceConfig:
         if bool(self.table) == bool(self.query.strip()):
             raise ValueError("give either a table or a query")
         return self
 
+    @model_validator(mode="after")
+    def _key_for_what_needs_one(self) -> JdbcSourceConfig:
+        asked = {
+            "reading on behind the last key": self.incremental,
+            "waiting for late rows": self.late_rows_seconds > 0,
+            "reading in several partitions": self.partitions > 1,
+        }
+        if wanting := [words for words, wanted in asked.items() if wanted and not self.key_column]:
+            raise ValueError(f"{wanting[0]} needs a key column: name one")
+        return self
+
 
 class JdbcSource(Source[JdbcSourceConfig]):
     """Reads a database table, or what a query finds, whole or in chunks by a key column.
 
-    Bounded; with a key column also unbounded, reading rows with larger keys as they come.
-    Exactly once as long as rows behind the key do not change.
+    Bounded; with a key column also unbounded, reading rows with larger keys as they come. Exactly once: rows that come or go while
+    it reads shift nothing, but those that appear behind the key that was read last are not read.
     """
 
     type = "source.jdbc"
     title = "Database table"
     icon = "database-export"
     Config = JdbcSourceConfig
-    connection_kinds = ("postgresql", "sqlite")
+    connection_kinds = ("postgresql", "mysql", "sqlite")
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     summary_template = "{table}{query}"
+
+    def needs_to_begin(self, context: NodeContext[JdbcSourceConfig]) -> str:
+        """Asked with a whole sign-in: a server that starts up takes connections before it takes sessions."""
+        from jobs.nodes.connections.databases import database_silent
+
+        return database_silent(context.connection(context.config.connection), context.limits)
 
     def resumes(self, config: JdbcSourceConfig) -> bool:
         return bool(config.key_column)

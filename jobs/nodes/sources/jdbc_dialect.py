@@ -108,6 +108,17 @@ class ReadDialect(ABC):
         row = cursor.fetchone()
         return None if row is None else row[0]
 
+    def split(self, cursor: Any, chunk: Chunk, rows: int, parts: int) -> list[Chunk]:
+        """`chunk`, of about `rows` rows, in at most `parts` of the same size; rows with the same key stay together."""
+        if parts <= 1 or rows <= 1:
+            return [chunk]
+        where, values = self._where(chunk)
+        step = -(-rows // parts)
+        inner = f"SELECT {self.key_shown()} AS shown, row_number() OVER (ORDER BY {self.key}) AS place FROM {self.relation}{where}"
+        self.run(cursor, f"SELECT shown FROM ({inner}) AS placed WHERE place % {step:d} = 0 AND place < {rows:d} ORDER BY place", values)
+        ends = list(dict.fromkeys(shown for (shown,) in cursor.fetchall() if shown != chunk.upto))
+        return [Chunk(after, upto) for after, upto in zip([chunk.after, *ends], [*ends, chunk.upto], strict=True)]
+
     def read(self, cursor: Any, columns: list[ReadColumn], chunk: Chunk) -> Iterator[tuple[Any, ...]]:
         where, values = self._where(chunk)
         selected = ", ".join(f"{column.selected} AS {self.quoted(column.name)}" for column in columns)
@@ -126,6 +137,10 @@ def dialect_for(settings: ConnectionSettings, limits: Limits, config: JdbcSource
         from jobs.nodes.sources.jdbc_sqlite import SqliteReadDialect
 
         return SqliteReadDialect(settings, limits, config)
+    if settings.kind == "mysql":
+        from jobs.nodes.sources.jdbc_mysql import MysqlReadDialect
+
+        return MysqlReadDialect(settings, limits, config)
     if settings.kind == "postgresql":
         from jobs.nodes.sources.jdbc_postgresql import PostgresqlReadDialect
 

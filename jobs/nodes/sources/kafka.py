@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.avro import AvroSchemas
+from jobs.nodes.backpressure import Buffered
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.payload import MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.schema_registry import registry_schemas
+from jobs.nodes.sources.kafka_backlog import KafkaBacklog
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 from jobs.nodes.sources.kafka_places import places_options
 
@@ -51,6 +54,9 @@ class KafkaSource(Source[KafkaSourceConfig]):
     rejects_rows: ClassVar[bool] = True
     summary_template = "{topic} · {format}"
 
+    def __init__(self) -> None:
+        self._backlog: KafkaBacklog | None = None
+
     def waits_for(self, context: NodeContext[KafkaSourceConfig]) -> str:
         return kafka_silent(context.connection(context.config.connection))
 
@@ -80,6 +86,13 @@ class KafkaSource(Source[KafkaSourceConfig]):
         except NodeError as error:
             message = f"reading {config.topic}: {error.message}"
             raise NodeError(message, permanent=error.permanent, kind=error.kind, field=error.field) from error
+
+    def buffered(self, context: NodeContext[KafkaSourceConfig], positions: Sequence[Any] = ()) -> Buffered | None:
+        if context.bounded:
+            return None
+        if self._backlog is None:
+            self._backlog = KafkaBacklog(context.connection(context.config.connection), context.config.max_backlog)
+        return self._backlog.look(positions)
 
     def checkpointed(self, position: Any, context: NodeContext[KafkaSourceConfig]) -> None:
         """Moves the consumer group to the checkpoint's offsets."""

@@ -112,6 +112,16 @@ class KafkaSourceConfig(base.Config):
         examples=[100_000],
         json_schema_extra=hints(advanced=True),
     )
+    max_backlog: int = Field(
+        0,
+        ge=0,
+        description=(
+            "When more messages than this wait behind what a stream has read, the job ends as failed; 0 lets any number wait. "
+            "Looked at every few seconds once a first batch is read."
+        ),
+        examples=[0, 1_000_000],
+        json_schema_extra=hints(advanced=True),
+    )
     metadata: bool = Field(
         False,
         description="Add key, topic, partition, offset, time and headers of each message as columns that begin with kafka_.",

@@ -9,7 +9,11 @@ from jobs.selectors.shapes.base import Shape
 
 
 class ConnectionOut(Shape):
-    """`secrets` says which secret fields are set, never what they are."""
+    """`secrets` says which secret fields are set, never what they are.
+
+    `test_*` is what was found at `test_time`, when somebody or the worker last tried it; `test_step` is the step that failed, empty when
+    all held, and `failing_since` when the failures began.
+    """
 
     id: int
     name: str
@@ -20,11 +24,29 @@ class ConnectionOut(Shape):
     secrets: dict[str, bool]
     test_time: datetime | None
     test_ok: bool | None
+    test_step: str
     test_message: str
+    failing_since: datetime | None
     used_by: list[str]
     create_time: datetime
     update_time: datetime
     updated_by: str
+
+
+class ConnectionHealthOut(Shape):
+    """What was found when a connection was last tried. `jobs_using`: by how many jobs it was used then."""
+
+    id: int
+    name: str
+    kind: str
+    project: str
+    test_time: datetime | None
+    test_ok: bool | None
+    test_step: str
+    test_message: str
+    failing_since: datetime | None
+    jobs_using: int
+    update_time: datetime
 
 
 class CheckStepOut(Shape):
@@ -43,6 +65,7 @@ class ConnectionKindOut(Shape):
     """`schema` is the JSON Schema of `config`; `secrets` maps secret fields to their labels.
 
     `secrets_when` maps a secret field to the "field=value" of `config` that needs it; one that is not in it is always needed.
+    A kind that is not available says why; no connection of it can be made, changed or tested.
     """
 
     kind: str
@@ -51,6 +74,8 @@ class ConnectionKindOut(Shape):
     form: dict[str, Any] = Field(serialization_alias="schema")
     secrets: dict[str, str]
     secrets_when: dict[str, str]
+    available: bool = True
+    unavailable_reason: str = ""
 
 
 class PortOut(Shape):
@@ -70,6 +95,8 @@ class NodeTypeOut(Shape):
     help: str
     icon: str
     ports: list[PortOut]
+    #: A list in the config: the `name` of each of its rows is one more output port, before the other outputs.
+    ports_field: str
     form: dict[str, Any] = Field(serialization_alias="schema")
     job_types: list[Literal["STREAMING", "BATCH_ROLLER", "SQL_TASK"]]
     boundedness: str

@@ -17,6 +17,8 @@ class ExecutionOut(Shape):
 
     `error_stack_trace` and `checkpoint_overdue`: null in lists.
     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
+    `buffer_size`: messages that wait in its sources' own buffers; null where they have none. `backpressure_status`: "", OK, HOLDING
+    (nothing more is taken), DROPPING or FAILED; `dropped_records`: messages discarded unread, as the strategy asks.
     `resolved` are the settings it runs with; `worker` is the driver, "host:pid", while one holds the lease.
     """
 
@@ -48,6 +50,9 @@ class ExecutionOut(Shape):
     waiting_for: str
     waiting_node_id: str
     waiting_since: datetime | None
+    buffer_size: int | None
+    backpressure_status: str
+    dropped_records: int
     retry_count: int
     max_retry_times: int
     triggered_by: TriggerWord

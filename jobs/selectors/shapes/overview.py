@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from jobs.selectors.shapes.base import Shape
+from jobs.selectors.shapes.connection import ConnectionHealthOut
 from jobs.selectors.shapes.execution import ExecutionOut, StatusWord
 
 
@@ -56,6 +57,7 @@ class OverviewOut(Shape):
     """Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one.
 
     `attention` holds the worst 20 of `attention_count`, `lanes` at most 20 of the `lane_count` jobs that ran in the last 24 hours.
+    `connections` holds at most 10 of the `connections_failing` connections that jobs use and that failed when last tried.
     `health`: what is wrong with the installation itself, a sentence each; empty when all is well.
     """
 
@@ -69,6 +71,8 @@ class OverviewOut(Shape):
     rejected_per_second: float
     attention: list[AttentionOut]
     attention_count: int
+    connections: list[ConnectionHealthOut]
+    connections_failing: int
     chart: ChartOut
     lanes: list[LaneOut]
     lane_count: int

@@ -15,6 +15,8 @@ from jobs.dag.parameters import resolve_parameters
 from jobs.dag.problems import Problem, errors_in
 from jobs.engine.compiler import settings_resolve
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, Job, JobConfig, JobVersion, Role, TriggeredBy
+from jobs.nodes.base import Source
+from jobs.nodes.registry import REGISTRY
 from jobs.selectors.refusals import Conflict, Invalid, NotFound
 from jobs.services.access import role_check
 from jobs.services.events import event_append
@@ -174,8 +176,13 @@ def _unchanged_check(last: Execution, version: JobVersion, parameters: dict[str,
 
 
 def _incremental(document: DagDocument) -> bool:
-    """An incremental source leaves its generation unfinished: the next start goes on behind the last key."""
-    return any(node.config.get("incremental") is True for node in document.nodes.values())
+    """Such a source leaves its generation unfinished: the next start goes on behind what was read."""
+    return any(node.config.get("incremental") is True or _goes_on(node.type) for node in document.nodes.values())
+
+
+def _goes_on(node_type: str) -> bool:
+    found = REGISTRY.get(node_type)
+    return found is not None and issubclass(found, Source) and found.goes_on
 
 
 def execution_create(

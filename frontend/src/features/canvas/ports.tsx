@@ -1,4 +1,5 @@
-import { Handle, Position } from '@xyflow/react'
+import { Handle, Position, useNodeId, useUpdateNodeInternals } from '@xyflow/react'
+import { useEffect } from 'react'
 import type { Port } from '../../dag/document'
 
 const SIDE = { input: Position.Left, output: Position.Right, reference: Position.Top, errors: Position.Bottom } as const
@@ -12,8 +13,18 @@ interface Props {
   editable: boolean
 }
 
-/** Inputs left, outputs right, reference inputs on top, errors at the bottom. */
+/** The canvas library measures handles once, and again when it is told that others are there. */
+function useMeasuredAgain(names: string) {
+  const nodeId = useNodeId()
+  const measureAgain = useUpdateNodeInternals()
+  useEffect(() => {
+    if (nodeId) measureAgain(nodeId)
+  }, [nodeId, names, measureAgain])
+}
+
+/** Inputs left, outputs right, reference inputs on top, errors at the bottom; where several outputs stand, each with its name. */
 export function Ports({ ports, connected, needed, editable }: Props) {
+  useMeasuredAgain(ports.map((port) => port.name).join(' '))
   return ports.map((port) => {
     const siblings = ports.filter((other) => other.kind === port.kind)
     const offset = place(siblings.indexOf(port), siblings.length)
@@ -29,7 +40,9 @@ export function Ports({ ports, connected, needed, editable }: Props) {
         style={vertical ? { left: offset } : { top: offset }}
         className={`pw-port pw-port-${port.kind} pw-port-${state}`}
         title={port.name}
-      />
+      >
+        {port.kind === 'output' && siblings.length > 1 && <span className="pw-port-name">{port.name}</span>}
+      </Handle>
     )
   })
 }

@@ -1,7 +1,7 @@
 import type { Node, NodeProps } from '@xyflow/react'
 import { createContext, memo, useContext } from 'react'
 import { useTranslation } from 'react-i18next'
-import { familyOf, type DagNode, type NodeType } from '../../dag/document'
+import { drawnPorts, familyOf, type DagNode, type NodeType } from '../../dag/document'
 import { countsStore, type CountsStore } from './counts'
 import { FamilyTile } from './family-tile'
 import { useKeyed } from './keyed-store'
@@ -54,7 +54,7 @@ export const RunNode = memo(function RunNode({ id, data }: NodeProps<Node<RunNod
           </div>
         </div>
       </div>
-      <Ports ports={data.type?.ports ?? []} connected={data.connected} needed={NONE} editable={false} />
+      <Ports ports={drawnPorts(data.node, data.type, data.connected)} connected={data.connected} needed={NONE} editable={false} />
     </div>
   )
 })

@@ -6,10 +6,17 @@ interface Field {
   'x-advanced'?: boolean
 }
 
+/** Of a list's row what names it: two columns that are equal as "left = right". */
+const entryWords = (entry: Json): string => {
+  if (!entry || typeof entry !== 'object' || Array.isArray(entry)) return String(entry)
+  if (entry.left) return entry.right && entry.right !== entry.left ? `${String(entry.left)} = ${String(entry.right)}` : String(entry.left)
+  return String(entry.name ?? entry.output ?? entry.column ?? '')
+}
+
 const words = (value: Json | undefined): string => {
   if (value == null || value === '' || typeof value === 'boolean') return ''
   if (Array.isArray(value)) {
-    const names = value.map((entry) => (entry && typeof entry === 'object' && !Array.isArray(entry) ? String(entry.name ?? entry.output ?? entry.column ?? '') : String(entry))).filter(Boolean)
+    const names = value.map(entryWords).filter(Boolean)
     return names.length > 3 ? `${names.slice(0, 2).join(', ')} +${names.length - 2}` : names.join(', ')
   }
   return typeof value === 'object' ? '' : String(value)

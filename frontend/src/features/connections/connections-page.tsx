@@ -13,33 +13,20 @@ import { NoProject } from '../../shared/no-project'
 import { Notice } from '../../shared/notice'
 import { RelativeTime } from '../../shared/relative-time'
 import { SearchField } from '../../shared/search-field'
-import { StateGlyph } from '../../shared/state-glyph'
 import { useUrlState } from '../../shared/url-state'
 import { useIsWithoutProject } from '../../shared/use-is-without-project'
 import { ConnectionPanel } from './connection-panel'
 import { readConnections, readKinds } from './connection-requests'
 import './connections.css'
+import { HealthWords } from './health-words'
 import './i18n'
 import { KindIcon, NewConnection } from './new-connection'
-
-function Tested({ connection }: { connection: Connection }) {
-  const { t } = useTranslation('connections')
-  if (!connection.test_time) return <span className="pw-12 pw-3">{t('test.never')}</span>
-  return (
-    <span className="pw-line pw-12" title={connection.test_message}>
-      <StateGlyph state={connection.test_ok ? 'completed' : 'failed'} />
-      <span className={connection.test_ok ? 'pw-2' : 'pw-bad'}>{t(connection.test_ok ? 'test.worked' : 'test.failed')}</span>
-      <span className="pw-3">
-        <RelativeTime time={connection.test_time} />
-      </span>
-    </span>
-  )
-}
 
 /** Where each system is, in one line without its secrets. */
 const placeOf = (connection: Connection) => {
   const { config } = connection
-  const where = config.base_url ?? config.path ?? (config.host ? `${String(config.host)}:${String(config.port ?? '')}/${String(config.database ?? '')}` : '')
+  if (config.bucket) return [config.endpoint, config.bucket, config.folder].filter(Boolean).join('/')
+  const where = config.base_url ?? config.url ?? config.servers ?? config.path ?? (config.host ? `${String(config.host)}:${String(config.port ?? '')}${config.database ? `/${String(config.database)}` : ''}` : '')
   return String(where)
 }
 
@@ -55,7 +42,7 @@ function useColumns(kinds: ReadonlyMap<string, ConnectionKind>, beside: boolean)
         { key: 'kind', title: t('column.kind'), width: 132, cell: (row) => <span className="pw-line pw-12 pw-2"><KindIcon icon={kinds.get(row.kind)?.icon ?? ''} />{titleOf(kinds.get(row.kind), row.kind)}</span> },
         { key: 'place', title: t('column.place'), cell: (row) => <span className="pw-mono-11 pw-2" title={placeOf(row)}>{placeOf(row)}</span> },
         { key: 'used', title: t('column.used'), width: 92, numeric: true, cell: (row) => t('jobs', { count: row.used_by.length }) },
-        { key: 'tested', title: t('column.tested'), width: 200, cell: (row) => <Tested connection={row} /> },
+        { key: 'health', title: t('column.health'), width: beside ? 250 : 330, cell: (row) => <HealthWords connection={row} /> },
         { key: 'changed', title: t('column.changed'), width: 112, numeric: true, cell: (row) => <RelativeTime time={row.update_time} /> },
       ]
       return beside ? columns.filter(({ key }) => key !== 'used' && key !== 'changed') : columns

@@ -6,6 +6,8 @@ const kind: ConnectionKind = {
   kind: 'http_api',
   title: 'HTTP API',
   icon: 'api',
+  available: true,
+  unavailable_reason: '',
   secrets: { password: 'Password', token: 'Token' },
   secrets_when: { password: 'auth=basic', token: 'auth=bearer' },
   schema: {

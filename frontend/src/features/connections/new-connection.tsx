@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core'
-import { IconApi, IconDatabase, IconPlug, IconTopologyStar3, IconWebhook, type Icon } from '@tabler/icons-react'
+import { IconAntenna, IconApi, IconBucket, IconDatabase, IconMailbox, IconPlug, IconRocket, IconTopologyStar3, IconWebhook, type Icon } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Connection, ConnectionKind } from '../../api/types'
@@ -18,7 +18,7 @@ export function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly Con
         <ul className="pw-kinds">
           {kinds.map((one) => (
             <li key={one.kind}>
-              <button type="button" onClick={() => setKind(one)}>
+              <button type="button" disabled={!one.available} title={one.unavailable_reason || undefined} onClick={() => setKind(one)}>
                 <KindIcon icon={one.icon} />
                 {kindTitle(one)}
               </button>
@@ -30,7 +30,7 @@ export function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly Con
   )
 }
 
-const ICONS: Record<string, Icon> = { api: IconApi, database: IconDatabase, 'topology-star-3': IconTopologyStar3, webhook: IconWebhook }
+const ICONS: Record<string, Icon> = { antenna: IconAntenna, api: IconApi, bucket: IconBucket, database: IconDatabase, mailbox: IconMailbox, rocket: IconRocket, 'topology-star-3': IconTopologyStar3, webhook: IconWebhook }
 
 export function KindIcon({ icon }: { icon: string }) {
   const Shape = ICONS[icon] ?? IconPlug

@@ -2,7 +2,7 @@ import { IconPlus } from '@tabler/icons-react'
 import type { Node, NodeProps } from '@xyflow/react'
 import { memo } from 'react'
 import { useTranslation } from 'react-i18next'
-import { familyOf, type DagNode, type NodeType, type Problem } from '../../dag/document'
+import { drawnPorts, familyOf, type DagNode, type NodeType, type Problem } from '../../dag/document'
 import { lessName } from '../../dag/less-name'
 import { FamilyTile } from '../canvas/family-tile'
 import { Ports } from '../canvas/ports'
@@ -49,7 +49,8 @@ const looksSame = ({ data: one }: NodeProps<Node<EditorNodeData>>, { data: other
 export const EditorNode = memo(function EditorNode({ id, data }: NodeProps<Node<EditorNodeData>>) {
   const { t } = useTranslation('canvas')
   const family = data.type?.family ?? familyOf(data.node.type)
-  const output = data.type?.ports.find((port) => port.kind === 'output')
+  const ports = drawnPorts(data.node, data.type, data.connected)
+  const output = ports.find((port) => port.kind === 'output')
   const glyph = data.problem ? (data.problem.severity === 'error' && look(data) === 'pw-node-problem' ? 'failed' : 'warning') : null
   return (
     <div className={`pw-node pw-${family} ${look(data)}`} data-node-id={id}>
@@ -71,7 +72,7 @@ export const EditorNode = memo(function EditorNode({ id, data }: NodeProps<Node<
       <div className="pw-node-foot">
         <Foot data={data} />
       </div>
-      <Ports ports={data.type?.ports ?? []} connected={data.connected} needed={data.needed} editable />
+      <Ports ports={ports} connected={data.connected} needed={data.needed} editable />
       {output && (
         <button
           type="button"

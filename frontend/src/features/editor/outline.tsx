@@ -2,7 +2,7 @@ import { Menu } from '@mantine/core'
 import { IconArrowRight, IconDots } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { connectionRefusal } from '../../dag/connect-rules'
-import { familyOf, isInput, topologicalOrder, type Catalogue, type DagDocument, type Endpoint } from '../../dag/document'
+import { familyOf, isInput, portsOf, topologicalOrder, type Catalogue, type DagDocument, type Endpoint } from '../../dag/document'
 import { nodeProblems, worst } from '../../dag/problems'
 import { FamilyTile } from '../canvas/family-tile'
 import { StateGlyph } from '../../shared/state-glyph'
@@ -10,7 +10,7 @@ import { useDocument, useEditor } from './editor-store'
 
 /** Every edge that could be drawn from a node, as `[from, to]`. */
 function possibleEdges(document: DagDocument, catalogue: Catalogue, nodeId: string): [Endpoint, Endpoint][] {
-  const outputs = (catalogue.get(document.nodes[nodeId]?.type ?? '')?.ports ?? []).filter((port) => !isInput(port))
+  const outputs = portsOf(document.nodes[nodeId], catalogue.get(document.nodes[nodeId]?.type ?? '')).filter((port) => !isInput(port))
   return outputs.flatMap((output) =>
     Object.entries(document.nodes).flatMap(([id, node]) =>
       (catalogue.get(node.type)?.ports ?? [])

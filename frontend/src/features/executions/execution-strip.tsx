@@ -27,7 +27,7 @@ function LastCheckpoint({ execution }: { execution: Execution }) {
   )
 }
 
-/** Rows in, out and rejected, backlog, batch, last checkpoint; of a single query its time instead, the rest has no meaning there. */
+/** Rows in, out and rejected, what was dropped unread, backlog, batch, last checkpoint; of a single query its time instead, the rest has no meaning there. */
 export function ExecutionStrip({ execution, metrics }: { execution: Execution; metrics: MetricsMessage | null }) {
   const { t } = useTranslation('executions')
   const still = isFinal(execution.status) || execution.status === 'PAUSED'
@@ -36,6 +36,8 @@ export function ExecutionStrip({ execution, metrics }: { execution: Execution; m
   const speed = metrics?.processed_per_second ?? 0
   const catchUp = !still && backlog !== null && backlog > 0 && speed > 0 ? t('strip.catchUp', { duration: duration((backlog / speed) * 1000) }) : ''
   const rejected = execution.failed_records
+  const dropped = execution.dropped_records
+  const pressed = !still && (execution.backpressure_status === 'HOLDING' || execution.backpressure_status === 'DROPPING')
   return (
     <div className="pw-strip">
       <Figure label={t('strip.in')} note={perSecond(metrics?.in_per_second)}>
@@ -51,7 +53,12 @@ export function ExecutionStrip({ execution, metrics }: { execution: Execution; m
         <Figure label={t('strip.query')}>{duration(metrics?.batch_ms)}</Figure>
       ) : (
         <>
-          <Figure label={t('strip.backlog')} note={catchUp}>
+          {dropped > 0 && (
+            <Figure label={t('strip.dropped')} tone="bad" note={t('strip.droppedUnread')}>
+              {count(dropped)}
+            </Figure>
+          )}
+          <Figure label={t('strip.backlog')} note={pressed ? t(`strip.pressure.${execution.backpressure_status}`) : catchUp} {...(pressed ? { tone: 'warn' as const } : {})}>
             {count(still ? null : backlog)}
           </Figure>
           <Figure label={t('strip.batch')} note={metrics?.batch_id == null ? '' : t('strip.batchNumber', { number: count(metrics.batch_id) })}>

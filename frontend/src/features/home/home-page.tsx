@@ -25,6 +25,7 @@ import { AttentionTable } from './attention-table'
 import './home.css'
 import './i18n'
 import { Examples } from './examples'
+import { FailingConnections } from './failing-connections'
 import { Lanes } from './lanes'
 import { Welcome } from './welcome'
 
@@ -134,7 +135,7 @@ export default function HomePage() {
   const overview = found.data
   const edits = useMay()('EDITOR')
   const alone = useIsWithoutProject()
-  const never = overview !== undefined && overview.lanes.length === 0 && overview.attention.length === 0 && overview.running === 0
+  const never = overview !== undefined && overview.lanes.length === 0 && overview.attention.length === 0 && overview.connections.length === 0 && overview.running === 0
   return (
     <main className="pw-page">
       <div className="pw-head">
@@ -163,6 +164,7 @@ export default function HomePage() {
       {overview && !never && !alone && (
         <div className="pw-home">
           {overview.attention.length > 0 && <AttentionTable attention={overview.attention} total={overview.attention_count} />}
+          {overview.connections.length > 0 && <FailingConnections connections={overview.connections} total={overview.connections_failing} />}
           <section className="pw-home-low">
             <div>
               <LastHour overview={overview} />

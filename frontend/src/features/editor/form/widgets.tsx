@@ -59,7 +59,8 @@ function SelectWidget(props: WidgetProps) {
   if (narrow && props.required !== undefined && props.value != null) {
     return <SegmentedControl id={props.id} data={choices} value={String(props.value)} fullWidth size="xs" disabled={props.disabled} onChange={props.onChange} aria-label={props.label} />
   }
-  return <Select id={props.id} data={choices} value={props.value == null ? null : String(props.value)} error={errorOf(props)} disabled={props.disabled} allowDeselect={!props.required} onChange={(value) => props.onChange(value)} />
+  const usual = choices.find((choice) => choice.value === String(props.schema.default))?.label
+  return <Select id={props.id} data={choices} value={props.value == null ? null : String(props.value)} placeholder={usual} error={errorOf(props)} disabled={props.disabled} allowDeselect={!props.required} onChange={(value) => props.onChange(value)} />
 }
 
 function ColumnWidget(props: WidgetProps) {

@@ -1,0 +1,1 @@
+"""Redis streams as a source of Pipeline Web."""

@@ -1,0 +1,130 @@
+"""The sources that take messages into a buffer of their own: each in a thread, and how full the buffers are."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from jobs.engine.events import BatchCommitted, BufferStands, Report
+from jobs.engine.failure import AtNode
+from jobs.engine.steps import Steps
+from jobs.nodes.backpressure import Buffered
+from jobs.nodes.base import NodeError, Source
+
+logger = logging.getLogger(__name__)
+
+_LOOK_SECONDS = 1.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
+#: A receiver that worked for so long starts again after the first pause.
+_HEALTHY_SECONDS = 60.0
+_END_SECONDS = 10.0
+
+
+class Receiving:
+    """`failure` is why the run cannot go on: a receiver that never will, or a buffer that ran over where that is an error."""
+
+    def __init__(self, steps: Steps, report: Report) -> None:
+        self.failure: AtNode | None = None
+        self._steps, self._report = steps, report
+        self._stopping = threading.Event()
+        self._told: dict[str, Buffered] = {}
+        self._ends: dict[str, dict[str, Any]] = {}
+        self._receivers = [self._thread(node_id) for node_id in steps.sources if _overrides(steps, node_id, "receive")]
+        self._buffers = [node_id for node_id in steps.sources if _overrides(steps, node_id, "buffered")]
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """While inside, messages are taken and `report` hears how the buffers stand."""
+        for node_id in self._steps.sources:
+            self._begin(node_id)
+        self._look()
+        watching = threading.Thread(target=self._watch, name="buffers", daemon=True)
+        for thread in self._receivers:
+            thread.start()
+        if self._buffers:
+            watching.start()
+        try:
+            yield
+        finally:
+            self._stopping.set()
+            for thread in [*self._receivers, *([watching] if self._buffers else [])]:
+                thread.join(_END_SECONDS)
+            self._look()
+
+    def committed(self, event: BatchCommitted) -> None:
+        """A query read its sources up to where the batch says."""
+        self._ends[event.query] = {node_id: source["end"] for node_id, source in event.sources.items()}
+
+    def await_bounded(self, stopping: threading.Event) -> None:
+        """A bounded run reads what its receivers found: wait until they have it all. Raises their failure."""
+        while any(thread.is_alive() for thread in self._receivers) and not stopping.is_set():
+            if self.failure is not None:
+                raise self.failure
+            stopping.wait(0.1)
+        if self.failure is not None:
+            raise self.failure
+
+    def _begin(self, node_id: str) -> None:
+        try:
+            self._steps.source(node_id).begin(self._steps.context(node_id, "stream"))
+        except Exception as error:
+            raise AtNode(node_id, error) from error
+
+    def _thread(self, node_id: str) -> threading.Thread:
+        return threading.Thread(target=self._receive, args=(node_id,), name=f"receiving {node_id}", daemon=True)
+
+    def _receive(self, node_id: str) -> None:
+        source, context = self._steps.source(node_id), self._steps.context(node_id, "stream")
+        pause = _FIRST_PAUSE_SECONDS
+        while not self._stopping.is_set():
+            begun = time.monotonic()
+            try:
+                source.receive(context, self._stopping)
+            except NodeError as error:
+                if error.permanent:
+                    self.failure = AtNode(node_id, error)
+                    return
+                context.log(f"{error.message}; it is tried again")
+            except Exception as error:
+                logger.exception("receiving at %s", node_id)
+                context.log(f"receiving broke off: {error}; it is tried again")
+            else:
+                if context.bounded:
+                    return
+            pause = _FIRST_PAUSE_SECONDS if time.monotonic() - begun > _HEALTHY_SECONDS else min(2 * pause, _LONGEST_PAUSE_SECONDS)
+            self._stopping.wait(pause)
+
+    def _watch(self) -> None:
+        while not self._stopping.wait(_LOOK_SECONDS):
+            self._look()
+
+    def _look(self) -> None:
+        for node_id in self._buffers:
+            source, context = self._steps.source(node_id), self._steps.context(node_id, "stream")
+            try:
+                found = source.buffered(context, [ends[node_id] for ends in list(self._ends.values()) if node_id in ends])
+            except Exception as error:
+                logger.info("how the buffer of %s stands cannot be told: %s", node_id, error)
+                continue
+            told = self._told.get(node_id)
+            if found is not None and told is not None and found.dropped > told.dropped:  # though there may be room this very moment
+                found = replace(found, status="DROPPING")
+            if found is not None and found != told:
+                self._told[node_id] = found
+                self._report(BufferStands(node_id, found.waiting, found.dropped, found.status))
+            if found is not None and found.status == "FAILED":
+                self.failure = self.failure or AtNode(node_id, _overrun(found))
+
+
+def _overrun(found: Buffered) -> NodeError:
+    message = f"messages come faster than they are read: {found.waiting} wait, {found.remedy}"
+    return NodeError(message, permanent=True, field=found.field)
+
+
+def _overrides(steps: Steps, node_id: str, method: str) -> bool:
+    return getattr(type(steps.types[node_id]), method) is not getattr(Source, method)

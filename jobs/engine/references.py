@@ -1,0 +1,83 @@
+"""What stands beside a stream and is kept between its batches: read once, read again from time to time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from jobs.engine.events import Noticed, Report
+from jobs.engine.steps import Arrow, Steps
+from jobs.nodes.base import NodeError
+from jobs.nodes.kept_references import Keeping, KeepsReferences
+
+#: Makes each reading another plan: Spark would answer one that it has kept from what it has kept.
+_READING = "__reading"
+_readings = count()
+
+
+@dataclass
+class _Kept:
+    held: DataFrame
+    #: By the monotonic clock; a failed attempt to read again counts, so that not every batch tries.
+    tried: float
+    read_at: datetime
+    stale: bool = False
+
+    @property
+    def frame(self) -> DataFrame:
+        return self.held.drop(_READING)
+
+
+class References:
+    """The kept frames of one query's reference inputs, by the edges they come over."""
+
+    def __init__(self, steps: Steps, report: Report) -> None:
+        self._steps, self._report = steps, report
+        self._kept: dict[str, _Kept] = {}
+
+    def frame(self, arrow: Arrow, read: Callable[[], DataFrame]) -> DataFrame:
+        """The rows of `arrow`: kept ones where its flow keeps them, else what `read` makes, which is read by whoever reads it."""
+        flow = self._steps.types[arrow.target]
+        if not isinstance(flow, KeepsReferences):
+            return read()
+        keeping = flow.keeping(self._steps.by_id[arrow.target].config)
+        kept = self._kept.get(arrow.edge_id)
+        if kept is None:
+            kept = self._kept[arrow.edge_id] = _read(read, keeping)
+        elif time.monotonic() - kept.tried >= keeping.seconds:
+            kept = self._kept[arrow.edge_id] = self._again(arrow, kept, read, keeping)
+        return kept.frame
+
+    def close(self) -> None:
+        for kept in self._kept.values():
+            kept.held.unpersist()
+        self._kept.clear()
+
+    def _again(self, arrow: Arrow, kept: _Kept, read: Callable[[], DataFrame], keeping: Keeping) -> _Kept:
+        """What is there now; where it cannot be read, what was there before."""
+        try:
+            fresh = _read(read, keeping)
+        except Exception as error:
+            told = str(error).partition("\n")[0]
+            if not kept.stale:
+                since = f"{kept.read_at:%Y-%m-%d %H:%M:%S} UTC"
+                self._report(Noticed(f"its table is as it was at {since}: reading it again failed ({told})", arrow.target, "warning"))
+            return _Kept(kept.held, time.monotonic(), kept.read_at, stale=True)
+        kept.held.unpersist()
+        if kept.stale:
+            self._report(Noticed("its table is up to date again", arrow.target))
+        return fresh
+
+
+def _read(read: Callable[[], DataFrame], keeping: Keeping) -> _Kept:
+    found = read().limit(keeping.most_rows + 1).withColumn(_READING, F.lit(next(_readings))).persist()
+    if found.count() > keeping.most_rows:
+        found.unpersist()
+        raise NodeError(f"its table has more than {keeping.most_rows:,} rows; raise the limit, or join it", permanent=True, kind="user")
+    return _Kept(found, time.monotonic(), datetime.now(UTC))

@@ -1,0 +1,66 @@
+"""What a source does with messages that come faster than they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from jobs.nodes.form import hints
+
+Strategy = Literal["BUFFER", "DROP", "LATEST", "ERROR"]
+
+#: OK, or what the strategy does now: HOLDING back what comes, DROPPING messages, or FAILED: under ERROR, one came that had no room.
+BackpressureStatus = Literal["OK", "HOLDING", "DROPPING", "FAILED"]
+_WHEN_FULL: Mapping[Strategy, BackpressureStatus] = {"BUFFER": "HOLDING", "DROP": "DROPPING", "LATEST": "DROPPING", "ERROR": "OK"}
+
+
+@dataclass(frozen=True)
+class Backpressure:
+    """`buffer_size` messages wait at most; then `strategy` decides."""
+
+    strategy: Strategy = "BUFFER"
+    buffer_size: int = 1_000_000
+
+    @property
+    def when_full(self) -> BackpressureStatus:
+        return _WHEN_FULL[self.strategy]
+
+
+def backpressure_field() -> Any:
+    return Field(
+        "BUFFER",
+        description=(
+            "When the buffer is full: BUFFER takes no more until there is room, DROP discards what comes, "
+            "LATEST discards the oldest that waits, ERROR ends the job as failed."
+        ),
+        examples=["BUFFER", "LATEST"],
+        json_schema_extra=hints(advanced=True),
+    )
+
+
+def buffer_size_field() -> Any:
+    return Field(
+        1_000_000,
+        ge=1,
+        le=100_000_000,
+        description="Most messages that wait to be read.",
+        examples=[1_000_000],
+        json_schema_extra=hints(advanced=True),
+    )
+
+
+@dataclass(frozen=True)
+class Buffered:
+    """A source's own buffer: messages that wait in it, and all that were ever dropped from it unread.
+
+    `field`: the one that says how many may wait; `remedy`: what to do once it FAILED.
+    """
+
+    waiting: int
+    dropped: int
+    status: BackpressureStatus
+    field: str = "buffer_size"
+    remedy: str = "which is all the buffer takes; enlarge it or choose another strategy"

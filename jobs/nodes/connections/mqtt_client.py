@@ -1,0 +1,87 @@
+"""How an MQTT broker is reached, and what it says."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
+from jobs.nodes.form import hints
+
+if TYPE_CHECKING:
+    from paho.mqtt.client import Client
+
+SECONDS = 10
+_SILENT_SECONDS = 3
+_KEEPALIVE_SECONDS = 30
+#: CONNACK reason codes (MQTT 5, 3.2.2.2) that no later attempt changes.
+_REFUSED = {0x86: "the sign-in was refused; correct user or password", 0x87: "the user may not connect; have the right granted"}
+_REFUSED |= {0x85: "the broker does not take this client's name", 0x8C: "the broker wants another way to sign in"}
+
+ClientT = TypeVar("ClientT", bound="Client")
+
+
+class MqttSettings(base.Config):
+    host: str = host_field("mqtt.example.com")
+    port: int = Field(1883, ge=1, le=65535, description="The port of MQTT: 1883 by custom, 8883 with TLS.", examples=[1883])
+    sign_in: Literal["none", "password"] = Field("password", description="Whether a user signs in with a password.", examples=["password"])
+    user: str = Field(
+        "", max_length=255, description="Who signs in.", examples=["pipeline"], json_schema_extra=hints(when="sign_in=password")
+    )
+    tls: bool = tls_switch_field()
+    certificate_authority: str = certificate_field(when="tls=true")
+
+
+def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **given: Any) -> None:
+    """Signs `client` in; returns when the broker took it. NodeError beginning with `act` where it does not."""
+    typed = MqttSettings.model_validate(connection.config)
+    if typed.sign_in == "password":
+        client.username_pw_set(typed.user, connection.secrets.get("password", ""))
+    if typed.tls:
+        client.tls_set_context(ssl.create_default_context(cadata=typed.certificate_authority or None))
+    answers: list[Any] = []
+    client.on_connect = lambda _, __, ___, reason, ____: answers.append(reason)
+    try:
+        client.connect(typed.host, typed.port, keepalive=_KEEPALIVE_SECONDS, **given)
+    except ssl.SSLError as error:
+        raise mqtt_refused(f"{act}: the line cannot be encrypted ({error.reason or error}); check TLS, port and certificates") from error
+    except OSError as error:
+        raise mqtt_away(act, error.strerror or str(error)) from error
+    deadline = time.monotonic() + SECONDS
+    while not answers and time.monotonic() < deadline:
+        if client.loop(0.1) != 0 and not answers:
+            break
+    if not answers:
+        raise mqtt_away(act, "no answer to the sign-in")
+    if answers[0].is_failure:
+        _raise_for(answers[0], act)
+
+
+def _raise_for(reason: Any, act: str) -> None:
+    if reason.value in _REFUSED:
+        raise mqtt_refused(f"{act}: {_REFUSED[reason.value]}")
+    raise NodeError(f"{act}: the broker refuses for now ({reason})")
+
+
+def mqtt_refused(message: str) -> NodeError:
+    return NodeError(message, permanent=True, kind="user")
+
+
+def mqtt_away(act: str, why: str) -> NodeError:
+    return NodeError(f"{act}: the broker does not answer ({why}); check that it runs and can be reached")
+
+
+def mqtt_silent(connection: ConnectionSettings) -> str:
+    """The broker's name, as in "waiting for mqtt plant", when it takes no connection; else ""."""
+    typed = MqttSettings.model_validate(connection.config)
+    try:
+        with socket.create_connection((typed.host, typed.port), timeout=_SILENT_SECONDS):
+            return ""
+    except OSError:
+        return f"mqtt {connection.name}"

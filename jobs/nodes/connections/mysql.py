@@ -1,0 +1,237 @@
+"""MySQL and MariaDB servers, reached by fields alone: no free text ever becomes part of an address or an option."""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.connection_kind import CheckStep, ConnectionKind
+from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
+
+if TYPE_CHECKING:
+    import pymysql
+
+_CONNECT_SECONDS = 10
+#: Shorter than a driver's lease: a frozen client is dropped before another attempt may begin.
+_IDLE_SECONDS = 10
+#: A reader may pause for as long while Spark computes.
+_SLOW_READER_SECONDS = 3600
+
+
+class MysqlSettings(base.Config):
+    host: str = host_field("db.example.com")
+    port: int = Field(3306, ge=1, le=65535, description="Port of the server.", examples=[3306])
+    database: str = Field(
+        min_length=1, max_length=64, pattern=r"^[^\x00-\x1f]+$", description="Name of the database.", examples=["warehouse"]
+    )
+    user: str = Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f]+$", description="Who signs in.", examples=["pipeline"])
+    tls: TlsMode = tls_mode_field()
+    certificate_authority: str = certificate_field()
+
+
+class MysqlConnection(ConnectionKind):
+    kind = "mysql"
+    title = "MySQL or MariaDB"
+    icon = "database"
+    Config = MysqlSettings
+    secrets: ClassVar[Mapping[str, str]] = {"password": "Password"}
+
+    def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
+        """Name, port, TLS, sign-in, database with rights; a step is tried only when all before it held."""
+        trial = _Trial(settings)
+        steps: list[CheckStep] = []
+        try:
+            for name, attempt in trial.attempts():
+                started = time.monotonic()
+                try:
+                    message = attempt()
+                except (OSError, NodeError) as error:
+                    steps.append(CheckStep(name, False, str(error), _milliseconds(started)))
+                    break
+                steps.append(CheckStep(name, True, message, _milliseconds(started)))
+        finally:
+            trial.close()
+        return steps
+
+
+def mysql_open(settings: ConnectionSettings, *, database: bool = True) -> pymysql.Connection[Any]:
+    """A session in UTC and without a transaction's time limit; NodeError in one sentence when it is refused."""
+    import pymysql
+
+    typed = MysqlSettings.model_validate(settings.config)
+    try:
+        session = pymysql.connect(
+            host=typed.host,
+            port=typed.port,
+            user=typed.user,
+            password=settings.secrets.get("password", ""),
+            database=typed.database if database else None,
+            charset="utf8mb4",
+            connect_timeout=_CONNECT_SECONDS,
+            read_timeout=_CONNECT_SECONDS,
+            init_command=f"SET SESSION time_zone = '+00:00', net_write_timeout = {_SLOW_READER_SECONDS}",
+            **_tls_arguments(typed),
+        )
+    except (pymysql.Error, OSError, ValueError) as error:
+        raise _refusal(settings.name, typed, error) from error
+    _be_patient(session)
+    return session
+
+
+def mysql_close(session: pymysql.Connection[Any]) -> None:
+    """With a goodbye, which keeps the server's log quiet, unless the line is lost already. What is not committed is rolled back."""
+    if session.open:
+        session.close()
+
+
+def drop_when_idle(session: pymysql.Connection[Any]) -> None:
+    """The server ends the session, and its transaction, when the client froze."""
+    with session.cursor() as cursor:
+        cursor.execute(f"SET SESSION wait_timeout = {_IDLE_SECONDS}, net_read_timeout = {_IDLE_SECONDS}")
+
+
+def _be_patient(session: Any) -> None:
+    """Signing in has a time limit, statements have none; a host that vanished is noticed by the system."""
+    session._read_timeout = None  # the client has no public way to change it
+    for option, value in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, option):
+            session._sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+
+
+def _tls_arguments(typed: MysqlSettings) -> dict[str, Any]:
+    """The client itself prefers TLS and takes a plain line where the server has none; then no password goes over it in the clear."""
+    if typed.tls in ("disable", "prefer"):
+        refused = dict.fromkeys(("mysql_clear_password", "dialog"), _NeverInTheClear)
+        return {"ssl_disabled": typed.tls == "disable", "auth_plugin_map": refused}
+    try:
+        context = ssl.create_default_context(cadata=typed.certificate_authority or None)
+    except ssl.SSLError as error:
+        raise ValueError(f"the certificate authority is no PEM certificate ({error.reason or error})") from None
+    context.check_hostname = typed.tls == "verify-full"
+    if typed.tls == "require":
+        context.verify_mode = ssl.CERT_NONE
+        return {"ssl": context, "auth_plugin_map": dict.fromkeys(("mysql_clear_password", "dialog"), _NeverInTheClear)}
+    return {"ssl": context}
+
+
+class _NeverInTheClear:
+    """Stands in for ways to sign in that would hand the password to whoever answers."""
+
+    def __init__(self, session: Any) -> None:
+        pass
+
+    def authenticate(self, packet: Any) -> Any:
+        from pymysql.err import OperationalError
+
+        raise OperationalError(1045, "the server asks for the password itself: choose a TLS that checks who it is")
+
+
+class _Trial:
+    """The steps of a connection test, in turn."""
+
+    def __init__(self, settings: ConnectionSettings) -> None:
+        self._settings = settings
+        self._typed = MysqlSettings.model_validate(settings.config)
+        self._session: Any = None
+        self._refused: NodeError | None = None
+
+    def attempts(self) -> list[tuple[str, Callable[[], str]]]:
+        found = [("name", self._resolve), ("port", self._reach), ("TLS", self._encrypt), ("sign-in", self._sign_in)]
+        return [*found, ("database", self._database)]
+
+    def close(self) -> None:
+        if self._session is not None:
+            mysql_close(self._session)
+
+    def _resolve(self) -> str:
+        host = self._typed.host
+        try:
+            found = socket.getaddrinfo(host, self._typed.port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise NodeError(f'the name "{host}" is not known ({error.strerror or error}); correct the host') from None
+        return f"{host} is {', '.join(sorted({str(address[4][0]) for address in found}))}"
+
+    def _reach(self) -> str:
+        host, port = self._typed.host, self._typed.port
+        try:
+            with socket.create_connection((host, port), timeout=_CONNECT_SECONDS) as answering:
+                answering.settimeout(_CONNECT_SECONDS)
+                if not answering.recv(4):
+                    raise OSError("it hung up")
+                return f"port {port} answers"
+        except OSError as error:
+            reason = error.strerror or error
+            raise NodeError(f"nothing answers at {host}:{port} ({reason}); check port, firewall and whether the server runs") from None
+
+    def _encrypt(self) -> str:
+        """A refusal that comes after the line is encrypted belongs to the next step."""
+        try:
+            self._session = mysql_open(self._settings, database=False)
+        except NodeError as error:
+            if error.field == "tls":
+                raise
+            self._refused = error
+            return "not used, as chosen" if self._typed.tls == "disable" else "the server agrees"
+        cipher = getattr(self._session._sock, "cipher", lambda: None)()
+        return f"the line is encrypted, {cipher[1]}" if cipher else "the line is not encrypted"
+
+    def _sign_in(self) -> str:
+        if self._refused is not None:
+            raise self._refused
+        return f"{self._session.get_server_info().removeprefix('5.5.5-')}, signed in as {self._typed.user}"
+
+    def _database(self) -> str:
+        import pymysql
+
+        try:
+            self._session.select_db(self._typed.database)
+            with self._session.cursor() as cursor:
+                cursor.execute("SHOW GRANTS")
+                may_create = any(_creates(grant, self._typed.database) for (grant,) in cursor.fetchall())
+        except pymysql.Error as error:
+            raise _refusal(self._settings.name, self._typed, error) from error
+        rights = "may create tables" if may_create else "may not create tables: sinks then need existing tables and a marker table"
+        return f"{self._typed.database} is there, {self._typed.user} {rights}"
+
+
+def _creates(grant: str, database: str) -> bool:
+    """Whether a line such as "GRANT SELECT, CREATE ON `ware%`.* TO …" gives the right to create tables in `database`."""
+    found = re.match(r"GRANT (.+?) ON (\*|`(?:[^`]|``)+`)\.\* TO", grant)
+    if found is None or not re.search(r"\b(ALL PRIVILEGES|CREATE)(,|$)", found[1]):
+        return False
+    if found[2] == "*":
+        return True
+    pattern = found[2][1:-1].replace("``", "`")
+    parts = {"\\_": "_", "\\%": "%", "_": ".", "%": ".*"}
+    as_regex = re.sub(r"\\_|\\%|_|%|[^_%\\]+", lambda part: parts.get(part[0], re.escape(part[0])), pattern)
+    return re.fullmatch(as_regex, database) is not None
+
+
+def _refusal(name: str, typed: MysqlSettings, error: Exception) -> NodeError:
+    """The server's words and what to do. `field` is "tls" where the line could not be encrypted as it should."""
+    code, text = (error.args[0], str(error.args[1])) if len(error.args) > 1 else (0, str(error))
+    cause = getattr(error, "original_exception", None)
+    where = f'connecting to "{name}"'
+    if isinstance(cause, ssl.SSLError) or isinstance(error, ValueError) or code in (2026, 3159):
+        reason = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or text
+        return NodeError(f"{where}: no TLS as chosen ({reason}); correct TLS or the certificate authority", kind="user", field="tls")
+    if code in (1045, 1698, 1251, 1275):
+        return NodeError(f"{where}: user {typed.user} was refused ({text}); correct user or password", permanent=True, kind="user")
+    if code in (1044, 1049):
+        return NodeError(f"{where}: {text}; correct the database, or the user's rights", permanent=True, kind="user")
+    if isinstance(cause, socket.gaierror):
+        return NodeError(f"{where}: the name {typed.host} is not known; correct the host")
+    reason = getattr(cause, "strerror", "") or text
+    return NodeError(f"{where}: {typed.host}:{typed.port} does not answer as it should ({reason}); check that it runs and can be reached")
+
+
+def _milliseconds(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)

@@ -1,0 +1,117 @@
+"""How a RabbitMQ broker is reached, and what its client's errors mean."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
+
+if TYPE_CHECKING:
+    from pika import BlockingConnection, ConnectionParameters
+    from pika.adapters.blocking_connection import BlockingChannel
+
+SECONDS = 10
+#: It logs each failed attempt as several errors with their traces; what happened is told in words instead.
+logging.getLogger("pika").setLevel(logging.CRITICAL)
+_SILENT_SECONDS = 3
+_HEARTBEAT_SECONDS = 30
+
+
+class RabbitMQSettings(base.Config):
+    host: str = host_field("rabbit.example.com")
+    port: int = Field(5672, ge=1, le=65535, description="The port of AMQP: 5672 by custom, 5671 with TLS.", examples=[5672])
+    virtual_host: str = Field(
+        "/", min_length=1, max_length=255, description="The virtual host in which queues and exchanges lie.", examples=["/", "shop"]
+    )
+    user: str = Field("guest", min_length=1, max_length=255, description="Who signs in.", examples=["pipeline"])
+    tls: bool = tls_switch_field()
+    certificate_authority: str = certificate_field(when="tls=true")
+
+
+@contextmanager
+def rabbitmq_channel(connection: ConnectionSettings, act: str) -> Iterator[tuple[BlockingConnection, BlockingChannel]]:
+    """A line of its own and a channel on it. Whatever the broker refuses inside is a NodeError that begins with `act`."""
+    from pika import BlockingConnection
+    from pika.exceptions import AMQPError
+
+    try:
+        with closing(BlockingConnection(rabbitmq_parameters(connection))) as line:
+            yield line, line.channel()
+    except (AMQPError, OSError) as error:
+        raise rabbitmq_error(error, act) from error
+
+
+def rabbitmq_error(error: BaseException, act: str) -> NodeError:
+    """What the broker or its client says, as `act` and a sentence."""
+    from pika import exceptions
+
+    if isinstance(error, exceptions.ProbableAuthenticationError):
+        return _refused(f"{act}: the sign-in was refused; correct user or password of the connection")
+    if isinstance(error, exceptions.ProbableAccessDeniedError):
+        return _refused(f"{act}: the user may not use this virtual host, or it does not exist; correct the connection")
+    if isinstance(error, exceptions.ChannelClosedByBroker | exceptions.ConnectionClosedByBroker):
+        return _told(error.reply_code, error.reply_text, act)
+    if isinstance(error, ssl.SSLError):
+        return _refused(f"{act}: the line cannot be encrypted ({error.reason or error}); check TLS, port and certificates")
+    return NodeError(f"{act}: the broker does not answer ({_words(error)}); check that it runs and can be reached")
+
+
+def _told(code: int, text: str, act: str) -> NodeError:
+    words = text.partition(" - ")[2] or text
+    if code == 404:
+        return _refused(f"{act}: {words}; create it, or correct the name")
+    if code == 403:
+        return _refused(f"{act}: {words}; have the right granted")
+    if code == 405:
+        return NodeError(f"{act}: {words}; another consumer holds it alone")
+    return NodeError(f"{act}: {words}")
+
+
+def _refused(message: str) -> NodeError:
+    return NodeError(message, permanent=True, kind="user")
+
+
+def _words(error: BaseException) -> str:
+    from pika.exceptions import AMQPConnectionError
+
+    inner = error.args[0] if isinstance(error, AMQPConnectionError) and error.args else error
+    cause = getattr(inner, "exception", inner)
+    return str(getattr(cause, "strerror", None) or cause or type(error).__name__)
+
+
+def rabbitmq_parameters(connection: ConnectionSettings, *, heartbeat: int = _HEARTBEAT_SECONDS) -> ConnectionParameters:
+    """`heartbeat`: after so many seconds without a word a line counts as dead; 0 for lines whose user may be busy elsewhere."""
+    from pika import ConnectionParameters, PlainCredentials, SSLOptions
+
+    typed = RabbitMQSettings.model_validate(connection.config)
+    context = ssl.create_default_context(cadata=typed.certificate_authority or None) if typed.tls else None
+    return ConnectionParameters(
+        host=typed.host,
+        port=typed.port,
+        virtual_host=typed.virtual_host,
+        credentials=PlainCredentials(typed.user, connection.secrets.get("password", "")),
+        ssl_options=SSLOptions(context, typed.host) if context else None,
+        heartbeat=heartbeat,
+        socket_timeout=SECONDS,
+        stack_timeout=SECONDS,
+        blocked_connection_timeout=300,
+    )
+
+
+def rabbitmq_silent(connection: ConnectionSettings) -> str:
+    """The broker's name, as in "waiting for rabbitmq main", when it takes no connection; else ""."""
+    typed = RabbitMQSettings.model_validate(connection.config)
+    try:
+        with socket.create_connection((typed.host, typed.port), timeout=_SILENT_SECONDS):
+            return ""
+    except OSError:
+        return f"rabbitmq {connection.name}"

@@ -1,0 +1,27 @@
+"""The first steps of a connection's test, the same for every system behind a host and a port."""
+
+from __future__ import annotations
+
+import socket
+
+from jobs.nodes.base import NodeError
+
+SECONDS = 10
+
+
+def name_resolve(host: str) -> str:
+    """Which addresses `host` has; NodeError where the name is not known."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise NodeError(f'the name "{host}" is not known ({getattr(error, "strerror", None) or error}); correct the host') from None
+    return f"{host} is {', '.join(sorted({str(address[4][0]) for address in found}))}"
+
+
+def port_reach(host: str, port: int, *, seconds: float = SECONDS) -> str:
+    """That something takes connections at `host`:`port`; NodeError if nothing does."""
+    try:
+        with socket.create_connection((host, port), timeout=seconds):
+            return f"{host}:{port} answers"
+    except OSError as error:
+        raise NodeError(f"{host}:{port} does not answer ({error.strerror or error}); check port, firewall and whether it runs") from None

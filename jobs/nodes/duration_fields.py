@@ -1,0 +1,23 @@
+"""Lengths of time as a form takes them: "10 min", "1 h"."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from jobs.dag.durations import duration_ms
+
+
+def _duration(text: str) -> str:
+    duration_ms(text)
+    return text
+
+
+def _longer_than_nothing(text: str) -> str:
+    if duration_ms(text) == 0:
+        raise ValueError("must be longer than nothing")
+    return text
+
+
+Duration = Annotated[str, AfterValidator(_duration)]
+#: One that is not zero.
+Span = Annotated[str, AfterValidator(_longer_than_nothing)]

@@ -1,0 +1,112 @@
+"""Rules that rows have to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from jobs.nodes import base
+from jobs.nodes.base import REJECTED, Flow, NodeContext, NodeError
+from jobs.nodes.columns import column
+from jobs.nodes.expressions import expression, expressions_of
+from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.worker_errors import node_error_raised
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_SHOWN_CHARACTERS = 500
+
+
+class Rule(base.Config):
+    name: ColumnName = Field(description="What the rule is called in the log and beside a rejected row.", examples=["delay is known"])
+    condition: str = Field(
+        min_length=1,
+        description="A Spark SQL expression; a row for which it is false or null breaks the rule.",
+        examples=["dep_delay is not null"],
+        json_schema_extra=hints("expression"),
+    )
+    action: Literal["warn", "drop", "fail"] = Field(
+        "drop",
+        description="What a broken rule does: the row goes on and is counted, the row is rejected, or the job fails.",
+        examples=["warn"],
+    )
+
+
+class ExpectationsConfig(base.Config):
+    rules: tuple[Rule, ...] = Field(
+        min_length=1,
+        max_length=100,
+        description="All rules are asked of each row; how many rows break each stands in the log of every batch.",
+        examples=[[{"name": "delay is known", "condition": "dep_delay is not null", "action": "warn"}]],
+        json_schema_extra=hints("mapping"),
+    )
+    report_column: str = Field(
+        "",
+        max_length=255,
+        pattern=r"^[^\r\n]*$",
+        description="A column for the names of the rules with warn that a row breaks; empty adds none.",
+        examples=["warnings"],
+    )
+
+    @model_validator(mode="after")
+    def _each_rule_once(self) -> ExpectationsConfig:
+        names = [rule.name for rule in self.rules]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f'two rules are called "{twice[0]}": give each its own name')
+        return self
+
+
+class Expectations(Flow[ExpectationsConfig]):
+    """Asks named rules of each row: who breaks one is counted, rejected, or ends the job."""
+
+    type = "flow.expectations"
+    title = "Expectations"
+    icon = "checklist"
+    Config = ExpectationsConfig
+    rejects_rows: ClassVar[bool] = True
+    summary_template = "{rules}"
+
+    def tallies(self, config: ExpectationsConfig) -> Mapping[str, Column]:
+        return {f'the rule "{rule.name}" ({rule.action})': _broken(rule) for rule in config.rules}
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ExpectationsConfig]) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        (frame,) = frames["in"]
+        config = context.config
+        for number, rule in enumerate(config.rules):
+            with expressions_of(rule.name, f"rules/{number}/condition", frame):
+                frame.filter(_broken(rule))
+        reason = _reason(frame, config, context.node_id).alias(REJECTED)
+        kept = [column(name) for name in frame.columns]
+        if not config.report_column:
+            return frame.select(*kept, reason)
+        if config.report_column.lower() in {name.lower() for name in frame.columns}:
+            message = f"there is a column {config.report_column} already: choose another"
+            raise NodeError(message, permanent=True, kind="user", field="report_column")
+        warned = [F.when(_broken(rule), F.lit(rule.name)) for rule in config.rules if rule.action == "warn"]
+        names = F.array_compact(F.array(*(name.cast("string") for name in warned))) if warned else F.array().cast("array<string>")
+        return frame.select(*kept, names.alias(config.report_column), reason)
+
+
+def _broken(rule: Rule) -> Column:
+    from pyspark.sql import functions as F
+
+    return ~F.coalesce(expression(rule.condition), F.lit(False))
+
+
+def _reason(frame: DataFrame, config: ExpectationsConfig, node_id: str) -> Column:
+    """Null where the row goes on. A broken rule that fails raises here, where every row is looked at anyhow."""
+    from pyspark.sql import functions as F
+
+    row = F.substring(F.to_json(F.struct(*(column(name) for name in frame.columns)), {"ignoreNullFields": "false"}), 1, _SHOWN_CHARACTERS)
+    reason = F.lit(None).cast("string")
+    for rule in reversed([rule for rule in config.rules if rule.action == "drop"]):
+        reason = F.when(_broken(rule), F.lit(f'it breaks the rule "{rule.name}"')).otherwise(reason)
+    for rule in reversed([rule for rule in config.rules if rule.action == "fail"]):
+        words = F.concat(F.lit(f'a row breaks the rule "{rule.name}": '), row, F.lit("; mend the data, or let the rule warn or drop"))
+        reason = F.when(_broken(rule), node_error_raised(words, node_id)).otherwise(reason)
+    return reason

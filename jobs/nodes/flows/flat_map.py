@@ -1,0 +1,112 @@
+"""Makes several rows of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.columns import column, require_columns
+from jobs.nodes.form import ColumnName, hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
+
+
+class FlatMapConfig(base.Config):
+    column: ColumnName = Field(
+        description="A column that holds a list, a map, or a text to be split.", examples=["tags"], json_schema_extra=hints("column")
+    )
+    separator: str = Field(
+        ",", min_length=1, max_length=100, description="Where a text is split; blanks around the parts are cut off.", examples=[",", "|"]
+    )
+    output: str = Field(
+        "",
+        max_length=255,
+        pattern=r"^[^\r\n]*$",
+        description="The column that gets one element, or one value of a map; empty takes the place of the column itself.",
+        examples=["tag"],
+    )
+    key: ColumnName = Field("key", description="The column that gets the key, for a map.", examples=["key"])
+    position: str = Field(
+        "",
+        max_length=255,
+        pattern=r"^[^\r\n]*$",
+        description="A column for the element's place, counted from 0; empty adds none.",
+        examples=["position"],
+    )
+    keep_empty: bool = Field(
+        False, description="A row whose list is empty or missing goes on as one row without an element.", examples=[True]
+    )
+
+
+class FlatMap(Flow[FlatMapConfig]):
+    """Makes one row of each element of a list, of a map, or of a text that is split."""
+
+    type = "flow.flat_map"
+    title = "Flat map"
+    icon = "list-tree"
+    Config = FlatMapConfig
+    changes_row_count: ClassVar[bool] = True
+    summary_template = "{column}"
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[FlatMapConfig]) -> DataFrame:
+        (frame,) = frames["in"]
+        config = context.config
+        require_columns(frame, [config.column], "column")
+        taken = next(field for field in frame.schema.fields if field.name.lower() == config.column.lower())
+        elements, names = _elements(taken.dataType, config)
+        kept = [name for name in frame.columns if config.output or name != taken.name]
+        _refuse_twice([*kept, *names])
+        rows = frame.select(*(column(name) for name in kept), _exploded(elements, config).alias(*names))
+        return rows if config.output else _in_place(rows, list(frame.columns), taken.name, names)
+
+
+def _elements(kind: DataType, config: FlatMapConfig) -> tuple[Column, list[str]]:
+    """The list or map to take apart, and the names of what comes out of it."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import ArrayType, MapType, StringType
+
+    taken, output = column(config.column), config.output or config.column
+    place = [config.position] if config.position else []
+    if isinstance(kind, MapType):
+        return taken, [*place, config.key, output]
+    if isinstance(kind, ArrayType):
+        return taken, [*place, output]
+    if isinstance(kind, StringType):
+        parts = F.split(taken, re.escape(config.separator))
+        return F.transform(parts, lambda part: F.trim(part)), [*place, output]
+    raise NodeError(
+        f"the column {config.column} is {kind.simpleString()}; only a list, a map or a text has elements",
+        permanent=True,
+        kind="user",
+        field="column",
+    )
+
+
+def _exploded(elements: Column, config: FlatMapConfig) -> Column:
+    from pyspark.sql import functions as F
+
+    if config.position:
+        return F.posexplode_outer(elements) if config.keep_empty else F.posexplode(elements)
+    return F.explode_outer(elements) if config.keep_empty else F.explode(elements)
+
+
+def _refuse_twice(names: list[str]) -> None:
+    small = [name.lower() for name in names]
+    if twice := sorted({name for name in small if small.count(name) > 1}):
+        raise NodeError(
+            f"{', '.join(twice)} would come out more than once: choose other names", permanent=True, kind="user", field="output"
+        )
+
+
+def _in_place(rows: DataFrame, order: list[str], taken: str, made: list[str]) -> DataFrame:
+    """The new columns stand where the old one stood."""
+    at = order.index(taken)
+    names = [*order[:at], *made, *order[at + 1 :]]
+    return rows.select(*(column(name) for name in names))

@@ -1,0 +1,142 @@
+"""Writes columns into one text or run of bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from jobs.nodes import base
+from jobs.nodes.avro import avro_check
+from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.columns import column, require_columns
+from jobs.nodes.form import ColumnName, hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
+
+
+class FormatConfig(base.Config):
+    format: Literal["json", "csv", "avro", "xml", "text"] = Field(
+        "json", description="How the columns are written; text fills a template.", examples=["json", "text"]
+    )
+    columns: tuple[ColumnName, ...] = Field(
+        (),
+        description="The columns to write, in this order; empty writes all.",
+        examples=[["id", "amount"]],
+        json_schema_extra=hints("columns", when="format=json|csv|avro|xml"),
+    )
+    template: str = Field(
+        "",
+        max_length=100_000,
+        description="The text, with ${column} where a column's value goes; an empty value writes nothing. $${name} stays as ${name}.",
+        examples=["Flight ${flight} is ${dep_delay} minutes late"],
+        json_schema_extra=hints("textarea", when="format=text"),
+    )
+    delimiter: str = Field(
+        ",",
+        min_length=1,
+        max_length=4,
+        description="What stands between two CSV values.",
+        examples=[",", ";"],
+        json_schema_extra=hints(when="format=csv"),
+    )
+    element: str = Field(
+        "row",
+        pattern=r"^[A-Za-z_][A-Za-z0-9_.\-]*$",
+        description="The name of the XML element that holds the columns.",
+        examples=["order"],
+        json_schema_extra=hints(when="format=xml", allowed="an XML element's name: letters, digits, . _ or -"),
+    )
+    avro_schema: str = Field(
+        "",
+        max_length=100_000,
+        description="The Avro schema to write with, as JSON; empty makes one of the columns.",
+        examples=['{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'],
+        json_schema_extra=hints("textarea", when="format=avro"),
+    )
+    output: ColumnName = Field("value", description="The column that gets the text or the bytes.", examples=["value", "payload"])
+    keep: Literal["others", "all", "none"] = Field(
+        "others",
+        description="What stays of the row beside the new column: the columns that were not written, all, or none.",
+        examples=["none"],
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> FormatConfig:
+        if self.format == "text" and not self.template:
+            raise ValueError("the template is missing: write the text, with ${column} where a value goes")
+        if self.format == "avro" and self.avro_schema:
+            avro_check(self.avro_schema)
+        return self
+
+
+class Format(Flow[FormatConfig]):
+    """Writes columns into one: as JSON, CSV, Avro, XML or a text of your own."""
+
+    type = "flow.format"
+    title = "Format"
+    icon = "code-dots"
+    Config = FormatConfig
+    own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {"template": None}
+    summary_template = "{format} → {output}"
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[FormatConfig]) -> DataFrame:
+        (frame,) = frames["in"]
+        config = context.config
+        written = _places(config.template) if config.format == "text" else list(config.columns or frame.columns)
+        require_columns(frame, written, "template" if config.format == "text" else "columns")
+        kept = _kept(frame, written, config)
+        if config.output.lower() in {name.lower() for name in kept}:
+            raise NodeError(
+                f"{config.output} would come out more than once: choose another output, or keep none of the other columns",
+                permanent=True,
+                kind="user",
+                field="output",
+            )
+        return frame.select(*(column(name) for name in kept), _written(written, config).alias(config.output))
+
+
+def _kept(frame: DataFrame, written: list[str], config: FormatConfig) -> list[str]:
+    if config.keep == "none":
+        return []
+    gone = {name.lower() for name in written} if config.keep == "others" else set()
+    return [name for name in frame.columns if name.lower() not in gone]
+
+
+def _places(template: str) -> list[str]:
+    return list(dict.fromkeys(match["name"] for match in _PLACE.finditer(template) if not match["escape"]))
+
+
+def _written(names: list[str], config: FormatConfig) -> Column:
+    from pyspark.sql import functions as F
+    from pyspark.sql.avro.functions import to_avro
+
+    if config.format == "text":
+        return _filled(config.template)
+    record = F.struct(*(column(name) for name in names))
+    match config.format:
+        case "json":
+            return F.to_json(record, {"ignoreNullFields": "false"})
+        case "csv":
+            return F.to_csv(record, {"sep": config.delimiter, "escape": '"'})
+        case "xml":
+            return F.to_xml(record, {"rowTag": config.element})
+        case "avro":
+            return to_avro(record, config.avro_schema)
+
+
+def _filled(template: str) -> Column:
+    from pyspark.sql import functions as F
+
+    parts: list[Column] = []
+    at = 0
+    for match in _PLACE.finditer(template):
+        parts.append(F.lit(template[at : match.start()]))
+        at = match.end()
+        parts.append(F.lit(match[0][1:]) if match["escape"] else F.coalesce(column(match["name"]).cast("string"), F.lit("")))
+    return F.concat(*parts, F.lit(template[at:]))

@@ -1,0 +1,160 @@
+"""Joins the rows of two inputs by equal keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from jobs.dag.catalogue import Port
+from jobs.dag.durations import duration_ms
+from jobs.nodes import base
+from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.columns import column, require_columns, require_timestamp
+from jobs.nodes.duration_fields import Duration
+from jobs.nodes.form import hints
+from jobs.nodes.key_pairs import KeyPair, key_pairs_check, key_pairs_field, keys_equal
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+#: Names that no column of a person begins with.
+_KEY, _TIME, _BROUGHT = "__key_", "__time", "__brought_"
+
+
+class JoinConfig(base.Config):
+    kind: Literal["inner", "left", "right", "full", "semi"] = Field(
+        "inner",
+        description="Which rows come out: pairs; also left or right rows, or both, without a partner; or left rows that have one.",
+        examples=["left"],
+    )
+    keys: tuple[KeyPair, ...] = key_pairs_field("Which column of the left rows equals which column of the right ones.")
+    left_time: str = Field(
+        "",
+        max_length=255,
+        description="When a left row happened; a stream needs it, to know when a row's partner can come no more.",
+        examples=["ordered_at"],
+        json_schema_extra=hints("column"),
+    )
+    right_time: str = Field(
+        "",
+        max_length=255,
+        description="When a right row happened.",
+        examples=["paid_at"],
+        json_schema_extra=hints("column"),
+    )
+    before: Duration = Field(
+        "0s",
+        description="How much earlier than the left row its partner may have happened.",
+        examples=["5 min"],
+        json_schema_extra=hints("duration"),
+    )
+    after: Duration = Field(
+        "1 h",
+        description="How much later than the left row its partner may have happened.",
+        examples=["1 h"],
+        json_schema_extra=hints("duration"),
+    )
+    late: Duration = Field(
+        "0s",
+        description="How far behind the newest row of its input a row may come; a later one finds no partner in a stream.",
+        examples=["10 min"],
+        json_schema_extra=hints("duration"),
+    )
+    prefix: str = Field(
+        "right_",
+        min_length=1,
+        max_length=50,
+        pattern=r"^[^\r\n]+$",
+        description="What stands before the name of a right column when a left one has the same.",
+        examples=["right_"],
+        json_schema_extra=hints(advanced=True),
+    )
+
+    @model_validator(mode="after")
+    def _both_times_or_none(self) -> JoinConfig:
+        if bool(self.left_time) != bool(self.right_time):
+            raise ValueError("name the time of both inputs, or of none")
+        return self
+
+
+class Join(Flow[JoinConfig]):
+    """Joins the rows of two inputs by equal keys, in streams within a span of time."""
+
+    type = "flow.join"
+    title = "Join"
+    icon = "arrows-join-2"
+    Config = JoinConfig
+    ports = (Port("left", "input"), Port("right", "input"), Port("out", "output"))
+    changes_row_count: ClassVar[bool] = True
+    summary_template = "{kind} · {keys}"
+
+    def is_stateful(self, config: JoinConfig) -> bool:
+        return True
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[JoinConfig]) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        (left,), (right,) = frames["left"], frames["right"]
+        config = context.config
+        _check(left, right, context)
+        other = right.select(
+            *(column(pair.other).alias(f"{_KEY}{number}") for number, pair in enumerate(config.keys)),
+            *([column(config.right_time).alias(_TIME)] if config.right_time else []),
+            *(column(name).alias(f"{_BROUGHT}{number}") for number, name in enumerate(right.columns)),
+        )
+        condition = keys_equal(config.keys, right=_KEY)
+        if config.left_time:
+            late = f"{duration_ms(config.late)} milliseconds"
+            left, other = left.withWatermark(config.left_time, late), other.withWatermark(_TIME, late)
+            condition &= F.col(_TIME) >= column(config.left_time) - _span(config.before)
+            condition &= F.col(_TIME) <= column(config.left_time) + _span(config.after)
+        joined = left.join(other, condition, {"full": "full_outer", "semi": "left_semi"}.get(config.kind, config.kind))
+        if config.kind == "semi":
+            return joined.select(*(column(name) for name in left.columns))
+        return joined.select(*_columns(left, right, config))
+
+
+def _span(text: str) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.expr(f"INTERVAL '{duration_ms(text) / 1000}' SECOND")
+
+
+def _check(left: DataFrame, right: DataFrame, context: NodeContext[JoinConfig]) -> None:
+    config = context.config
+    key_pairs_check(left, right, config.keys)
+    if config.left_time:
+        require_columns(left, [config.left_time], "left_time")
+        require_columns(right, [config.right_time], "right_time")
+        require_timestamp(left, config.left_time, "left_time")
+        require_timestamp(right, config.right_time, "right_time")
+    elif context.job_type == "STREAMING":
+        raise NodeError(
+            "joining two streams: name the time of both inputs, else each row is kept for ever, waiting for a partner that may yet come",
+            permanent=True,
+            kind="user",
+            field="left_time",
+        )
+
+
+def _columns(left: DataFrame, right: DataFrame, config: JoinConfig) -> list[Column]:
+    """The left columns, then the right ones that say something new; a key that only the right row has stands in the left column."""
+    from pyspark.sql import functions as F
+
+    keys = {pair.left.lower(): number for number, pair in enumerate(config.keys)}
+    same = {pair.left.lower() for pair in config.keys if pair.other.lower() == pair.left.lower()}
+    found = []
+    for name in left.columns:
+        given = column(name)
+        if name.lower() in same and config.kind in ("right", "full"):
+            given = F.coalesce(given, F.col(f"{_KEY}{keys[name.lower()]}")).alias(name)
+        found.append(given)
+    taken = {name.lower() for name in left.columns}
+    for number, name in enumerate(right.columns):
+        if name.lower() not in same:
+            told = name if name.lower() not in taken else f"{config.prefix}{name}"
+            taken.add(told.lower())
+            found.append(F.col(f"{_BROUGHT}{number}").alias(told))
+    return found

@@ -1,0 +1,77 @@
+"""Makes values unreadable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.columns import column, require_columns
+from jobs.nodes.form import ColumnName, hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_STAR = "*"
+
+
+class MaskedField(base.Config):
+    column: ColumnName = Field(description="The column to mask; it becomes text.", examples=["email"], json_schema_extra=hints("column"))
+    method: Literal["hash", "redact", "truncate", "keep_last"] = Field(
+        "hash",
+        description="Hash: equal values stay equal. Redact: three stars. Truncate: its first characters. Keep last: stars, then its last.",
+        examples=["keep_last"],
+    )
+    characters: int = Field(4, ge=0, le=1000, description="How many characters stay, with truncate and keep last.", examples=[4])
+
+
+class MaskConfig(base.Config):
+    fields: tuple[MaskedField, ...] = Field(
+        min_length=1,
+        description="The columns to mask; the others stay as they are, and an empty value stays empty.",
+        examples=[[{"column": "email", "method": "hash"}, {"column": "card", "method": "keep_last", "characters": 4}]],
+        json_schema_extra=hints("mapping"),
+    )
+    salt: str = Field(
+        "",
+        max_length=1000,
+        description="Goes into each hash: with the same salt equal values match across jobs. Whoever knows it can test a guessed value.",
+        examples=["${salt}"],
+    )
+
+
+class Mask(Flow[MaskConfig]):
+    """Hashes, redacts or shortens values that must not be read further on."""
+
+    type = "flow.mask"
+    title = "Mask"
+    icon = "mask"
+    Config = MaskConfig
+    summary_template = "{fields}"
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[MaskConfig]) -> DataFrame:
+        (frame,) = frames["in"]
+        config = context.config
+        require_columns(frame, (field.column for field in config.fields), "fields")
+        masks = {field.column.lower(): _masked(field, config.salt) for field in config.fields}
+        return frame.select(*(masks.get(name.lower(), column(name)).alias(name) for name in frame.columns))
+
+
+def _masked(field: MaskedField, salt: str) -> Column:
+    """Null stays null. SHA-256 of the salt and the value as text, as 64 hexadecimal digits."""
+    from pyspark.sql import functions as F
+
+    text = column(field.column).cast("string")
+    match field.method:
+        case "hash":
+            return F.sha2(F.concat(F.lit(salt), text).cast("binary"), 256)
+        case "redact":
+            return F.when(text.isNotNull(), F.lit(_STAR * 3))
+        case "truncate":
+            return F.substring(text, 1, field.characters)
+        case "keep_last":
+            hidden = F.greatest(F.length(text) - field.characters, F.lit(0))
+            return F.concat(F.repeat(F.lit(_STAR), hidden), F.right(text, F.lit(field.characters)))

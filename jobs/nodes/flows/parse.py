@@ -1,0 +1,174 @@
+"""Takes a text or bytes apart into columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from jobs.nodes import base
+from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema
+from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, Flow, NodeContext, NodeError
+from jobs.nodes.columns import ColumnField, column, require_columns, schema_of
+from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.pattern_groups import groups_parsed
+from jobs.nodes.records import RecordShape, record_parsed
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
+
+_RECORD = "__record"
+_SHOWN_CHARACTERS = 2000
+
+
+class ParseConfig(base.Config):
+    column: ColumnName = Field(
+        description="The column that holds the text or the bytes; an empty value gives empty columns.",
+        examples=["payload"],
+        json_schema_extra=hints("column"),
+    )
+    format: Literal["json", "csv", "avro", "regex", "xml"] = Field(
+        "json", description="How a value is written; regex takes it apart by the groups of a pattern.", examples=["json", "regex"]
+    )
+    columns: tuple[ColumnField, ...] = Field(
+        (),
+        description="The columns that a value holds: by name in JSON and XML, else in their order.",
+        examples=[[{"name": "id", "type": "long"}, {"name": "amount", "type": "decimal(18, 2)"}]],
+        json_schema_extra=hints("columns", when="format=json|csv|regex|xml"),
+    )
+    sample: str = Field(
+        "",
+        max_length=100_000,
+        description="One value as an example: while no columns are listed, their names and types are taken from it.",
+        examples=['{"id": 7, "amount": 9.5}'],
+        json_schema_extra=hints("textarea", when="format=json|xml"),
+    )
+    delimiter: str = Field(
+        ",",
+        min_length=1,
+        max_length=4,
+        description="What stands between two CSV values.",
+        examples=[",", ";"],
+        json_schema_extra=hints(when="format=csv"),
+    )
+    pattern: str = Field(
+        "",
+        max_length=10_000,
+        description="A Java regular expression; its first group is the first column. A text in which it finds nothing is rejected.",
+        examples=[r"^(\S+) (\d{3}) (.*)$"],
+        json_schema_extra=hints("code", when="format=regex"),
+    )
+    avro_schema: str = Field(
+        "",
+        max_length=100_000,
+        description="The Avro schema that the bytes were written with, as JSON.",
+        examples=['{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'],
+        json_schema_extra=hints("textarea", when="format=avro"),
+    )
+    keep: Literal["others", "all", "none"] = Field(
+        "others",
+        description="What stays of the row beside the new columns: the other columns, all, or none.",
+        examples=["others", "all"],
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> ParseConfig:
+        if self.format in ("json", "xml") and not self.columns and not self.sample.strip():
+            raise ValueError(f"list the columns, or give one {self.format.upper()} value as a sample")
+        if self.format in ("csv", "regex") and not self.columns:
+            raise ValueError("the values have no names: list the columns in their order")
+        if self.format == "regex" and not self.pattern:
+            raise ValueError("the pattern is missing: write one with a group in round brackets for each column")
+        if self.format == "avro":
+            avro_check(self.avro_schema)
+        return self
+
+
+class Parse(Flow[ParseConfig]):
+    """Takes JSON, CSV, Avro, XML or any text apart into columns; a value that does not fit rejects its row."""
+
+    type = "flow.parse"
+    title = "Parse"
+    icon = "braces"
+    Config = ParseConfig
+    rejects_rows: ClassVar[bool] = True
+    summary_template = "{column} · {format}"
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ParseConfig]) -> DataFrame:
+        (frame,) = frames["in"]
+        config = context.config
+        require_columns(frame, [config.column], "column")
+        schema = _schema(frame, config)
+        kept = _kept(frame, config)
+        _refuse_twice(kept, schema, config)
+        record, is_bad = _record(frame, schema, config)
+        fields = [_field(name).alias(name) for name in schema.names]
+        rejected = _reason(column(config.column), is_bad, config).alias(REJECTED)
+        return frame.withColumn(_RECORD, record).select(*(column(name) for name in kept), *fields, rejected)
+
+
+def _field(name: str) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.col(_RECORD).getField(name)
+
+
+def _kept(frame: DataFrame, config: ParseConfig) -> list[str]:
+    if config.keep == "none":
+        return []
+    return [name for name in frame.columns if config.keep == "all" or name.lower() != config.column.lower()]
+
+
+def _refuse_twice(kept: list[str], schema: StructType, config: ParseConfig) -> None:
+    parsed = {name.lower() for name in schema.names}
+    if twice := sorted(name for name in kept if name.lower() in parsed):
+        named = ", ".join(twice)
+        raise NodeError(
+            f"{named} would come out more than once: it comes in, and {config.column} holds it too; rename it before, or keep none",
+            permanent=True,
+            kind="user",
+            field="keep",
+        )
+
+
+def _schema(frame: DataFrame, config: ParseConfig) -> StructType:
+    if config.format == "avro":
+        return avro_schema(frame.sparkSession, config.avro_schema)
+    return schema_of(config.columns) if config.columns else _sampled(frame, config)
+
+
+def _sampled(frame: DataFrame, config: ParseConfig) -> StructType:
+    """What Spark takes from the sample while it analyses a plan: no job runs."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StructType
+
+    text, nothing = F.lit(config.sample.strip()), F.lit(None).cast("string")
+    parsed = F.from_json(nothing, F.schema_of_json(text)) if config.format == "json" else F.from_xml(nothing, F.schema_of_xml(text))
+    try:
+        found = frame.select(parsed.alias(_RECORD)).schema[0].dataType
+    except PySparkException:
+        found = None
+    if not isinstance(found, StructType) or not found.fields or "_corrupt_record" in found.names:
+        what = "JSON object" if config.format == "json" else "XML element with others inside"
+        raise NodeError(f"the sample is no {what}: give one whole value", permanent=True, kind="user", field="sample")
+    return found
+
+
+def _record(frame: DataFrame, schema: StructType, config: ParseConfig) -> tuple[Column, Column]:
+    if config.format == "regex":
+        return groups_parsed(frame.sparkSession, column(config.column), _RECORD, config.pattern, config.columns)
+    avro = AvroSchemas(config.avro_schema) if config.format == "avro" else None
+    return record_parsed(column(config.column), _RECORD, RecordShape(config.format, schema, config.delimiter, avro))
+
+
+def _reason(value: Column, is_bad: Column, config: ParseConfig) -> Column:
+    """Null for a good row."""
+    from pyspark.sql import functions as F
+
+    shown = F.hex(value) if config.format == "avro" else value.cast("string")
+    words = {"csv": LINE_MISFIT, "regex": "the pattern does not fit"}.get(config.format, f"{config.column} does not fit the columns")
+    told = F.concat(F.lit(f"{words}{AS_IT_CAME}"), F.substring(shown, 1, _SHOWN_CHARACTERS))
+    return F.when(value.isNotNull() & is_bad, told)

@@ -1,0 +1,116 @@
+"""Several lines that change a row, one after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import AfterValidator, Field
+
+from jobs.nodes import base
+from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.columns import column
+from jobs.nodes.expressions import expression, expressions_of
+from jobs.nodes.form import hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_NAME = r"(?:`(?P<quoted>[^`]+)`|(?P<name>[A-Za-z_]\w*))"
+_ASSIGNMENT = re.compile(rf"{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL)
+_KEEP = re.compile(r"(?P<act>keep|drop)\s+if\s+(?P<condition>.+)", re.DOTALL | re.IGNORECASE)
+_IF = re.compile(rf"if\s+(?P<condition>.+?)\s+then\s+{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL | re.IGNORECASE)
+_COMMENT = re.compile(r"\s*(?:#|--)")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement. With `name` it sets a column (where `condition` is true, else the old value stays); without, it filters.
+
+    `value` is then "keep" or "drop". `line` is counted from 1.
+    """
+
+    line: int
+    name: str
+    value: str
+    condition: str = ""
+
+
+def statements(script: str) -> Iterator[Statement]:
+    """The statements of `script`; ValueError names the line that is none."""
+    for line, text in _lines(script):
+        if match := _KEEP.fullmatch(text):
+            yield Statement(line, "", match["act"].lower(), match["condition"])
+        elif match := _IF.fullmatch(text):
+            yield Statement(line, match["quoted"] or match["name"], match["value"], match["condition"])
+        elif match := _ASSIGNMENT.fullmatch(text):
+            yield Statement(line, match["quoted"] or match["name"], match["value"])
+        else:
+            raise ValueError(f"line {line}: write column = expression, if condition then column = expression, keep if … or drop if …")
+
+
+def _lines(script: str) -> Iterator[tuple[int, str]]:
+    """(number, text) of each statement; an indented line goes on with the one before, one behind # or -- is a comment."""
+    begun: tuple[int, str] | None = None
+    for number, line in enumerate(script.splitlines(), 1):
+        if not line.strip() or _COMMENT.match(line):
+            continue
+        if line[0].isspace() and begun:
+            begun = (begun[0], f"{begun[1]}\n{line.strip()}")
+            continue
+        if begun:
+            yield begun
+        begun = (number, line.strip())
+    if begun:
+        yield begun
+
+
+def _readable(script: str) -> str:
+    if not list(statements(script)):
+        raise ValueError("the script has no statement: write column = expression, or keep if condition")
+    return script
+
+
+class ScriptConfig(base.Config):
+    script: Annotated[str, AfterValidator(_readable)] = Field(
+        min_length=1,
+        max_length=100_000,
+        description="From top to bottom: column = expression, if … then column = expression, keep if …, drop if …. An indented line "
+        "goes on with the one before, # begins a comment.",
+        examples=["delay = coalesce(dep_delay, 0)\nif delay > 15 then status = 'late'\nkeep if carrier is not null"],
+        json_schema_extra=hints("code"),
+    )
+
+
+class Script(Flow[ScriptConfig]):
+    """Sets columns and keeps or drops rows, line by line, in Spark SQL expressions."""
+
+    type = "flow.script"
+    title = "Script"
+    icon = "script"
+    Config = ScriptConfig
+    changes_row_count: ClassVar[bool] = True
+    summary_template = "{script}"
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ScriptConfig]) -> DataFrame:
+        (frame,) = frames["in"]
+        for statement in statements(context.config.script):
+            with expressions_of(f"line {statement.line}", "script", frame):
+                frame = _applied(frame, statement)
+        return frame
+
+
+def _applied(frame: DataFrame, statement: Statement) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    if not statement.name:
+        condition = expression(statement.condition)
+        return frame.filter(condition if statement.value == "keep" else ~F.coalesce(condition, F.lit(False)))
+    value = expression(statement.value)
+    if statement.condition:
+        there = statement.name.lower() in {name.lower() for name in frame.columns}
+        before = column(statement.name) if there else F.lit(None)
+        value = F.when(expression(statement.condition), value).otherwise(before)
+    return frame.withColumn(statement.name, value)

@@ -1,0 +1,130 @@
+"""A session with an MQTT broker in which a message is acknowledged only when its reader says so, whatever its quality of service."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from paho.mqtt.client import Client, MQTTMessage, MQTTv5
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.subscribeoptions import SubscribeOptions
+
+from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.connections.mqtt_client import SECONDS, mqtt_away, mqtt_connect, mqtt_refused
+from jobs.nodes.durable_text import text_place
+
+#: Retained messages are sent when a subscription is new, not each time it is renewed.
+_RETAINED_WHEN_NEW = 1
+_END_SECONDS = 2.0
+_NOBODYS = "pipeline-web/nothing"
+
+
+class _LateClient(Client):
+    """Holds back what tells the broker that a message has arrived.
+
+    The library itself would confirm a message of quality 2 before anybody has seen it: a crash then loses it.
+    """
+
+    def _send_puback(self, mid: int) -> MQTTErrorCode:
+        return MQTTErrorCode.MQTT_ERR_SUCCESS
+
+    def _send_pubrec(self, mid: int) -> MQTTErrorCode:
+        return MQTTErrorCode.MQTT_ERR_SUCCESS
+
+    def confirm(self, message: MQTTMessage) -> None:
+        if message.qos == 1:
+            super()._send_puback(message.mid)
+        elif message.qos == 2:
+            super()._send_pubrec(message.mid)
+
+    def held(self) -> list[MQTTMessage]:
+        """Messages of quality 2 that the broker has not released yet, in the order they came."""
+        with self._in_message_mutex:
+            return list(self._in_messages.values())
+
+
+class MqttSession:
+    """A context. `client_id` names a session that the broker keeps for `hours` after its end; "" is one that leaves nothing behind."""
+
+    def __init__(self, connection: ConnectionSettings, *, client_id: str, hours: int, receive_maximum: int) -> None:
+        #: Messages that are not acknowledged, in order.
+        self.arrived: list[MQTTMessage] = []
+        self._connection, self._hours, self._receive_maximum = connection, hours, receive_maximum
+        self._act = f'reading mqtt "{connection.name}"'
+        self._client = _LateClient(CallbackAPIVersion.VERSION2, client_id=client_id, protocol=MQTTv5, reconnect_on_failure=False)
+        self._client.on_message = self._hear
+        self._answers: dict[int, list[Any]] = {}
+        self._client.on_subscribe = self._client.on_unsubscribe = lambda _, __, mid, reasons, ___: self._answers.update({mid: reasons})
+        self._taken: set[int] = set()
+
+    def __enter__(self) -> MqttSession:
+        properties = Properties(PacketTypes.CONNECT)
+        properties.SessionExpiryInterval = self._hours * 3600
+        properties.ReceiveMaximum = self._receive_maximum
+        mqtt_connect(self._client, self._connection, self._act, clean_start=not self._hours, properties=properties)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self._await_acknowledged()
+        self._client.disconnect()
+
+    def _await_acknowledged(self) -> None:
+        """The library closes the line on the heels of its last word, and the broker then leaves unread what came before it.
+
+        So it is asked something first: its answer comes after it has heard of all that is kept.
+        """
+        _, asked = self._client.unsubscribe(_NOBODYS)
+        deadline = time.monotonic() + _END_SECONDS
+        while asked not in self._answers and time.monotonic() < deadline:
+            if self._client.loop(0.1) != MQTTErrorCode.MQTT_ERR_SUCCESS:
+                return
+
+    def subscribe(self, filters: list[str], qos: int, *, memory: Path | None) -> None:
+        """Read `filters` and, in a kept session, no longer what was read before; `memory` is where it is written what was."""
+        before = json.loads(memory.read_text(encoding="utf-8")) if memory is not None and memory.exists() else []
+        if dropped := sorted(set(before) - set(filters)):
+            self._client.unsubscribe(dropped)
+        options = SubscribeOptions(qos=qos, retainHandling=_RETAINED_WHEN_NEW)
+        code, mid = self._client.subscribe([(one, options) for one in filters])
+        if mid is None:
+            raise mqtt_away(self._act, str(code))
+        deadline = time.monotonic() + SECONDS
+        while mid not in self._answers and time.monotonic() < deadline:
+            self.work(0.1)
+        for one, reason in zip(filters, self._answers.get(mid, ()), strict=False):
+            if reason.is_failure:
+                raise mqtt_refused(f"{self._act}: topic {one} is refused ({reason}); correct it, or have the right granted")
+        if mid not in self._answers:
+            raise NodeError(f"{self._act}: the broker does not answer the subscription")
+        if memory is not None:
+            text_place(memory, json.dumps(filters))
+
+    def work(self, seconds: float) -> bool:
+        """Hear what comes within so many seconds; returns at once when something did: whether a message. NodeError when the line broke."""
+        before = len(self.arrived)
+        if (code := self._client.loop(seconds)) != MQTTErrorCode.MQTT_ERR_SUCCESS:
+            raise mqtt_away(self._act, str(code))
+        for message in self._client.held():
+            if message.mid not in self._taken:
+                self._taken.add(message.mid)
+                self.arrived.append(message)
+        return len(self.arrived) > before
+
+    def acknowledge(self, count: int) -> None:
+        """The first `count` of those that arrived are kept: the broker need not send them again."""
+        for message in self.arrived[:count]:
+            self._client.confirm(message)
+        del self.arrived[:count]
+
+    def _hear(self, client: Client, data: Any, message: MQTTMessage) -> None:
+        """One of quality 2 is told again when the broker releases it: it was taken when it came."""
+        if message.qos == 2:
+            self._taken.discard(message.mid)
+        else:
+            self.arrived.append(message)

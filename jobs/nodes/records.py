@@ -1,0 +1,45 @@
+"""One text or one run of bytes as a record: JSON, a line of CSV, Avro or XML, with a mark where it is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from jobs.nodes.avro import AVRO_MARK, AvroSchemas, avro_record
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+    from pyspark.sql.types import StructType
+
+RecordFormat = Literal["json", "csv", "avro", "xml"]
+#: The field into which Spark puts a text that does not fit the others.
+CORRUPT = "_corrupt_record"
+
+
+@dataclass(frozen=True)
+class RecordShape:
+    """How a record is written and which columns it has. `delimiter` is of CSV, `avro` of Avro."""
+
+    format: RecordFormat
+    schema: StructType
+    delimiter: str = ","
+    avro: AvroSchemas | None = None
+
+
+def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column, Column]:
+    """The record in `value` as a struct, to become the column `name`, and whether that column then holds none (null counts as none)."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    if shape.format == "avro":
+        assert shape.avro is not None
+        return avro_record(value, shape.avro), F.col(f"{name}.{AVRO_MARK}").isNull()
+    text = value.cast("string")
+    whole = StructType([*shape.schema.fields, StructField(CORRUPT, StringType(), True)])
+    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
+    is_bad = F.col(name).isNull() | F.col(f"{name}.{CORRUPT}").isNotNull()
+    if shape.format == "json":
+        return F.from_json(text, whole, options), is_bad
+    if shape.format == "xml":
+        return F.from_xml(text, whole, options), is_bad
+    return F.from_csv(text, whole.toDDL(), options | {"sep": shape.delimiter, "escape": '"'}), is_bad

@@ -1,0 +1,137 @@
+"""Staged rows on their way into the table, with the batch's marker, in one transaction; rows that the table refuses stay behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from jobs.nodes.base import Batch, NodeContext, NodeError
+from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
+from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName
+from jobs.nodes.sinks.jdbc_marker import Marker
+from jobs.nodes.sinks.jdbc_table import columns_matched, provenance, schema_written
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+#: A part that is refused is tried again in so many.
+_WAYS = 8
+
+
+class WrittenAlready(Exception):
+    """The batch came in while its rows were under way: the transaction is rolled back."""
+
+
+def marker_of(dialect: Dialect, context: NodeContext[JdbcSinkConfig]) -> Marker:
+    return Marker(dialect, job_uid=context.job_uid, node=context.node_id, generation=context.generation)
+
+
+def before_rows(dialect: Dialect, cursor: Any, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> None:
+    """The person's statement comes before the marker: one that ends the transaction must not leave a marker without its rows."""
+    if context.config.sql_before:
+        if marker_of(dialect, context).state(cursor, context.attempt, batch.batch_id) == "written":
+            raise WrittenAlready
+        _own_sql(dialect, cursor, context.config.sql_before, "sql_before")
+
+
+def after_rows(dialect: Dialect, cursor: Any, context: NodeContext[JdbcSinkConfig]) -> None:
+    if context.config.sql_after:
+        _own_sql(dialect, cursor, context.config.sql_after, "sql_after")
+
+
+def rows_move(
+    dialect: Dialect, cursor: Any, staging: str, schema: StructType, batch: Batch, context: NodeContext[JdbcSinkConfig]
+) -> Refused:
+    """Move the marker, then the staged rows (of `schema`); WrittenAlready when the batch was in.
+
+    With `fails_at_rejected` the first row that the table refuses is the database's error.
+    """
+    config = context.config
+    table = TableName.parsed(config.table)
+    dialect.lock_target(cursor)
+    before_rows(dialect, cursor, batch, context)
+    if not marker_of(dialect, context).advance(cursor, context.attempt, batch.batch_id):
+        raise WrittenAlready
+    target = dialect.columns(cursor, table)
+    matched = columns_matched(target, schema_written(schema, config), table)
+    extra = provenance(target, schema, generation=context.generation, batch_id=batch.batch_id)
+    if config.mode == "overwrite" and batch.first_of_fresh_generation:
+        cursor.execute(f"DELETE FROM {dialect.qualified(table)}")
+    flag = next((name for name in schema.names if config.delete_flag and name.lower() == config.delete_flag.lower()), "")
+    merge = Merge(table, staging, matched, config.keys, extra, delete_flag=flag, update_columns=config.update_columns)
+    refused = _merged(dialect, cursor, merge, schema.names, all_or_none=batch.fails_at_rejected)
+    after_rows(dialect, cursor, context)
+    return refused
+
+
+def _merged(dialect: Dialect, cursor: Any, merge: Merge, names: Iterable[str], *, all_or_none: bool) -> Refused:
+    """All at once; where that is refused, parts of it in their order, down to the rows that are to blame."""
+    refused = Refused()
+    if all_or_none:
+        _run(dialect, cursor, merge)
+        return refused
+    if not _refusal(dialect, cursor, merge):
+        return refused
+    dialect.prepare_parts(cursor, merge.staging)
+    cursor.execute(f"SELECT min({ORDINAL_COLUMN}), max({ORDINAL_COLUMN}) FROM {merge.staging}")
+    first, last = cursor.fetchone()
+    to_do = [(first, last)]
+    while to_do:
+        first, last = to_do.pop()
+        part = replace(merge, part=(first, last))
+        if not (words := _refusal(dialect, cursor, part)):
+            continue
+        if first < last:
+            step = -(-(last - first + 1) // _WAYS)
+            to_do += reversed([(begin, min(begin + step - 1, last)) for begin in range(first, last + 1, step)])
+            continue
+        refused.add(words, lambda part=part: _row_shown(dialect, cursor, part, list(names)))  # type: ignore[misc]
+    return refused
+
+
+def _run(dialect: Dialect, cursor: Any, merge: Merge) -> None:
+    for statement in dialect.merge_statements(merge):
+        cursor.execute(statement)
+
+
+def _refusal(dialect: Dialect, cursor: Any, merge: Merge) -> str:
+    """What the database says of a row among those of `merge`, none of which is in then; "" if all are in."""
+    cursor.execute("SAVEPOINT pipeline_rows")
+    try:
+        _run(dialect, cursor, merge)
+    except Exception as error:
+        words = dialect.refusal(error)
+        if not words:
+            raise
+        cursor.execute("ROLLBACK TO SAVEPOINT pipeline_rows")
+        return words
+    cursor.execute("RELEASE SAVEPOINT pipeline_rows")
+    return ""
+
+
+def _row_shown(dialect: Dialect, cursor: Any, merge: Merge, names: list[str]) -> str:
+    cursor.execute(f"SELECT {', '.join(dialect.quoted(name) for name in names)} FROM {merge.rows} r")
+    return json.dumps(dict(zip(names, cursor.fetchone(), strict=True)), ensure_ascii=False, default=_shown)
+
+
+def _shown(value: Any) -> str:
+    return bytes(value).hex() if isinstance(value, bytes | bytearray | memoryview) else str(value)
+
+
+def _own_sql(dialect: Dialect, cursor: Any, statement: str, field: str) -> None:
+    """NodeError that names the field where the database refuses it, or where it ended the batch's transaction."""
+    words = "the SQL before the rows" if field == "sql_before" else "the SQL after the rows"
+    try:
+        cursor.execute(statement)
+    except Exception as error:
+        found = dialect.sentence(error)
+        raise NodeError(f"{words}: {found.message}", permanent=found.permanent, kind=found.kind, field=field) from error
+    if not dialect.in_transaction(cursor):
+        raise NodeError(
+            f"{words} ended the batch's transaction; take out what commits, such as COMMIT, or a change of a table on MySQL",
+            permanent=True,
+            kind="user",
+            field=field,
+        )

@@ -1,0 +1,127 @@
+"""Rows as messages: the fields of a broker sink's form that say how, and the frame they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from pydantic import Field
+
+from jobs.nodes.base import NodeContext, NodeError
+from jobs.nodes.columns import column, require_columns
+from jobs.nodes.form import ColumnName, hints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+#: Under this name a message carries what tells it from others, where the broker has no place of its own for it.
+MESSAGE_ID = "message-id"
+
+
+class MessageForm(Protocol):
+    @property
+    def format(self) -> Literal["json", "text", "binary"]: ...
+    @property
+    def value_column(self) -> str: ...
+    @property
+    def id_columns(self) -> tuple[str, ...]: ...
+
+
+def message_format_field() -> Any:
+    return Field(
+        "json",
+        description="JSON writes all columns as one object; text and binary write the one column that is named below.",
+        examples=["json"],
+    )
+
+
+def value_column_field() -> Any:
+    return Field(
+        "",
+        description="The column that becomes the message's value.",
+        examples=["value"],
+        json_schema_extra=hints("column", when="format=text|binary"),
+    )
+
+
+def id_columns_field(place: str) -> Any:
+    return Field(
+        (),
+        description=f"Columns that tell messages apart: they make the {place}, by which readers drop repeats.",
+        examples=[["id"]],
+        json_schema_extra=hints("columns", advanced=True),
+    )
+
+
+OptionalColumn = ColumnName | Literal[""]
+
+
+def message_value(frame: DataFrame, form: MessageForm, act: str) -> Column:
+    """The message's value, as text or bytes. NodeError beginning with `act` where its column is not named or not there."""
+    from pyspark.sql import functions as F
+
+    if form.format == "json":
+        return F.to_json(F.struct(*(column(name) for name in frame.columns)), {"ignoreNullFields": "false"})
+    if not form.value_column:
+        raise NodeError(f"{act}: name the column that becomes the value", permanent=True, kind="user", field="value_column")
+    require_columns(frame, [form.value_column], "value_column")
+    return column(form.value_column).cast("string" if form.format == "text" else "binary")
+
+
+def message_id(frame: DataFrame, context: NodeContext[Any]) -> Column | None:
+    """`job/node/` and the id columns' values: the same for a row that is sent again. None where the form names no columns."""
+    from pyspark.sql import functions as F
+
+    names = context.config.id_columns
+    if not names:
+        return None
+    require_columns(frame, names, "id_columns")
+    parts = [F.coalesce(column(name).cast("string"), F.lit("")) for name in names]
+    return F.concat_ws("/", F.lit(f"{context.job_uid}/{context.node_id}"), *parts)
+
+
+def text_column(frame: DataFrame, name: str, field: str) -> Column:
+    """The column `name` as text, null where no name is given; NodeError on `field` where there is no such column."""
+    from pyspark.sql import functions as F
+
+    if not name:
+        return F.lit(None).cast("string")
+    require_columns(frame, [name], field)
+    return column(name).cast("string")
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """One message. `id` and `route` are "" where the form asks for none."""
+
+    value: bytes
+    id: str
+    route: str
+
+    @property
+    def text(self) -> str:
+        return self.value.decode("utf-8", "replace")
+
+
+def message_rows(frame: DataFrame, context: NodeContext[Any], act: str, *, route: tuple[str, str] = ("", "")) -> DataFrame:
+    """With the columns value (bytes), id and route (texts, null where the form names no columns): what `outgoing` reads.
+
+    `route`: the column that holds where each message goes, and the field that names it.
+    """
+    from pyspark.sql import functions as F
+
+    told = message_id(frame, context)
+    return frame.select(
+        message_value(frame, context.config, act).cast("binary").alias("value"),
+        (F.lit(None).cast("string") if told is None else told).alias("id"),
+        text_column(frame, *route).alias("route"),
+    )
+
+
+def outgoing(batches: Iterable[pa.RecordBatch]) -> Iterator[Outgoing]:
+    """In a task: its messages in order; a row without a value is an empty message."""
+    for batch in batches:
+        for value, told, route in zip(*(batch[name].to_pylist() for name in ("value", "id", "route")), strict=True):
+            yield Outgoing(value or b"", told or "", route or "")

@@ -1,0 +1,124 @@
+"""What one task does with its messages: publishes them, many at once under way, and waits until the broker confirmed each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from threading import Condition
+from typing import Any
+
+import pyarrow as pa
+from paho.mqtt.client import Client, MQTTv5
+from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+
+from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.connections.mqtt_client import mqtt_away, mqtt_connect
+from jobs.nodes.sinks.messages import MESSAGE_ID, Outgoing, outgoing
+from jobs.nodes.sinks.mqtt import MqttSinkConfig
+from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally
+from jobs.nodes.worker_errors import carried_out
+
+_UNCONFIRMED = 1_000
+_PAUSE_SECONDS = 1.0
+#: A broker that is away for longer fails the batch, which is tried again as a whole.
+_AWAY_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class MqttSender:
+    """Goes to the tasks by value."""
+
+    config: MqttSinkConfig
+    connection: ConnectionSettings
+    node_id: str
+    act: str
+    stops_at_rejected: bool
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        tally = TaskTally(SAMPLE_ROWS)
+        with carried_out(self.node_id):
+            _Publishing(self, tally).publish(outgoing(batches))
+        yield tally.as_batch()
+
+
+class _Publishing:
+    """The client sends again by itself what a broken line has left unconfirmed."""
+
+    def __init__(self, sender: MqttSender, tally: TaskTally) -> None:
+        self._sender, self._tally = sender, tally
+        self._under_way: dict[int, Outgoing] = {}
+        self._answered: dict[int, Any] = {}
+        self._changed = Condition()
+        self._heard_at = time.monotonic()
+        self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv5)
+        self._client.max_inflight_messages_set(_UNCONFIRMED)
+        self._client.on_publish = self._confirmed
+
+    def publish(self, messages: Iterator[Outgoing]) -> None:
+        self._connect()
+        self._client.reconnect_delay_set(1, 5)
+        self._client.loop_start()
+        try:
+            for message in messages:
+                self._send(message)
+                self._await(_UNCONFIRMED - 1)
+                if self._tally.rejected and self._sender.stops_at_rejected:
+                    return
+            self._await(0)
+        finally:
+            self._client.disconnect()
+            self._client.loop_stop()
+
+    def _connect(self) -> None:
+        deadline = time.monotonic() + _AWAY_SECONDS
+        while True:
+            try:
+                mqtt_connect(self._client, self._sender.connection, self._sender.act)
+                return
+            except NodeError as error:
+                if error.permanent or time.monotonic() > deadline:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+
+    def _send(self, message: Outgoing) -> None:
+        config = self._sender.config
+        properties = Properties(PacketTypes.PUBLISH)
+        properties.PayloadFormatIndicator = 0 if config.format == "binary" else 1
+        if message.id:
+            properties.UserProperty = (MESSAGE_ID, message.id)
+        topic = message.route or config.topic
+        try:
+            info = self._client.publish(topic, message.value, config.qos, config.retain, properties)
+        except ValueError as error:
+            self._tally.add([message.text], f"topic {topic!r}: {error}")
+            return
+        with self._changed:
+            self._under_way[info.mid] = message
+        self._settle()
+
+    def _confirmed(self, client: Client, data: Any, mid: int, reason: Any, properties: Any) -> None:
+        """In the client's own thread, at times before `publish` has returned."""
+        with self._changed:
+            self._answered[mid] = reason
+            self._heard_at = time.monotonic()
+            self._changed.notify()
+
+    def _settle(self) -> None:
+        with self._changed:
+            for mid in [mid for mid in self._answered if mid in self._under_way]:
+                message, reason = self._under_way.pop(mid), self._answered.pop(mid)
+                refused = reason.is_failure if reason is not None else False
+                self._tally.add([message.text], f"the broker refuses it: {reason}" if refused else "")
+
+    def _await(self, most: int) -> None:
+        """Until no more than `most` are unconfirmed."""
+        self._settle()
+        while len(self._under_way) > most:
+            with self._changed:
+                self._changed.wait(0.5)
+            self._settle()
+            if time.monotonic() - self._heard_at > _AWAY_SECONDS:
+                raise mqtt_away(self._sender.act, f"nothing was confirmed for {_AWAY_SECONDS:.0f} s")

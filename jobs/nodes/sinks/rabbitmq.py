@@ -1,0 +1,106 @@
+"""Writes rows as messages to a RabbitMQ exchange."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import Batch, NodeContext, Sink, Written
+from jobs.nodes.connections.rabbitmq_client import rabbitmq_channel, rabbitmq_silent
+from jobs.nodes.form import ColumnName, connection_field, hints
+from jobs.nodes.sinks.messages import (
+    OptionalColumn,
+    id_columns_field,
+    message_format_field,
+    message_rows,
+    value_column_field,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+class RabbitMQSinkConfig(base.Config):
+    connection: str = connection_field("rabbitmq")
+    exchange: str = Field(
+        "",
+        max_length=255,
+        description="The exchange to write to, which must exist; empty is the default one, where the routing key is a queue's name.",
+        examples=["orders"],
+    )
+    routing_key: str = Field("", max_length=255, description="The routing key of every message.", examples=["orders.new"])
+    routing_key_column: OptionalColumn = Field(
+        "",
+        description="The column that holds each message's routing key, instead of one for all.",
+        examples=["country"],
+        json_schema_extra=hints("column", advanced=True),
+    )
+    format: Literal["json", "text", "binary"] = message_format_field()
+    value_column: OptionalColumn = value_column_field()
+    id_columns: tuple[ColumnName, ...] = id_columns_field("property message_id")
+    mandatory: bool = Field(
+        True,
+        description="A message that reaches no queue is a rejected row; else the broker drops it without a word.",
+        examples=[True],
+        json_schema_extra=hints(advanced=True),
+    )
+    persistent: bool = Field(
+        True,
+        description="Messages in durable queues outlive a restart of the broker.",
+        examples=[True],
+        json_schema_extra=hints(advanced=True),
+    )
+
+
+class RabbitMQSink(Sink[RabbitMQSinkConfig]):
+    """Writes each row as a message to a RabbitMQ exchange, confirmed by the broker.
+
+    Bounded and unbounded input. At least once: after a failure the messages of the last batch may come again; name the columns
+    that tell them apart, and readers can drop repeats by message_id.
+    """
+
+    type = "sink.rabbitmq"
+    title = "RabbitMQ"
+    icon = "mailbox"
+    Config = RabbitMQSinkConfig
+    connection_kinds = ("rabbitmq",)
+    guarantee: ClassVar[str] = "at least once"
+    summary_template = "{exchange} {routing_key}{routing_key_column}"
+
+    def waits_for(self, context: NodeContext[RabbitMQSinkConfig]) -> str:
+        return rabbitmq_silent(context.connection(context.config.connection))
+
+    def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[RabbitMQSinkConfig]) -> None:
+        self.check(spark, schema, context)
+
+    def check(self, spark: SparkSession, schema: StructType, context: NodeContext[RabbitMQSinkConfig]) -> None:
+        config = context.config
+        _messages(spark.createDataFrame([], schema), context)
+        connection = context.connection(config.connection)
+        with rabbitmq_channel(connection, _act(connection.name)) as (_, channel):
+            if config.exchange:
+                channel.exchange_declare(config.exchange, passive=True)
+            elif config.routing_key and not config.routing_key_column:
+                channel.queue_declare(config.routing_key, passive=True)
+
+    def write(self, frame: DataFrame, batch: Batch, context: NodeContext[RabbitMQSinkConfig]) -> Written:
+        from jobs.nodes.sinks.rabbitmq_publishing import RabbitMQSender
+        from jobs.nodes.sinks.task_tally import sent_by_tasks
+
+        config = context.config
+        connection = context.connection(config.connection)
+        sender = RabbitMQSender(config, connection, context.node_id, _act(connection.name), batch.fails_at_rejected)
+        return sent_by_tasks(_messages(frame, context), sender)
+
+
+def _messages(frame: DataFrame, context: NodeContext[RabbitMQSinkConfig]) -> DataFrame:
+    """With the columns value (bytes), id and route."""
+    config = context.config
+    return message_rows(frame, context, _act(config.connection), route=(config.routing_key_column, "routing_key_column"))
+
+
+def _act(connection: str) -> str:
+    return f'writing to rabbitmq "{connection}"'

@@ -1,0 +1,163 @@
+"""What one task does with its messages: publishes them, many at once under way, and waits until the broker confirmed each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pika import BasicProperties, SelectConnection
+from pika.spec import Basic
+
+from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.connections.rabbitmq_client import rabbitmq_error, rabbitmq_parameters
+from jobs.nodes.sinks.messages import Outgoing, outgoing
+from jobs.nodes.sinks.rabbitmq import RabbitMQSinkConfig
+from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally
+from jobs.nodes.worker_errors import carried_out
+
+_UNCONFIRMED = 1_000
+_SILENT_SECONDS = 60.0
+_PAUSE_SECONDS = 1.0
+#: A broker that is away for longer fails the batch, which is tried again as a whole.
+_AWAY_SECONDS = 300.0
+_CONTENT_TYPES = {"json": "application/json", "text": "text/plain", "binary": "application/octet-stream"}
+
+
+@dataclass(frozen=True)
+class RabbitMQSender:
+    """Goes to the tasks by value."""
+
+    config: RabbitMQSinkConfig
+    connection: ConnectionSettings
+    node_id: str
+    act: str
+    stops_at_rejected: bool
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        tally = TaskTally(SAMPLE_ROWS)
+        with carried_out(self.node_id):
+            self._publish(_Publishing(self, outgoing(batches), tally))
+        yield tally.as_batch()
+
+    def _publish(self, publishing: _Publishing) -> None:
+        """Over as many lines as it takes, for as long as a broker that went away may come back."""
+        away_since: float | None = None
+        while not publishing.is_done():
+            confirmed = publishing.confirmed
+            error = publishing.attempt()
+            if error is None:
+                continue
+            away_since = None if publishing.confirmed > confirmed else away_since
+            away_since = away_since or time.monotonic()
+            if error.permanent or time.monotonic() - away_since > _AWAY_SECONDS:
+                raise error
+            time.sleep(_PAUSE_SECONDS)
+
+
+class _Publishing:
+    """The messages of a task; those under way when a line breaks are sent again on the next."""
+
+    def __init__(self, sender: RabbitMQSender, messages: Iterator[Outgoing], tally: TaskTally) -> None:
+        self.confirmed = 0
+        self._sender, self._messages, self._tally = sender, messages, tally
+        self._ahead: list[Outgoing] = []
+        self._under_way: dict[int, Outgoing] = {}
+        self._exhausted = self._closing = False
+        self._error: NodeError | None = None
+
+    def is_done(self) -> bool:
+        stopped = bool(self._tally.rejected) and self._sender.stops_at_rejected
+        return stopped or (self._exhausted and not self._ahead and not self._under_way)
+
+    def attempt(self) -> NodeError | None:
+        """One line from its opening to its end; why it ended too early."""
+        self._ahead = [*self._under_way.values(), *self._ahead]
+        self._under_way, self._error, self._tag, self._closing = {}, None, 0, False
+        self._line = SelectConnection(
+            rabbitmq_parameters(self._sender.connection, heartbeat=0),
+            on_open_callback=lambda line: line.channel(on_open_callback=self._opened),
+            on_open_error_callback=lambda line, error: self._fail(error),
+            on_close_callback=lambda line, error: self._closed(error),
+        )
+        try:
+            self._line.ioloop.start()
+        finally:
+            if not self._line.is_closed:
+                self._line.ioloop.stop()
+        return self._error
+
+    def _opened(self, channel: Any) -> None:
+        self._channel = channel
+        channel.add_on_return_callback(self._returned)
+        channel.add_on_close_callback(lambda _, error: None if self._closing else self._fail(error))
+        channel.confirm_delivery(self._answered)
+        self._heard_at = time.monotonic()
+        self._line.ioloop.call_later(_SILENT_SECONDS, self._look)
+        self._fill()
+
+    def _fill(self) -> None:
+        while len(self._under_way) < _UNCONFIRMED and (message := self._next()) is not None:
+            self._tag += 1
+            self._under_way[self._tag] = message
+            config = self._sender.config
+            properties = BasicProperties(
+                content_type=_CONTENT_TYPES[config.format],
+                delivery_mode=2 if config.persistent else 1,
+                message_id=message.id or None,
+            )
+            self._channel.basic_publish(
+                config.exchange, message.route or config.routing_key, message.value, properties, mandatory=config.mandatory
+            )
+        if self.is_done():
+            self._end()
+
+    def _next(self) -> Outgoing | None:
+        if self._ahead:
+            return self._ahead.pop(0)
+        found = next(self._messages, None)
+        self._exhausted = found is None
+        return found
+
+    def _answered(self, frame: Any) -> None:
+        method = frame.method
+        tags = [tag for tag in self._under_way if tag <= method.delivery_tag] if method.multiple else [method.delivery_tag]
+        if isinstance(method, Basic.Nack):
+            self._fail(NodeError(f"{self._sender.act}: the broker could not take a message; it is tried again"))
+            return
+        answered = [self._under_way.pop(tag) for tag in tags]
+        self._tally.sent += len(answered)
+        self.confirmed += len(answered)
+        self._heard_at = time.monotonic()
+        self._fill()
+
+    def _returned(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:
+        """It comes before the confirmation of the same message, which then counts it as sent."""
+        self._tally.sent -= 1
+        self._tally.add([body.decode("utf-8", "replace")], f"it reaches no queue: routing key {method.routing_key!r}, {method.reply_text}")
+
+    def _look(self) -> None:
+        if self._under_way and time.monotonic() - self._heard_at > _SILENT_SECONDS:
+            self._fail(NodeError(f"{self._sender.act}: the broker has confirmed nothing for {_SILENT_SECONDS:.0f} s"))
+        elif not self._closing:
+            self._line.ioloop.call_later(_SILENT_SECONDS, self._look)
+
+    def _fail(self, error: BaseException) -> None:
+        if self._error is None:
+            told = error if isinstance(error, NodeError) else rabbitmq_error(error, self._sender.act)
+            self._error = told
+        self._end()
+
+    def _end(self) -> None:
+        self._closing = True
+        if self._line.is_open:
+            self._line.close()
+        elif not self._line.is_closing:
+            self._line.ioloop.stop()
+
+    def _closed(self, error: BaseException) -> None:
+        if not self._closing:
+            self._error = self._error or rabbitmq_error(error, self._sender.act)
+        self._line.ioloop.stop()

@@ -1,0 +1,183 @@
+"""Reads messages from topics of an MQTT broker."""
+
+from __future__ import annotations
+
+import json
+import time
+from threading import Event
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from jobs.dag.catalogue import JobTypeName
+from jobs.nodes import base
+from jobs.nodes.base import NodeContext
+from jobs.nodes.connections.mqtt_client import mqtt_silent
+from jobs.nodes.form import connection_field, hints
+from jobs.nodes.payload import MessageColumns
+from jobs.nodes.spool import Message, Spooled
+from jobs.nodes.spool_source import SAMPLED, SpoolConfig, SpoolSource, spool_of
+
+if TYPE_CHECKING:
+    from jobs.nodes.mqtt_session import MqttSession
+
+_WAIT_SECONDS = 0.2
+_FULL_SECONDS = 0.5
+#: Messages that are kept together at most.
+_TOGETHER = 500
+_LOOK_SECONDS = 2.0
+
+
+class MqttPlace(base.Config):
+    connection: str = connection_field("mqtt")
+    topics: str = Field(
+        min_length=1,
+        max_length=5000,
+        pattern=r"^[^\x00\r\n]+$",
+        description="The topic to read, + for any one level and # for all below; several with a comma between.",
+        examples=["plant/+/temperature", "plant/#, alarms"],
+    )
+    qos: Literal[0, 1, 2] = Field(
+        1,
+        description="How the broker delivers: 0 may lose messages, 1 and 2 deliver until they are kept here; 2 asks more of the broker.",
+        examples=[1],
+        json_schema_extra=hints(advanced=True),
+    )
+    share_group: str = Field(
+        "",
+        max_length=200,
+        pattern=r"^[^/+#\x00\r\n]*$",
+        description="Readers of one group share the messages of a topic among them; empty reads all alone.",
+        examples=["pipelines"],
+        json_schema_extra=hints(advanced=True, allowed="a name without /, + and #"),
+    )
+    session_hours: int = Field(
+        168,
+        ge=1,
+        le=24 * 365,
+        description="How many hours the broker keeps messages for this job while it does not read.",
+        examples=[168],
+        json_schema_extra=hints(advanced=True),
+    )
+    receive_maximum: int = Field(
+        1_000,
+        ge=1,
+        le=65_535,
+        description="Most messages that the broker sends ahead of their being kept.",
+        examples=[1_000],
+        json_schema_extra=hints(advanced=True),
+    )
+
+    @field_validator("topics")
+    @classmethod
+    def _topics_are_filters(cls, text: str) -> str:
+        topic_filters(text)
+        return text
+
+
+class MqttConfig(SpoolConfig, MqttPlace):
+    pass
+
+
+class MqttSource(SpoolSource[MqttConfig]):
+    """Reads messages from topics of an MQTT 5 broker, as JSON, CSV, Avro, text or bytes.
+
+    Unbounded. At least once with quality of service 1 and 2: a message is acknowledged when it is on disk, and comes again after a
+    failure between the two; at most once with 0. The broker keeps what comes while the job does not read.
+    """
+
+    type = "source.mqtt"
+    title = "MQTT"
+    icon = "antenna"
+    Config = MqttConfig
+    job_types: ClassVar[tuple[JobTypeName, ...]] = ("STREAMING",)
+    connection_kinds = ("mqtt",)
+    boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "unbounded"
+    guarantee: ClassVar[str] = "at least once"
+    summary_template = "{topics} · {format}"
+    message_columns: ClassVar[MessageColumns] = {
+        "mqtt_position": ("bigint", "position"),
+        "mqtt_received": ("timestamp", "received"),
+        "mqtt_topic": ("string", "key"),
+        "mqtt_headers": ("map<string, string>", "headers"),
+    }
+
+    def waits_for(self, context: NodeContext[MqttConfig]) -> str:
+        return mqtt_silent(context.connection(context.config.connection))
+
+    def receive(self, context: NodeContext[MqttConfig], stopping: Event) -> None:
+        from jobs.nodes.intake import Intake
+        from jobs.nodes.mqtt_session import MqttSession
+
+        config, intake = context.config, Intake(context)
+        kept_session = MqttSession(
+            context.connection(config.connection),
+            client_id=f"pipeline-{context.job_uid}-{context.node_id}",
+            hours=config.session_hours,
+            receive_maximum=config.receive_maximum,
+        )
+        with kept_session as session:
+            session.subscribe(_shared(config), config.qos, memory=spool_of(context).path.with_suffix(".topics"))
+            while not stopping.is_set():
+                _keep(session, intake)
+
+    def newest(self, context: NodeContext[MqttConfig]) -> list[Spooled]:
+        """Of what was received, else what the broker retains or is sent within two seconds."""
+        return super().newest(context) or _looked(context)
+
+
+def topic_filters(text: str) -> list[str]:
+    """The filters in `text`; ValueError where one is none."""
+    found = [part.strip() for part in text.split(",") if part.strip()]
+    if not found:
+        raise ValueError("name at least one topic")
+    for one in found:
+        levels = one.split("/")
+        if "#" in one and (levels[-1] != "#" or one.count("#") > 1):
+            raise ValueError(f"{one}: # stands alone in the last level")
+        if any("+" in level and level != "+" for level in levels):
+            raise ValueError(f"{one}: + stands alone in its level")
+    return found
+
+
+def _shared(config: MqttConfig) -> list[str]:
+    filters = topic_filters(config.topics)
+    return [f"$share/{config.share_group}/{one}" for one in filters] if config.share_group else filters
+
+
+def _keep(session: MqttSession, intake: Any) -> None:
+    """What has come is kept together and acknowledged then."""
+    session.work(_WAIT_SECONDS if not session.arrived else 0.0)
+    while len(session.arrived) < _TOGETHER and session.work(0.0):
+        pass
+    if not session.arrived:
+        return
+    done = intake.take([_message(one) for one in session.arrived])
+    session.acknowledge(done)
+    if not done:
+        session.work(_FULL_SECONDS)
+
+
+def _looked(context: NodeContext[MqttConfig]) -> list[Spooled]:
+    from jobs.nodes.mqtt_session import MqttSession
+
+    config = context.config
+    with MqttSession(context.connection(config.connection), client_id="", hours=0, receive_maximum=SAMPLED) as session:
+        session.subscribe(topic_filters(config.topics), 0, memory=None)
+        until = time.monotonic() + _LOOK_SECONDS
+        while len(session.arrived) < SAMPLED and (left := until - time.monotonic()) > 0:
+            session.work(left)
+        messages = [_message(one) for one in session.arrived[:SAMPLED]]
+    return [Spooled(number, time.time(), one.key, one.headers, one.value) for number, one in enumerate(messages, 1)]
+
+
+def _message(arrived: Any) -> Message:
+    return Message(bytes(arrived.payload), key=arrived.topic, headers=_headers(arrived))
+
+
+def _headers(arrived: Any) -> dict[str, str]:
+    """The sender's user properties, then what else the message says of itself."""
+    told = {} if arrived.properties is None or arrived.properties.isEmpty() else arrived.properties.json()
+    headers = {str(name): str(value) for name, value in told.pop("UserProperty", [])}
+    headers |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in told.items()}
+    return headers | {"qos": str(arrived.qos)} | ({"retained": "true"} if arrived.retain else {})

@@ -1,0 +1,163 @@
+"""Reads messages from a RabbitMQ queue."""
+
+from __future__ import annotations
+
+import json
+import time
+from threading import Event
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import NodeContext, NodeError
+from jobs.nodes.connections.rabbitmq_client import rabbitmq_channel, rabbitmq_silent
+from jobs.nodes.form import connection_field, hints
+from jobs.nodes.intake import Intake
+from jobs.nodes.payload import MessageColumns
+from jobs.nodes.spool import Message, Spooled
+from jobs.nodes.spool_source import SAMPLED, SpoolConfig, SpoolSource
+
+if TYPE_CHECKING:
+    from pika.adapters.blocking_connection import BlockingChannel
+
+_WAIT_SECONDS = 0.2
+_FULL_SECONDS = 0.5
+#: A bounded run that was promised more messages than come ends after so long: somebody else reads them.
+_IDLE_SECONDS = 3.0
+_PROPERTIES = ("message_id", "correlation_id", "type", "app_id", "content_type", "reply_to", "timestamp")
+
+
+class RabbitMQPlace(base.Config):
+    connection: str = connection_field("rabbitmq")
+    queue: str = Field(
+        min_length=1, max_length=255, description="The queue to read, classic or quorum; it must exist.", examples=["orders"]
+    )
+    drop_repeats: bool = Field(
+        False,
+        description="Drop a message whose message id came within a week before; needs senders that give each message one of its own.",
+        examples=[True],
+        json_schema_extra=hints(advanced=True),
+    )
+    prefetch: int = Field(
+        2_000,
+        ge=1,
+        le=65_535,
+        description="Most messages that the broker sends ahead of their being kept.",
+        examples=[2_000],
+        json_schema_extra=hints(advanced=True),
+    )
+
+
+class RabbitMQConfig(SpoolConfig, RabbitMQPlace):
+    pass
+
+
+class RabbitMQSource(SpoolSource[RabbitMQConfig]):
+    """Reads messages from a RabbitMQ queue, as JSON, CSV, Avro, text or bytes.
+
+    Unbounded; in an import or a query bounded by what waits in the queue at the start. At least once: a message is acknowledged when it
+    is on disk; after a failure between the two it comes again, and is dropped where message ids tell it.
+    """
+
+    type = "source.rabbitmq"
+    title = "RabbitMQ"
+    icon = "mailbox"
+    Config = RabbitMQConfig
+    connection_kinds = ("rabbitmq",)
+    guarantee: ClassVar[str] = "at least once"
+    summary_template = "{queue} · {format}"
+    message_columns: ClassVar[MessageColumns] = {
+        "rabbitmq_position": ("bigint", "position"),
+        "rabbitmq_received": ("timestamp", "received"),
+        "rabbitmq_routing_key": ("string", "key"),
+        "rabbitmq_headers": ("map<string, string>", "headers"),
+    }
+
+    def waits_for(self, context: NodeContext[RabbitMQConfig]) -> str:
+        return rabbitmq_silent(context.connection(context.config.connection))
+
+    def receive(self, context: NodeContext[RabbitMQConfig], stopping: Event) -> None:
+        connection = context.connection(context.config.connection)
+        with rabbitmq_channel(connection, _act(connection.name)) as (line, channel):
+            consumer = _Consumer(channel, context)
+            while not stopping.is_set() and not (context.bounded and consumer.has_all()):
+                line.process_data_events(time_limit=consumer.pause())
+                consumer.keep()
+
+    def newest(self, context: NodeContext[RabbitMQConfig]) -> list[Spooled]:
+        """Of what was received, else a look into the queue, whose messages go back to their place."""
+        return super().newest(context) or _peeked(context)
+
+
+class _Consumer:
+    """The messages that arrived on a channel and are not acknowledged yet, in order."""
+
+    def __init__(self, channel: BlockingChannel, context: NodeContext[RabbitMQConfig]) -> None:
+        config = context.config
+        self._channel, self._queue, self._drop_repeats = channel, config.queue, config.drop_repeats
+        self._intake = Intake(context)
+        self._arrived: list[tuple[int, Message]] = []
+        self._full = False
+        self._act = _act(config.connection)
+        self._left: int = channel.queue_declare(config.queue, passive=True).method.message_count
+        self._arrived_at = time.monotonic()
+        channel.basic_qos(prefetch_count=config.prefetch)
+        channel.add_on_cancel_callback(self._cancelled)
+        channel.basic_consume(config.queue, self._arrive)
+
+    def has_all(self) -> bool:
+        """Whether everything that was in the queue at the start is kept."""
+        return self._left <= 0 or (not self._arrived and time.monotonic() - self._arrived_at > _IDLE_SECONDS)
+
+    def pause(self) -> float:
+        """How long, in seconds, to wait for the next message."""
+        return _FULL_SECONDS if self._full else _WAIT_SECONDS
+
+    def keep(self) -> None:
+        if not self._arrived:
+            return
+        done = self._intake.take([message for _, message in self._arrived])
+        self._full = not done
+        if done:
+            self._channel.basic_ack(self._arrived[done - 1][0], multiple=True)
+            self._arrived = self._arrived[done:]
+            self._left -= done
+
+    def _arrive(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:
+        told = _headers(method, properties)
+        message_id = told.get("message_id", "") if self._drop_repeats else ""
+        self._arrived.append((method.delivery_tag, Message(body, key=method.routing_key, headers=told, id=message_id[:300])))
+        self._arrived_at = time.monotonic()
+
+    def _cancelled(self, method: Any) -> None:
+        raise NodeError(f"{self._act}: the broker ended the reading of {self._queue}; it may have been deleted")
+
+
+def _peeked(context: NodeContext[RabbitMQConfig]) -> list[Spooled]:
+    connection = context.connection(context.config.connection)
+    found: list[Spooled] = []
+    with rabbitmq_channel(connection, _act(connection.name)) as (_, channel):
+        while len(found) < SAMPLED:
+            method, properties, body = channel.basic_get(context.config.queue)
+            if method is None:
+                break
+            found.append(Spooled(len(found) + 1, time.time(), method.routing_key, _headers(method, properties), body))
+    return found  # closing the line gives them back
+
+
+def _headers(method: Any, properties: Any) -> dict[str, str]:
+    """The application's headers, then exchange and the properties that are set."""
+    told = {str(name): _text(value) for name, value in (properties.headers or {}).items()}
+    told |= {name: _text(value) for name in _PROPERTIES if (value := getattr(properties, name)) is not None}
+    return told | ({"exchange": method.exchange} if method.exchange else {})
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _act(connection: str) -> str:
+    return f'reading rabbitmq "{connection}"'

@@ -1,0 +1,127 @@
+"""Reads messages from a RocketMQ topic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
+from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
+from jobs.nodes.payload import MessageColumns, payload_empty, payload_read, payload_schema
+from jobs.nodes.rocketmq.client import RocketMq
+from jobs.nodes.rocketmq.patience import Patience
+from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_of, oldest
+from jobs.nodes.rocketmq.pulling import Wanted
+from jobs.nodes.rocketmq.reading import QueueReading
+from jobs.nodes.sources.rocketmq_config import RocketmqSourceConfig
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: By what the reader calls them.
+_METADATA: MessageColumns = {
+    "rocketmq_topic": ("string", "topic"),
+    "rocketmq_broker": ("string", "broker"),
+    "rocketmq_queue": ("int", "queue"),
+    "rocketmq_offset": ("bigint", "offset"),
+    "rocketmq_tags": ("string", "tags"),
+    "rocketmq_keys": ("string", "keys"),
+    "rocketmq_time": ("timestamp", "born"),
+    "rocketmq_properties": ("map<string, string>", "properties"),
+}
+_DAMAGE = "__damage"
+_SAMPLED = 200
+
+
+class RocketmqSource(Source[RocketmqSourceConfig]):
+    """Reads messages from a RocketMQ topic, as JSON, CSV, Avro, text or bytes.
+
+    Unbounded; in an import or a query bounded by the newest message at the start. Exactly once: each message is read by its queue
+    and offset, once in a generation.
+    """
+
+    type = "source.rocketmq"
+    title = "RocketMQ"
+    icon = "rocket"
+    Config = RocketmqSourceConfig
+    connection_kinds = ("rocketmq",)
+    boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
+    guarantee: ClassVar[str] = "exactly once"
+    rejects_rows: ClassVar[bool] = True
+    summary_template = "{topic} · {format}"
+
+    def waits_for(self, context: NodeContext[RocketmqSourceConfig]) -> str:
+        return rocketmq_silent(context.connection(context.config.connection), context.config.topic)
+
+    def resumes(self, config: RocketmqSourceConfig) -> bool:
+        return True
+
+    def read(self, spark: SparkSession, context: NodeContext[RocketmqSourceConfig]) -> DataFrame:
+        config = context.config
+        if not context.schema_only or not config.columns:
+            with RocketMq(context.connection(config.connection)) as client:
+                client.route(config.topic)
+        kept = context.work_dir / "sampled_schema.json" if context.mode == "stream" and not context.schema_only else None
+        schema = payload_schema(spark, config, lambda: _newest(context), kept)
+        metadata = {**(_METADATA if config.metadata else {}), _DAMAGE: ("string", "damage")}
+        if context.schema_only:
+            return _judged(payload_empty(spark, schema, metadata, config))
+        return _judged(payload_read(_messages(spark, context), schema, metadata, config))
+
+    def checkpointed(self, position: Any, context: NodeContext[RocketmqSourceConfig]) -> None:
+        """Moves the consumer group to the checkpoint's offsets, at the brokers that are there."""
+        config = context.config
+        if not config.group_id:
+            return
+        offsets = offsets_of(position)
+        with RocketMq(context.connection(config.connection)) as client:
+            addresses = client.route(config.topic).addresses
+            for broker, queues in groupby(sorted(offsets), key=lambda queue: queue.broker):
+                if broker in addresses:
+                    moved = {queue: offsets[queue] for queue in queues}
+                    client.group_move(addresses[broker], config.group_id, config.topic, moved)
+
+
+def _messages(spark: SparkSession, context: NodeContext[RocketmqSourceConfig]) -> DataFrame:
+    """With the columns value and damage, and those that _METADATA names."""
+    from jobs.nodes.readers.rocketmq_queues import RocketmqQueues
+
+    spark.dataSource.register(RocketmqQueues)
+    connection = context.connection(context.config.connection)
+    settings = {
+        "config": context.config.model_dump(mode="json"),
+        "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
+        "node_id": context.node_id,
+        "slots": spark.sparkContext.defaultParallelism,
+    }
+    options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
+    reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
+    messages: DataFrame = reader.format(RocketmqQueues.name()).options(**options).load()
+    return messages
+
+
+def _judged(frame: DataFrame) -> DataFrame:
+    """A message whose body could not be unpacked is rejected whatever its format."""
+    from pyspark.sql import functions as F
+
+    reason: Any = F.col(_DAMAGE)
+    if REJECTED in frame.columns:
+        reason = F.coalesce(reason, F.col(REJECTED))
+    return frame.withColumn(REJECTED, reason).drop(_DAMAGE)
+
+
+def _newest(context: NodeContext[RocketmqSourceConfig]) -> list[str]:
+    """Values of some of the newest messages as text. No group's offsets move."""
+    config = context.config
+    with RocketMq(context.connection(config.connection)) as client:
+        ends: Mapping[Any, int] = newest(client, config.topic)
+        begins = oldest(client, config.topic, list(ends))
+        each = max(1, _SAMPLED // max(1, len(ends)))
+        reading = QueueReading(client, Wanted(config.topic, config.group, config.tag_names), skips=True, patience=Patience(0))
+        found = [QueueRange(queue, max(begins[queue], end - each), end) for queue, end in ends.items()]
+        try:
+            return [one.value.decode("utf-8", "replace") for place in found for part in reading.messages(place) for one in part]
+        except NodeError as error:
+            raise NodeError(f"looking at the newest messages: {error.message}", permanent=error.permanent, kind=error.kind) from error

@@ -1,0 +1,216 @@
+"""Files of a store as a folder on this machine that Spark reads: which ones, a sample, copying them ahead, putting them away."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from itertools import accumulate
+from pathlib import Path
+from threading import Event
+from typing import Any
+from uuid import uuid4
+
+from jobs.nodes.base import NodeContext, NodeError
+from jobs.nodes.file_roots import allowed_path
+from jobs.nodes.sources.file_config import FileConfig
+from jobs.nodes.stores.files_read import FilesRead, read_by_all
+from jobs.nodes.stores.kinds import store_open, stored_path
+from jobs.nodes.stores.local import LocalStore
+from jobs.nodes.stores.mirror import Mirror, Wanted, in_order, local_name
+from jobs.nodes.stores.store import Store, Stored
+
+_MEGABYTE = 1_000_000
+#: How many files are copied before it is looked again how many wait.
+_CHUNK = 50
+_SAMPLED_FILES, _SAMPLED_BYTES = 20, 1_000_000
+_SAMPLE_KEPT_SECONDS = 86_400
+_LINES = ("csv", "json", "text")
+_WHILE_FULL_SECONDS = 0.5
+#: Times of one file differ by less, for not every store knows parts of seconds.
+_SAME_SECONDS = 2.0
+
+
+class StoredFiles:
+    """What `source.file` does for files behind a connection, and for those of this installation that are copied or put away."""
+
+    def __init__(self, context: NodeContext[FileConfig]) -> None:
+        self._context = context
+        self._config = context.config
+        self._folder = self._name_of(context.config.path)
+        self.mirror = Mirror(context.limits.data_dir / "mirrors" / context.job_uid / context.node_id)
+        self._read = FilesRead(context.live_dir, context.node_id)
+
+    def begin(self) -> None:
+        """A generation that has read nothing copies all there is; one that goes on keeps what it has, in the order it has it."""
+        taken_up = {path for log in self._read.logs() for path in log}
+        if not taken_up:
+            self.mirror.clear()
+        self.mirror.make()
+        if self._config.order == "name":
+            self.mirror.remove([path for path in self.mirror.sizes() if path not in taken_up])
+
+    def receive(self, stopping: Event) -> None:
+        """Copy what is not there yet and was not read; bounded: what there is now, else again and again."""
+        store = self._store()
+        while not stopping.is_set():
+            self._catch_up(store, stopping)
+            if self._context.bounded:
+                return
+            stopping.wait(self._config.list_every_seconds)
+
+    def wanted(self, store: Store) -> list[Wanted]:
+        """Every file that is input, in order."""
+        found = store.find(self._folder)
+        if not found and self._context.bounded:
+            raise NodeError(
+                f'reading files: {store.title} has no file at "{self._config.path}"; correct the path', kind="user", field="path"
+            )
+        chosen = in_order([one for one in found if _is_input(self._inside(one), self._config)], self._config.order)
+        return [Wanted(one, local_name(self._inside(one), flat=self._config.subfolders)) for one in chosen]
+
+    def sample(self) -> Path:
+        """A folder with the beginnings of some files, kept for as long as these do not change."""
+        store = self._store()
+        wanted = [one for one in self.wanted(store) if one.stored.size][:_SAMPLED_FILES]
+        where = self._context.connection(self._config.connection).config if self._config.connection else {}
+        place = json.dumps([where, self._folder], sort_keys=True, default=str)
+        samples = self._context.limits.data_dir / "samples" / _digest(place)
+        kept = samples / _digest(repr([(one, self._config.format, self._config.encoding) for one in wanted]))
+        if not kept.is_dir():
+            draft = samples / f".{uuid4().hex}"
+            draft.mkdir(parents=True)
+            for one in wanted:
+                self._sampled(store, one, draft / one.local)
+            _appear(draft, kept)
+        return kept
+
+    def trim(self, newest: Any, positions: Sequence[Any]) -> None:
+        """Copies of files that every checkpoint has read may go, and beyond the limit those that the newest has: the store has them."""
+        entries = [int(position["logOffset"]) for position in positions]
+        self.mirror.remove(sorted(self._read.everywhere(upto=min(entries, default=-1))))
+        read = self._read.everywhere(upto=int(newest["logOffset"]))
+        kept = {path: size for path, size in self.mirror.sizes().items() if path in read}
+        excess = sum(kept.values()) - self._most
+        for path, size in kept.items():
+            if excess <= 0:
+                break
+            self.mirror.remove([path])
+            excess -= size
+
+    def put_away(self, checkpoints: Sequence[Path]) -> None:
+        """Archive or delete what all of `checkpoints` have read, but for files that were replaced since: nobody has read those."""
+        over = read_by_all(checkpoints, self._context.node_id)
+        store = self._store()
+        there = {self._path(one): one.stored for one in self.wanted(store)} if over else {}
+        for path in sorted(over & there.keys()):
+            one = there[path]
+            if self._config.order == "time" and abs(one.modified - self._read.time_of(path) / 1000) > _SAME_SECONDS:
+                self._context.log(f'"{one.name}" was replaced after it was read, and is left where it is: give new files new names')
+            elif self._config.afterwards == "archive":
+                store.move(one.name, f"{self.archive()}/{self._inside(one)}")
+            else:
+                store.remove([one.name])
+
+    def archive(self) -> str:
+        """The store's name of the folder to archive to; NodeError where files may not be put there."""
+        try:
+            found = self._name_of(self._config.archive)
+        except NodeError as error:
+            raise NodeError(error.message, permanent=True, kind="user", field="archive") from error
+        if f"{found}/".startswith(f"{self._folder}/"):
+            message = "name a folder to archive to, which is not the one that is read, nor below it"
+            raise NodeError(message, permanent=True, kind="user", field="archive")
+        return found
+
+    def _path(self, wanted: Wanted) -> str:
+        """The path that Spark reads."""
+        return self.mirror.path(wanted) if self._config.is_copied else f"/{wanted.stored.name}"
+
+    def _inside(self, stored: Stored) -> str:
+        """Its name below the folder that is read."""
+        return stored.name[len(self._folder) :].strip("/") or stored.name.rsplit("/", 1)[-1]
+
+    def _name_of(self, path: str) -> str:
+        return stored_path(path) if self._config.connection else str(allowed_path(path, self._context.limits)).strip("/")
+
+    def _catch_up(self, store: Store, stopping: Event) -> None:
+        missing = self._missing(store)
+        if self._context.bounded:
+            self._check_space(missing)
+        while missing and not stopping.is_set():
+            room = self._most - self._waiting()
+            if not self._context.bounded and room <= 0:
+                stopping.wait(_WHILE_FULL_SECONDS)
+                continue
+            chunk = missing[:_CHUNK] if self._context.bounded else _fitting(missing[:_CHUNK], room)
+            for _ in self.mirror.take(store, chunk, self._config.order):
+                if stopping.is_set():
+                    return
+            missing = missing[len(chunk) :]
+
+    def _missing(self, store: Store) -> list[Wanted]:
+        there = {*self.mirror.sizes(), *(path for log in self._read.logs() for path in log)}
+        return [one for one in self.wanted(store) if self.mirror.path(one) not in there]
+
+    def _waiting(self) -> int:
+        read = self._read.everywhere()
+        return sum(size for path, size in self.mirror.sizes().items() if path not in read)
+
+    @property
+    def _most(self) -> int:
+        return self._config.max_local_megabytes * _MEGABYTE
+
+    def _check_space(self, missing: Sequence[Wanted]) -> None:
+        needed, free = sum(one.stored.size for one in missing), shutil.disk_usage(self.mirror.folder).free
+        if needed > free:
+            raise NodeError(
+                f"reading files: {needed // _MEGABYTE} MB are to be copied to this machine, which has {free // _MEGABYTE} MB free; "
+                "make room, or name fewer files"
+            )
+
+    def _sampled(self, store: Store, wanted: Wanted, target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        by_line = self._config.format in _LINES and not self._config.multi_line and self._config.encoding != "UTF-16"
+        if by_line and not target.name.endswith((".gz", ".bz2", ".zst")) and wanted.stored.size > _SAMPLED_BYTES:
+            head = store.head(wanted.stored.name, _SAMPLED_BYTES)
+            target.write_bytes(head[: head.rfind(b"\n") + 1] or head)
+        else:
+            store.fetch(wanted.stored.name, target)
+
+    def _store(self) -> Store:
+        if not self._config.connection:
+            return LocalStore(Path("/"), self._context.limits)
+        return store_open(self._context.connection(self._config.connection), self._context.limits)
+
+
+def _fitting(wanted: Sequence[Wanted], room: int) -> Sequence[Wanted]:
+    """The first of them, as many as `room` bytes take; one at least."""
+    count = sum(1 for total in accumulate(one.stored.size for one in wanted) if total <= room)
+    return wanted[: max(1, count)]
+
+
+def _is_input(name: str, config: FileConfig) -> bool:
+    """As Spark judges a local folder: no hidden names; files below it only in folders that are partitions, unless all are asked for."""
+    *folders, last = name.split("/")
+    if any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in (*folders, last)):
+        return False
+    return (config.subfolders or all("=" in part for part in folders)) and fnmatchcase(last, config.pattern or "*")
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+def _appear(draft: Path, kept: Path) -> None:
+    """Another process may have been faster; samples of other days go."""
+    try:
+        draft.rename(kept)
+    except OSError:
+        shutil.rmtree(draft, ignore_errors=True)
+    for old in kept.parent.iterdir():
+        if old != kept and time.time() - old.stat().st_mtime > _SAMPLE_KEPT_SECONDS:
+            shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Where files lie beyond the local disk."""

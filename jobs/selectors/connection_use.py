@@ -1,0 +1,63 @@
+"""Which jobs use which connections, read from the documents that name them."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
+
+from django.db.models import Q
+
+from jobs.models import UNFINISHED, Connection, Execution, Job, JobVersion
+
+#: How documents name a connection, in the text they are kept in.
+_REFERENCE = re.compile(r'"[a-z_]*connection":"((?:[^"\\]|\\.)*)"')
+#: A project and the name in it.
+_Place = tuple[int, str]
+
+
+def connection_users(connections: Iterable[Connection]) -> dict[int, list[str]]:
+    """Connection id → names of living jobs whose current version or draft refers to it; one query for all."""
+    by_place = _by_place(connections)
+    if not by_place:
+        return {}
+    mentions = Q(dag_definition__contains='connection":"') | Q(draft__document__contains='connection":"')
+    jobs = Job.objects.filter(mentions, deleted_at=None, project_id__in={project_id for project_id, _ in by_place}).order_by("job_name")
+    users: dict[int, list[str]] = {}
+    for job_name, project_id, current, draft in jobs.values_list("job_name", "project_id", "dag_definition", "draft__document").iterator():
+        names = set(_REFERENCE.findall(current)) | set(_REFERENCE.findall(draft or ""))
+        for name in names:
+            if (found := by_place.get((project_id, name))) is not None:
+                users.setdefault(found, []).append(job_name)
+    return users
+
+
+def connection_job_counts(connections: Collection[Connection]) -> dict[int, int]:
+    """Connection id → how many living jobs refer to it in their current version or in one that is not finished; two queries for all."""
+    by_place = _by_place(connections)
+    if not by_place:
+        return {}
+    projects = {project_id for project_id, _ in by_place}
+    mention = 'connection":"'
+    current = Job.objects.filter(deleted_at=None, project_id__in=projects, dag_definition__contains=mention)
+    documents = chain(current.values_list("pk", "project_id", "dag_definition").iterator(), _unfinished_documents(projects))
+    uses = {(job_id, by_place[project_id, name]) for job_id, project_id, text in documents for name in _named(text, project_id, by_place)}
+    return dict(Counter(connection_id for _, connection_id in uses))
+
+
+def _unfinished_documents(projects: Collection[int]) -> list[tuple[int, int, str]]:
+    """Job id, project id and document of what is on its way in an older version than the current one."""
+    running = Execution.objects.filter(status__in=UNFINISHED, job__project_id__in=projects).values_list("job_id", "version", "job__version")
+    older = {(job_id, version) for job_id, version, current in running if version != current}
+    if not older:
+        return []
+    rows = JobVersion.objects.filter(job_id__in={job_id for job_id, _ in older}, version__in={version for _, version in older})
+    told = rows.values_list("job_id", "job__project_id", "version", "dag_definition")
+    return [(job_id, project_id, text) for job_id, project_id, version, text in told if (job_id, version) in older]
+
+
+def _named(text: str, project_id: int, by_place: Mapping[_Place, int]) -> set[str]:
+    return {name for name in _REFERENCE.findall(text) if (project_id, name) in by_place}
+
+
+def _by_place(connections: Iterable[Connection]) -> dict[_Place, int]:
+    return {(row.project_id, row.name): row.pk for row in connections}

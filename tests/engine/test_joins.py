@@ -1,0 +1,64 @@
+"""Joined streams against pairs found by plain Python: rows in any order, over a stop, each pair and each lone row once."""
+
+import random
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.engine.graphs import COLLECT, Bench, document
+from tests.engine.nodes import CollectSink
+from tests.engine.shuffled import Event, events, events_close, events_drop
+from tests.servers.waiting import wait_until
+
+pytestmark = pytest.mark.spark
+
+BEFORE, AFTER = timedelta(minutes=5), timedelta(minutes=20)
+ROWS = 120
+
+
+def expected(kind: str, left: list[Event], right: list[Event]) -> Counter[tuple[Any, Any]]:
+    pairs = [
+        (one["id"], other["id"])
+        for one in left
+        for other in right
+        if one["key"] == other["key"] and one["at"] - BEFORE <= other["at"] <= one["at"] + AFTER
+    ]
+    found = Counter(pairs)
+    if kind in ("left", "full"):
+        found += Counter((one["id"], None) for one in left if one["id"] not in {pair[0] for pair in pairs})
+    if kind in ("right", "full"):
+        found += Counter((None, other["id"]) for other in right if other["id"] not in {pair[1] for pair in pairs})
+    return Counter((one, None) for one in {pair[0] for pair in pairs}) if kind == "semi" else found
+
+
+@pytest.mark.parametrize("kind", ["inner", "left", "right", "full", "semi"])
+def test_a_join_of_streams_equals_the_pairs(bench: Bench, kind: str) -> None:
+    seed = random.randrange(10**6)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    left, right = events(chance, ROWS), events(chance, ROWS, first=1000)
+    join: dict[str, Any] = {"kind": kind, "keys": [{"left": "key"}], "left_time": "at", "right_time": "at", "late": "4 h"}
+    nodes = {
+        "orders": events_drop(bench, "orders", left),
+        "payments": events_drop(bench, "payments", right),
+        "both": ("flow.join", {**join, "before": "5 min", "after": "20 min"}),
+        "out": COLLECT,
+    }
+    read = document(nodes, "orders>both.left, payments>both.right, both>out", type="STREAMING")
+    plan = bench.plan(read)
+    bench.drained(plan, ROWS)
+    events_close(bench, "orders")
+    events_close(bench, "payments")
+    wanted = expected(kind, left, right)
+
+    def told() -> Counter[tuple[Any, Any]]:
+        rows = [row for batch in list(CollectSink.rows[plan.generation + "out"].values()) for row in batch]
+        return Counter((row.id, None if kind == "semi" else row.right_id) for row in rows if row.key != -1)
+
+    run, _ = bench.run(bench.plan(read, generation=plan.generation, attempt=2))
+    wait_until(lambda: told().total() >= wanted.total(), seconds=90, what="every pair")
+    run.stop()
+    assert run.wait(30) == "stopped"
+    assert told() == wanted

@@ -1,0 +1,77 @@
+"""A table beside a stream: kept between batches, read again in time, and still there when it cannot be read."""
+
+from pathlib import Path
+
+import pytest
+
+from jobs.engine.events import BatchWritten, Noticed
+from jobs.engine.failure import ExecutionFailure
+from tests.engine.graphs import COLLECT, Bench, document, numbers
+from tests.engine.nodes import CollectSink
+from tests.servers.waiting import wait_until
+
+pytestmark = pytest.mark.spark
+
+PARTS = ("flow.compute_columns", {"columns": [{"name": "part", "expression": "CAST(id % 3 AS int)"}]})
+COLOURS = ("source.file", {"path": "colours", "columns": [{"name": "part", "type": "int"}, {"name": "colour"}]})
+EDGES = "gen>parts, parts>look, colours>look.table, look>out"
+
+
+def colours_write(bench: Bench, name: str, *colours: str) -> Path:
+    folder = bench.files / "colours"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.csv"
+    lines = [f"{part},{colour}" for part, colour in enumerate(colours)]
+    path.write_text("\n".join(["part,colour", *lines, ""]))
+    return path
+
+
+def lookup(**config: object) -> tuple[str, dict[str, object]]:
+    return "flow.lookup", {"keys": [{"left": "part"}], "refresh": "300ms", **config}
+
+
+def test_a_table_is_read_again_and_stays_as_it_was_when_it_cannot_be_read(bench: Bench) -> None:
+    first = colours_write(bench, "a", "red", "green", "blue")
+    nodes = {"gen": numbers(None, 9, 30), "parts": PARTS, "colours": COLOURS, "look": lookup(), "out": COLLECT}
+    plan = bench.plan(document(nodes, EDGES, type="STREAMING"))
+    batches = CollectSink.rows[plan.generation + "out"]
+
+    def newest() -> set[str]:
+        return {row.colour for row in batches[max(batches)]} if batches else set()
+
+    run, heard = bench.run(plan)
+    wait_until(lambda: newest() == {"red", "green", "blue"}, seconds=60, what="the colours")
+    colours_write(bench, "b", "cyan", "pink", "grey")
+    first.unlink()
+    wait_until(lambda: newest() == {"cyan", "pink", "grey"}, seconds=60, what="the new colours")
+    (bench.files / "colours").rename(bench.files / "away")
+    notice = heard.wait_for(Noticed)[0]
+    assert (notice.node_id, notice.severity) == ("look", "warning")
+    assert notice.message.startswith("its table is as it was at 20")
+    assert "reading it again failed" in notice.message
+    before = max(batches)
+    wait_until(lambda: max(batches) > before + 2, seconds=60, what="more batches")
+    assert newest() == {"cyan", "pink", "grey"}
+    (bench.files / "away").rename(bench.files / "colours")
+    assert heard.wait_for(Noticed, 2)[1].message == "its table is up to date again"
+    run.stop()
+    assert run.wait(30) == "stopped"
+    rows = [row for number in sorted(batches) for row in batches[number]]
+    assert sorted(row.id for row in rows) == list(range(len(rows)))
+
+
+def test_rows_that_are_not_in_the_table_are_counted_as_rejected(bench: Bench) -> None:
+    colours_write(bench, "a", "red", "green")
+    nodes = {"gen": numbers(300, 100), "parts": PARTS, "colours": COLOURS, "look": lookup(unmatched="reject"), "out": COLLECT}
+    heard = bench.completed(document(nodes, EDGES))
+    assert (heard.rows("look"), heard.rows("look", "rejected"), heard.rows("out")) == (200, 100, 200)
+
+
+def test_a_table_that_is_too_large_says_so(bench: Bench) -> None:
+    colours_write(bench, "a", "red", "green", "blue")
+    nodes = {"gen": numbers(30, 10), "parts": PARTS, "colours": COLOURS, "look": lookup(most_rows=2), "out": COLLECT}
+    run, heard = bench.run(bench.plan(document(nodes, EDGES)))
+    with pytest.raises(ExecutionFailure, match="its table has more than 2 rows; raise the limit") as failure:
+        run.wait(60)
+    assert (failure.value.node_id, failure.value.permanent) == ("look", True)
+    assert not heard.of(BatchWritten)

@@ -1,0 +1,86 @@
+"""Overlapping windows and sessions of a stream against plain Python: rows in any order, over a stop, each window once."""
+
+import random
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.engine.graphs import COLLECT, Bench, document
+from tests.engine.nodes import CollectSink
+from tests.engine.shuffled import START, Event, events, events_close, events_drop
+from tests.servers.waiting import wait_until
+
+pytestmark = pytest.mark.spark
+
+ROWS = 240
+Window = tuple[datetime, datetime, int, int, int, int]
+
+
+def sliding(rows: list[Event], length: timedelta, slide: timedelta) -> list[tuple[datetime, datetime, int, list[Event]]]:
+    found: dict[tuple[datetime, int], list[Event]] = {}
+    for row in rows:
+        begin = row["at"] - (row["at"] - START) % slide
+        while begin > row["at"] - length:
+            found.setdefault((begin, row["key"]), []).append(row)
+            begin -= slide
+    return [(begin, begin + length, key, inside) for (begin, key), inside in found.items()]
+
+
+def sessions(rows: list[Event], gap: timedelta) -> list[tuple[datetime, datetime, int, list[Event]]]:
+    found: list[tuple[datetime, datetime, int, list[Event]]] = []
+    for row in sorted(rows, key=lambda one: (one["key"], one["at"])):
+        if found and found[-1][2] == row["key"] and row["at"] <= found[-1][1]:
+            begin, _, key, inside = found.pop()
+            found.append((begin, row["at"] + gap, key, [*inside, row]))
+        else:
+            found.append((row["at"], row["at"] + gap, row["key"], [row]))
+    return found
+
+
+def expected(kind: str, rows: list[Event]) -> Counter[Window]:
+    """Begin, end, key, rows, and the ids of the first and the last of them by time."""
+    groups = sliding(rows, timedelta(minutes=30), timedelta(minutes=10)) if kind == "sliding" else sessions(rows, timedelta(minutes=4))
+    return Counter(
+        (begin, end, key, len(inside), min(inside, key=lambda one: one["at"])["id"], max(inside, key=lambda one: one["at"])["id"])
+        for begin, end, key, inside in groups
+    )
+
+
+@pytest.mark.parametrize("kind", ["sliding", "session"])
+def test_windows_of_shuffled_rows_are_those_of_sorted_ones(bench: Bench, kind: str) -> None:
+    seed = random.randrange(10**6)
+    print(f"seed {seed}")
+    rows = events(random.Random(seed), ROWS, keys=3)
+    rows = list({(row["key"], row["at"]): row for row in rows}.values())  # two of one moment would both be first
+    window: dict[str, Any] = {"kind": kind, "window": "30 min" if kind == "sliding" else "4 min", "slide": "10 min", "late": "4 h"}
+    aggregates = [{"name": "n"}, {"name": "a", "function": "first", "column": "id"}, {"name": "z", "function": "last", "column": "id"}]
+    nodes = {
+        "seen": events_drop(bench, "seen", rows),
+        "windows": (
+            "flow.window_aggregate",
+            {**window, "time_column": "at", "group_by": ["key"], "emit": "close", "aggregates": aggregates},
+        ),
+        "out": COLLECT,
+    }
+    read = document(nodes, "seen>windows, windows>out", type="STREAMING")
+    plan = bench.plan(read)
+    bench.drained(plan, ROWS // 3)
+    events_close(bench, "seen")
+    wanted = expected(kind, rows)
+
+    def told() -> Counter[Window]:
+        found = [row for batch in list(CollectSink.rows[plan.generation + "out"].values()) for row in batch if row.key != -1]
+        return Counter((_utc(row.window_start), _utc(row.window_end), row.key, row.n, row.a, row.z) for row in found)
+
+    run, _ = bench.run(bench.plan(read, generation=plan.generation, attempt=2))
+    wait_until(lambda: told().total() >= wanted.total(), seconds=90, what="every window")
+    run.stop()
+    assert run.wait(30) == "stopped"
+    assert told() == wanted
+
+
+def _utc(time: datetime) -> datetime:
+    """Spark hands times over in the machine's own zone."""
+    return time.astimezone(UTC)

@@ -1,0 +1,314 @@
+"""`source.mqtt` and `sink.mqtt` against a real broker: what is received, acknowledged, kept by the session, and what goes wrong."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Event, Thread
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from paho.mqtt.client import Client, MQTTv5
+from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from pydantic import ValidationError
+from pyspark.sql import SparkSession
+
+from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError
+from jobs.nodes.connections.mqtt import MqttConnection
+from jobs.nodes.mqtt_session import MqttSession
+from jobs.nodes.spool_source import spool_of
+from tests.nodes.conftest import Build, Built
+from tests.servers.certificate import self_signed
+from tests.servers.mosquitto import PASSWORD, USER, MosquittoServer
+from tests.servers.waiting import wait_until
+
+pytestmark = [pytest.mark.spark, pytest.mark.server]
+
+COLUMNS = [{"name": "id", "type": "long"}, {"name": "name", "type": "string"}]
+
+
+@pytest.fixture
+def topic() -> str:
+    return f"plant/{uuid4().hex[:8]}"
+
+
+def connections(port: int, password: str = "", **config: Any) -> dict[str, ConnectionSettings]:
+    signing = {"sign_in": "password", "user": USER} if password else {"sign_in": "none"}
+    settings = {"host": "127.0.0.1", "port": port, **signing, **config}
+    return {"plant": ConnectionSettings("plant", "mqtt", settings, {"password": password} if password else {})}
+
+
+@contextmanager
+def client(server: MosquittoServer) -> Iterator[Client]:
+    one = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv5)
+    one.connect("127.0.0.1", server.port)
+    one.loop_start()
+    try:
+        yield one
+    finally:
+        one.disconnect()
+        one.loop_stop()
+
+
+def publish(server: MosquittoServer, topic: str, bodies: list[bytes], *, qos: int = 1, retain: bool = False, **user: str) -> None:
+    properties = Properties(PacketTypes.PUBLISH)
+    if user:
+        properties.UserProperty = list(user.items())
+    with client(server) as one:
+        for info in [one.publish(topic, body, qos, retain, properties) for body in bodies]:
+            info.wait_for_publish(20)
+
+
+def source(
+    build: Build, server: MosquittoServer, topics: str, *, named: dict[str, ConnectionSettings] | None = None, **config: Any
+) -> Built:
+    built = build(
+        "source.mqtt",
+        {"connection": "plant", "topics": topics, "columns": COLUMNS, **config},
+        connections=named or connections(server.port),
+    )
+    return Built(built.node, replace(built.context, bounded=False, job_uid=str(uuid4())))
+
+
+@contextmanager
+def receiving(built: Built) -> Iterator[None]:
+    """With the subscription there."""
+    stopping = Event()
+    thread = Thread(target=built.node.receive, args=(built.context, stopping))
+    thread.start()
+    wait_until(spool_of(built.context).path.with_suffix(".topics").exists, seconds=20, what="the subscription")
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join(20)
+
+
+def received(built: Built, count: int) -> list[bytes]:
+    spool = spool_of(built.context)
+    wait_until(lambda: spool.newest() >= count, seconds=30, what=f"{count} messages")
+    return [message.value or b"" for message in spool.read(0, spool.newest())]
+
+
+@pytest.mark.parametrize("qos", [0, 1, 2])
+def test_messages_are_received_in_every_quality_of_service(build: Build, mosquitto_server: MosquittoServer, topic: str, qos: int):
+    built = source(build, mosquitto_server, f"{topic}/+/t", qos=qos)
+    bodies = [b"%d" % number for number in range(3000)]
+    with receiving(built):
+        publish(mosquitto_server, f"{topic}/a/t", bodies, qos=2)
+        assert received(built, 3000) == bodies
+
+
+def test_messages_become_columns_with_their_topic_and_properties(
+    spark: SparkSession, build: Build, mosquitto_server: MosquittoServer, topic: str
+):
+    built = source(build, mosquitto_server, f"{topic}/#", metadata=True)
+    with receiving(built):
+        publish(mosquitto_server, f"{topic}/é", ['{"id": 1, "name": "Zoë"}'.encode(), b"no json", b""], shop="ü")
+        received(built, 3)
+    rows = built.node.read(spark, replace(built.context, mode="batch")).collect()
+    (good,) = [row for row in rows if row[REJECTED] is None]
+    assert (good.id, good.name, good.mqtt_topic, good.mqtt_headers) == (1, "Zoë", f"{topic}/é", {"shop": "ü", "qos": "1"})
+
+
+@pytest.mark.parametrize("qos", [1, 2])
+def test_what_was_not_kept_comes_again(mosquitto_server: MosquittoServer, topic: str, qos: int):
+    """A reader that dies between a message's arrival and its being kept: the library alone would have confirmed quality 2 by then."""
+
+    def session() -> MqttSession:
+        return MqttSession(connections(mosquitto_server.port)["plant"], client_id=f"reader-{topic}", hours=1, receive_maximum=100)
+
+    def arrived(one: MqttSession, count: int) -> list[bytes]:
+        def there() -> bool:
+            one.work(0.1)
+            return len(one.arrived) >= count
+
+        wait_until(there, seconds=20, what=f"{count} messages")
+        return [bytes(message.payload) for message in one.arrived]
+
+    bodies = [b"%d" % number for number in range(10)]
+    with session() as one:
+        one.subscribe([topic], qos, memory=None)
+        publish(mosquitto_server, topic, bodies, qos=2)
+        first = arrived(one, 10)
+        assert sorted(first) == bodies
+        one.acknowledge(4)
+        one.work(0.1)
+    with session() as two:
+        assert sorted(arrived(two, 6)) == sorted(first[4:])
+        two.acknowledge(6)
+        publish(mosquitto_server, topic, [b"last"], qos=2)
+        assert arrived(two, 1) == [b"last"]
+
+
+def test_the_broker_keeps_what_comes_while_nobody_reads_and_old_topics_are_left(
+    build: Build, mosquitto_server: MosquittoServer, topic: str
+):
+    built = source(build, mosquitto_server, f"{topic}/a, {topic}/b")
+    with receiving(built):
+        publish(mosquitto_server, f"{topic}/a", [b"1"])
+        received(built, 1)
+    publish(mosquitto_server, f"{topic}/b", [b"2"])
+    with receiving(built):
+        assert received(built, 2) == [b"1", b"2"]
+    changed = source(build, mosquitto_server, f"{topic}/a")
+    changed = Built(changed.node, replace(changed.context, job_uid=built.context.job_uid))
+    memory = spool_of(changed.context).path.with_suffix(".topics")
+    with receiving(changed):
+        wait_until(lambda: json.loads(memory.read_text()) == [f"{topic}/a"], seconds=20, what="the new subscription")
+        publish(mosquitto_server, f"{topic}/b", [b"3"])
+        publish(mosquitto_server, f"{topic}/a", [b"4"])
+        assert received(changed, 3) == [b"1", b"2", b"4"]
+
+
+def test_readers_of_a_group_share_the_messages(build: Build, mosquitto_server: MosquittoServer, topic: str):
+    readers = [source(build, mosquitto_server, topic, share_group="g") for _ in range(2)]
+    with receiving(readers[0]), receiving(readers[1]):
+        publish(mosquitto_server, topic, [b"%d" % number for number in range(200)])
+        spools = [spool_of(one.context) for one in readers]
+        wait_until(lambda: sum(spool.newest() for spool in spools) == 200, seconds=20, what="200 messages")
+    values = [message.value for spool in spools for message in spool.read(0, spool.newest())]
+    assert sorted(value or b"" for value in values) == sorted(b"%d" % number for number in range(200))
+    assert all(spool.newest() for spool in spools)
+
+
+def test_a_look_sees_what_is_retained_and_leaves_no_session(
+    spark: SparkSession, build: Build, mosquitto_server: MosquittoServer, topic: str
+):
+    publish(mosquitto_server, topic, [b'{"id": 7, "name": "a"}'], retain=True)
+    built = source(build, mosquitto_server, topic, columns=[])
+    context = replace(built.context, mode="batch", generation="", job_uid="")
+    assert [(row.id, row.name) for row in built.node.read(spark, context).collect()] == [(7, "a")]
+    publish(mosquitto_server, topic, [b""], retain=True)
+
+
+def test_a_full_buffer_holds_messages_back_at_the_broker(build: Build, mosquitto_server: MosquittoServer, topic: str):
+    built = source(build, mosquitto_server, topic, buffer_size=10, receive_maximum=5)
+    spool = spool_of(built.context)
+    with receiving(built):
+        publish(mosquitto_server, topic, [b"%d" % number for number in range(30)])
+        wait_until(lambda: built.node.buffered(built.context).status == "HOLDING", seconds=20, what="a full buffer")
+        spool.plan(0, 10)
+        wait_until(lambda: spool.newest() == 20, seconds=20, what="ten more")
+        spool.plan(10, 20)
+        assert received(built, 30) == [b"%d" % number for number in range(30)]
+
+
+def test_what_is_refused_is_said_in_a_sentence(build: Build, mosquitto_server: MosquittoServer):
+    wrong = source(build, mosquitto_server, "open/a", named=connections(mosquitto_server.closed_port, "wrong"))
+    with pytest.raises(NodeError, match=r'reading mqtt "plant": .*(sign-in was refused|may not connect)') as refused:
+        wrong.node.receive(wrong.context, Event())
+    assert (refused.value.permanent, refused.value.kind) == (True, "user")
+    away = source(build, mosquitto_server, "open/a", named=connections(1))
+    with pytest.raises(NodeError, match="the broker does not answer") as refused:
+        away.node.receive(away.context, Event())
+    assert (refused.value.permanent, away.node.waits_for(away.context)) == (False, "mqtt plant")
+    for topics, told in (
+        ("a/#/b", "# stands alone in the last level"),
+        ("a/b+", "[+] stands alone in its level"),
+        (" , ", "at least one topic"),
+    ):
+        with pytest.raises(ValidationError, match=told):
+            source(build, mosquitto_server, topics)
+
+
+def test_the_connection_test_says_which_step_failed(mosquitto_server: MosquittoServer):
+    def steps(port: int, password: str = "", **config: Any) -> list[tuple[str, bool]]:
+        (settings,) = connections(port, password, **config).values()
+        return [(step.name, step.ok) for step in MqttConnection().check(settings, Limits())]
+
+    good = [("name", True), ("port", True), ("sign-in", True)]
+    assert steps(mosquitto_server.port) == steps(mosquitto_server.closed_port, PASSWORD) == good
+    assert steps(mosquitto_server.closed_port) == steps(mosquitto_server.closed_port, "wrong") == [*good[:2], ("sign-in", False)]
+    assert steps(mosquitto_server.port, host="nowhere.invalid") == [("name", False)]
+    assert steps(1) == [("name", True), ("port", False)]
+    assert steps(mosquitto_server.port, tls=True)[-1] == ("sign-in", False)
+
+
+def sink(build: Build, port: int, password: str = "", *, named: dict[str, ConnectionSettings] | None = None, **config: Any) -> Built:
+    return build("sink.mqtt", {"connection": "plant", **config}, connections=named or connections(port, password))
+
+
+def test_over_tls_the_brokers_certificate_is_checked(spark: SparkSession, build: Build, mosquitto_server: MosquittoServer, topic: str):
+    def over_tls(authority: str) -> dict[str, ConnectionSettings]:
+        return connections(mosquitto_server.tls_port, tls=True, certificate_authority=authority)
+
+    trusted = over_tls(mosquitto_server.certificate)
+    reader = source(build, mosquitto_server, topic, named=trusted)
+    with receiving(reader):
+        built = sink(build, 0, named=trusted, topic=topic)
+        assert built.node.write(spark.sql("SELECT id FROM range(20)"), Batch(0, "q"), built.context).rows == 20
+        assert len(received(reader, 20)) == 20
+    for named in (over_tls(""), over_tls(self_signed()[0])):
+        (_, _, refused) = MqttConnection().check(named["plant"], Limits())
+        assert (refused.ok, "certificate" in refused.message) == (False, True), refused.message
+
+
+@contextmanager
+def heard(server: MosquittoServer, filter: str) -> Iterator[list[Any]]:
+    """Messages of `filter` as they come."""
+    found: list[Any] = []
+    with client(server) as one:
+        ready = Event()
+        one.on_subscribe = lambda *_: ready.set()
+        one.on_message = lambda _, __, message: found.append(message)
+        one.subscribe(filter, 2)
+        assert ready.wait(10)
+        yield found
+
+
+def test_rows_become_messages_with_ids(spark: SparkSession, build: Build, mosquitto_server: MosquittoServer, topic: str):
+    built = sink(build, mosquitto_server.port, topic=topic, id_columns=["id"])
+    frame = spark.sql("SELECT id, 'é' AS name FROM range(2000)")
+    with heard(mosquitto_server, topic) as found:
+        built.node.begin(spark, frame.schema, built.context)
+        written = built.node.write(frame, Batch(0, "q"), built.context)
+        assert (written.rows, written.rejected) == (2000, 0)
+        wait_until(lambda: len(found) == 2000, seconds=20, what="2,000 messages")
+    assert {json.loads(message.payload)["id"] for message in found} == set(range(2000))
+    first = found[0]
+    row = json.loads(first.payload)
+    assert (row["name"], first.properties.UserProperty) == ("é", [("message-id", f"{built.context.job_uid}/node/{row['id']}")])
+
+
+def test_a_topic_may_come_from_a_column_and_a_bad_one_is_a_rejected_row(
+    spark: SparkSession, build: Build, mosquitto_server: MosquittoServer, topic: str
+):
+    built = sink(build, mosquitto_server.port, topic_column="to", format="text", value_column="text", qos=2, retain=True)
+    frame = spark.sql(f"SELECT IF(id = 3, 'a/#', concat('{topic}/', id)) AS to, 'n' || id AS text FROM range(6)")
+    written = built.node.write(frame, Batch(0, "q"), built.context)
+    assert (written.rows, written.rejected, written.rejected_rows[0][1]) == (5, 1, "n3")
+    with heard(mosquitto_server, f"{topic}/+") as found:
+        wait_until(lambda: len(found) == 5, seconds=20, what="the retained messages")
+    assert {message.payload for message in found} == {b"n0", b"n1", b"n2", b"n4", b"n5"}
+
+
+def test_a_broker_that_goes_away_while_rows_are_sent_is_waited_for(spark: SparkSession, build: Build):
+    with MosquittoServer() as server:
+        memory = ConnectionSettings("plant", "mqtt", {"host": "127.0.0.1", "port": server.port, "sign_in": "none"})
+        with MqttSession(memory, client_id="reader", hours=1, receive_maximum=1000) as reader:
+            reader.subscribe(["numbers"], 1, memory=None)
+        built = sink(build, server.port, topic="numbers")
+        done: list[Any] = []
+        thread = Thread(target=lambda: done.append(built.node.write(spark.range(0, 20_000, 1, 2), Batch(0, "q"), built.context)))
+        with heard(server, "numbers") as passing:
+            thread.start()
+            wait_until(lambda: len(passing) > 500, seconds=60, what="some messages")
+        server.stop()
+        server.start()
+        thread.join(100)
+        assert done[0].rows == 20_000
+        found: set[int] = set()
+        with MqttSession(memory, client_id="reader", hours=1, receive_maximum=1000) as reader:
+
+            def all_there() -> bool:
+                for _ in range(1000):
+                    reader.work(0.01)
+                    found.update(json.loads(message.payload)["id"] for message in reader.arrived)
+                    reader.acknowledge(len(reader.arrived))
+                return len(found) == 20_000
+
+            wait_until(all_there, seconds=60, what="all messages")

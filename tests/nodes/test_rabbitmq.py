@@ -1,0 +1,244 @@
+"""`source.rabbitmq` and `sink.rabbitmq` against a real broker: what is received, acknowledged and rejected, and what goes wrong."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from itertools import takewhile
+from threading import Event, Thread
+from typing import Any
+from uuid import uuid4
+
+import pika
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError
+from jobs.nodes.connections.rabbitmq import RabbitMQConnection
+from jobs.nodes.spool_source import spool_of
+from tests.nodes.conftest import Build, Built
+from tests.servers.certificate import self_signed
+from tests.servers.rabbitmq import PASSWORD, USER, RabbitMQServer
+from tests.servers.waiting import wait_until
+
+pytestmark = [pytest.mark.spark, pytest.mark.server]
+
+COLUMNS = [{"name": "id", "type": "long"}, {"name": "name", "type": "string"}]
+ROWS = "SELECT id, 'n' || id AS name FROM range({count})"
+
+
+@pytest.fixture
+def queue(rabbitmq_server: RabbitMQServer) -> Iterator[str]:
+    name = f"q-{uuid4().hex[:8]}"
+    with closing(rabbitmq_server.line()) as line:
+        line.channel().queue_declare(name, durable=True)
+        yield name
+        line.channel().queue_delete(name)
+
+
+def connections(server: RabbitMQServer, password: str = PASSWORD, **config: Any) -> dict[str, ConnectionSettings]:
+    settings = {"host": "127.0.0.1", "port": server.port, "user": USER, **config}
+    return {"main": ConnectionSettings("main", "rabbitmq", settings, {"password": password})}
+
+
+def publish(server: RabbitMQServer, queue: str, bodies: list[bytes], **properties: Any) -> None:
+    with closing(server.line()) as line:
+        channel = line.channel()
+        for number, body in enumerate(bodies):
+            told = pika.BasicProperties(delivery_mode=2, message_id=f"m{number}", **properties)
+            channel.basic_publish("", queue, body, told)
+
+
+def counted(server: RabbitMQServer, queue: str) -> int:
+    with closing(server.line()) as line:
+        count: int = line.channel().queue_declare(queue, passive=True).method.message_count
+        return count
+
+
+def source(build: Build, server: RabbitMQServer, queue: str, *, password: str = PASSWORD, **config: Any) -> Built:
+    given = {"connection": "main", "queue": queue, "columns": COLUMNS, **config}
+    return build("source.rabbitmq", given, connections=connections(server, password))
+
+
+def received(built: Built, *, bounded: bool = True) -> None:
+    context = replace(built.context, bounded=bounded)
+    built.node.receive(context, Event())
+
+
+def test_what_waits_in_a_queue_is_read_once_and_acknowledged(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str
+):
+    bodies = ['{"id": 1, "name": "Zoë"}'.encode(), b'{"id": "x"}', b"", b'{"id": 2}']
+    publish(rabbitmq_server, queue, bodies, headers={"shop": "é", "more": {"a": 1}}, content_type="application/json")
+    built = source(build, rabbitmq_server, queue, metadata=True)
+    received(built)
+    assert counted(rabbitmq_server, queue) == 0
+    rows = built.node.read(spark, built.context).collect()
+    assert sorted((row.id, row.name) for row in rows if row[REJECTED] is None) == [(1, "Zoë"), (2, None)]
+    assert sum(row[REJECTED] is not None for row in rows) == 2
+    (first, *_) = sorted(rows, key=lambda row: row.rabbitmq_position)
+    assert (first.rabbitmq_routing_key, first.rabbitmq_headers["shop"], first.rabbitmq_headers["message_id"]) == (queue, "é", "m0")
+    assert json.loads(first.rabbitmq_headers["more"]) == {"a": 1}
+
+
+def test_a_quorum_queue_and_a_large_message(spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer):
+    name = f"q-{uuid4().hex[:8]}"
+    with closing(rabbitmq_server.line()) as line:
+        line.channel().queue_declare(name, durable=True, arguments={"x-queue-type": "quorum"})
+        large = json.dumps({"id": 1, "name": "x" * 1_000_000}).encode()
+        publish(rabbitmq_server, name, [large])
+        built = source(build, rabbitmq_server, name)
+        received(built)
+        (row,) = built.node.read(spark, built.context).collect()
+        assert (row.id, len(row.name)) == (1, 1_000_000)
+        line.channel().queue_delete(name)
+
+
+def test_a_look_takes_names_and_rows_and_leaves_every_message(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str
+):
+    publish(rabbitmq_server, queue, [b'{"id": 1, "name": "a"}', b'{"id": 2, "name": "b"}'])
+    built = source(build, rabbitmq_server, queue, columns=[])
+    context = replace(built.context, generation="", job_uid="")
+    frame = built.node.read(spark, context)
+    assert dict(frame.dtypes) == {"id": "bigint", "name": "string", REJECTED: "string"}
+    assert [row.id for row in frame.collect()] == [1, 2]
+    assert not spool_of(context).path.exists()
+    wait_until(lambda: counted(rabbitmq_server, queue) == 2, seconds=10, what="both messages back in their queue")
+
+
+def test_a_message_that_comes_again_is_dropped_where_ids_tell_it(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str
+):
+    for _ in range(2):
+        publish(rabbitmq_server, queue, [b'{"id": 1}', b'{"id": 2}'])
+    built = source(build, rabbitmq_server, queue, drop_repeats=True)
+    received(built)
+    assert spool_of(built.context).count() == 2
+
+
+def test_a_full_buffer_holds_messages_back_at_the_broker_and_goes_on_when_there_is_room(
+    build: Build, rabbitmq_server: RabbitMQServer, queue: str
+):
+    publish(rabbitmq_server, queue, [b"%d" % number for number in range(30)])
+    built = source(build, rabbitmq_server, queue, format="text", columns=[], buffer_size=10, prefetch=5)
+    spool, stopping = spool_of(built.context), Event()
+    thread = Thread(target=built.node.receive, args=(replace(built.context, bounded=False), stopping))
+    thread.start()
+    try:
+        wait_until(
+            lambda: spool.newest() == 10 and built.node.buffered(built.context).status == "HOLDING", seconds=20, what="a full buffer"
+        )
+        spool.plan(0, 10)
+        wait_until(lambda: spool.newest() == 20, seconds=20, what="ten more")
+        spool.plan(10, 20)
+        wait_until(lambda: spool.newest() == 30, seconds=20, what="all")
+    finally:
+        stopping.set()
+        thread.join(20)
+    assert [message.value for message in spool.read(0, 30)] == [b"%d" % number for number in range(30)]
+    assert counted(rabbitmq_server, queue) == 0
+
+
+def test_what_is_refused_is_said_in_a_sentence(build: Build, rabbitmq_server: RabbitMQServer, queue: str):
+    with pytest.raises(NodeError, match=r"no queue 'nowhere'.*create it, or correct the name") as refused:
+        received(source(build, rabbitmq_server, "nowhere"))
+    assert (refused.value.permanent, refused.value.kind) == (True, "user")
+    with pytest.raises(NodeError, match='reading rabbitmq "main": the sign-in was refused') as refused:
+        received(source(build, rabbitmq_server, queue, password="wrong"))
+    assert refused.value.permanent
+    away = source(build, rabbitmq_server, queue)
+    settings = ConnectionSettings("main", "rabbitmq", {"host": "127.0.0.1", "port": 1, "user": USER}, {"password": PASSWORD})
+    context = replace(away.context, connections={"main": settings})
+    with pytest.raises(NodeError, match="the broker does not answer") as refused:
+        away.node.receive(context, Event())
+    assert (refused.value.permanent, away.node.waits_for(context), away.node.waits_for(away.context)) == (False, "rabbitmq main", "")
+
+
+def test_the_connection_test_says_which_step_failed(rabbitmq_server: RabbitMQServer):
+    def steps(password: str = PASSWORD, **config: Any) -> list[tuple[str, bool]]:
+        (settings,) = connections(rabbitmq_server, password, **config).values()
+        found = RabbitMQConnection().check(settings, Limits())
+        assert PASSWORD not in "".join(step.message for step in found)
+        return [(step.name, step.ok) for step in found]
+
+    assert steps() == [("name", True), ("port", True), ("sign-in", True)]
+    assert steps(host="nowhere.invalid") == [("name", False)]
+    assert steps(port=1) == [("name", True), ("port", False)]
+    assert steps("wrong") == steps(virtual_host="none") == [("name", True), ("port", True), ("sign-in", False)]
+    assert steps(tls=True)[-1] == ("sign-in", False)
+
+
+def sink(build: Build, server: RabbitMQServer, named: dict[str, ConnectionSettings] | None = None, /, **config: Any) -> Built:
+    return build("sink.rabbitmq", {"connection": "main", **config}, connections=named or connections(server))
+
+
+def test_over_tls_the_brokers_certificate_is_checked(spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str):
+    def over_tls(authority: str) -> dict[str, ConnectionSettings]:
+        return connections(rabbitmq_server, port=rabbitmq_server.tls_port, tls=True, certificate_authority=authority)
+
+    trusted = over_tls(rabbitmq_server.certificate)
+    built = sink(build, rabbitmq_server, trusted, routing_key=queue)
+    assert built.node.write(spark.sql(ROWS.format(count=20)), Batch(0, "q"), built.context).rows == 20
+    reader = source(build, rabbitmq_server, queue)
+    reader = Built(reader.node, replace(reader.context, connections=trusted))
+    received(reader)
+    assert spool_of(reader.context).newest() == 20
+    for named in (over_tls(""), over_tls(self_signed()[0])):
+        (_, _, refused) = RabbitMQConnection().check(named["main"], Limits())
+        assert (refused.ok, "certificate" in refused.message) == (False, True), refused.message
+
+
+def test_rows_become_messages_with_ids(spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str):
+    built = sink(build, rabbitmq_server, routing_key=queue, id_columns=["id"])
+    frame = spark.sql(ROWS.format(count=3000))
+    built.node.begin(spark, frame.schema, built.context)
+    written = built.node.write(frame, Batch(0, "q"), built.context)
+    assert (written.rows, written.rejected, counted(rabbitmq_server, queue)) == (3000, 0, 3000)
+    with closing(rabbitmq_server.line()) as line:
+        _, properties, body = line.channel().basic_get(queue, auto_ack=True)
+    row = json.loads(body)
+    assert row["name"] == f"n{row['id']}"
+    assert properties.message_id == f"{built.context.job_uid}/node/{row['id']}"
+    assert (properties.delivery_mode, properties.content_type) == (2, "application/json")
+
+
+def test_a_row_that_reaches_no_queue_is_rejected_and_the_others_are_written(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str
+):
+    built = sink(build, rabbitmq_server, routing_key_column="to", format="text", value_column="text")
+    frame = spark.sql(f"SELECT IF(id % 10 = 3, 'nowhere', '{queue}') AS to, 'é' || id AS text FROM range(100)")
+    written = built.node.write(frame, Batch(0, "q"), built.context)
+    assert (written.rows, written.rejected, counted(rabbitmq_server, queue)) == (90, 10, 90)
+    reason, text = written.rejected_rows[0]
+    assert reason == "it reaches no queue: routing key 'nowhere', NO_ROUTE"
+    assert text.startswith("é")
+
+
+def test_a_target_that_is_not_there_is_told_before_anything_runs(spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer):
+    schema = spark.sql(ROWS.format(count=1)).schema
+    for config, told in (({"exchange": "none"}, "no exchange 'none'"), ({"routing_key": "none"}, "no queue 'none'")):
+        built = sink(build, rabbitmq_server, **config)
+        with pytest.raises(NodeError, match=f'writing to rabbitmq "main": {told}.*create it, or correct the name'):
+            built.node.check(spark, schema, built.context)
+
+
+def test_a_broker_that_goes_away_while_rows_are_sent_is_waited_for(spark: SparkSession, build: Build):
+    with RabbitMQServer() as server:
+        with closing(server.line()) as line:
+            line.channel().queue_declare("numbers", durable=True)
+        built = sink(build, server, routing_key="numbers", id_columns=["id"])
+        frame = spark.range(0, 20_000, 1, 2)
+        done: list[Any] = []
+        thread = Thread(target=lambda: done.append(built.node.write(frame, Batch(0, "q"), built.context)))
+        thread.start()
+        wait_until(lambda: counted(server, "numbers") > 1000, seconds=60, what="some messages")
+        server.kill()
+        server.start()
+        thread.join(120)
+        (written,) = done
+        assert written.rows == 20_000
+        with closing(server.line()) as line:
+            coming = line.channel().consume("numbers", auto_ack=True, inactivity_timeout=3)
+            found = [json.loads(body)["id"] for _, _, body in takewhile(lambda message: message[2] is not None, coming)]
+    assert set(found) == set(range(20_000))

@@ -1,0 +1,112 @@
+"""A RabbitMQ for the run: a node of its own in a temporary folder, on ports of its own, stopped by its pid."""
+
+import logging
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+import pika
+
+from tests.servers.certificate import self_signed
+from tests.servers.ports import free_ports
+from tests.servers.waiting import wait_until
+
+PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+#: It logs every attempt to reach a broker that is not there yet as several errors.
+logging.getLogger("pika").setLevel(logging.CRITICAL)
+USER, PASSWORD = "pipeline", "canary-rabbit-4711"
+
+_CONFIG = """
+listeners.tcp.1 = 127.0.0.1:{port}
+listeners.ssl.1 = 127.0.0.1:{tls}
+ssl_options.certfile = {folder}/certificate.pem
+ssl_options.keyfile = {folder}/key.pem
+default_user = {user}
+default_pass = {password}
+default_permissions.configure = .*
+default_permissions.read = .*
+default_permissions.write = .*
+loopback_users = none
+vm_memory_high_watermark.absolute = 1GB
+disk_free_limit.absolute = 50MB
+log.console = false
+"""
+
+
+def rabbitmq_missing() -> str:
+    """Why no RabbitMQ can be started here, and what to do; empty when one can."""
+    return "" if PROGRAM.exists() else "RabbitMQ is not installed (Debian, Ubuntu: apt-get install rabbitmq-server)"
+
+
+class RabbitMQServer:
+    """A context: inside it a broker answers at 127.0.0.1:`port`, where USER signs in with PASSWORD; `tls_port` shows `certificate`."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="pipeline-web-rabbitmq-"))
+        self.port, self.tls_port, self._distribution, self._mapper = free_ports(4)
+        self.certificate, self._key = self_signed()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> "RabbitMQServer":
+        config = _CONFIG.format(port=self.port, tls=self.tls_port, folder=self.folder, user=USER, password=PASSWORD)
+        (self.folder / "rabbitmq.conf").write_text(config)
+        (self.folder / "certificate.pem").write_text(self.certificate)
+        (self.folder / "key.pem").write_text(self._key)
+        (self.folder / "plugins").write_text("[].")
+        self._names = subprocess.Popen(["epmd", "-port", str(self._mapper), "-address", "127.0.0.1"])
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.kill()
+        self._names.kill()
+        self._names.wait(timeout=20)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def start(self) -> None:
+        """Returns when the broker takes a sign-in; durable queues and messages from before a `kill` are there again."""
+        with (self.folder / "output").open("ab") as output:
+            self.process = subprocess.Popen(
+                [str(PROGRAM)], env=self._environment(), stdout=output, stderr=output, start_new_session=True, cwd=self.folder
+            )
+        wait_until(self._answers, seconds=120, what=f"RabbitMQ on port {self.port}")
+
+    def kill(self) -> None:
+        """As a crash would: the launcher and the Erlang machine below it."""
+        assert self.process is not None
+        os.killpg(self.process.pid, 9)
+        self.process.wait(timeout=20)
+
+    def line(self) -> pika.BlockingConnection:
+        credentials = pika.PlainCredentials(USER, PASSWORD)
+        return pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", self.port, credentials=credentials))
+
+    def _answers(self) -> bool:
+        assert self.process is not None
+        if self.process.poll() is not None:
+            raise RuntimeError(f"RabbitMQ ended: {(self.folder / 'output').read_text()[-2000:]}")
+        try:
+            self.line().close()
+        except (pika.exceptions.AMQPError, OSError):
+            return False
+        return True
+
+    def _environment(self) -> dict[str, str]:
+        folder = str(self.folder)
+        return {
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "HOME": folder,
+            "RABBITMQ_NODENAME": f"pipeline{self.port}@localhost",
+            "RABBITMQ_CONFIG_FILE": str(self.folder / "rabbitmq.conf"),
+            "RABBITMQ_MNESIA_BASE": f"{folder}/data",
+            "RABBITMQ_LOG_BASE": f"{folder}/log",
+            "RABBITMQ_PID_FILE": f"{folder}/pid",
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.folder / "plugins"),
+            "RABBITMQ_DIST_PORT": str(self._distribution),
+            "ERL_EPMD_PORT": str(self._mapper),
+            "ERL_EPMD_ADDRESS": "127.0.0.1",
+        }
