@@ -36,8 +36,8 @@ def awaited(steps: Steps, report: Report) -> Iterator[None]:
         ended.set()
 
 
-def answers_await(steps: Steps, report: Report, stopping: threading.Event) -> None:
-    """Returns when every system that the plan's nodes need has answered, and at a stop.
+def answers_await(steps: Steps, report: Report, stopping: threading.Event) -> bool:
+    """Returns when every system that the plan's nodes need has answered; False if a stop came first.
 
     An attempt that began without them would fail, and use up one of its retries. One that is to end goes on after some minutes.
     """
@@ -50,9 +50,10 @@ def answers_await(steps: Steps, report: Report, stopping: threading.Event) -> No
                 report(Waiting(node_id, what))
             told, pause = what, min(pause * 2, _LONGEST_PAUSE_SECONDS)
             if stopping.wait(pause):
-                return
-        if told:
+                return False
+        if told and not what:
             report(Waiting(node_id, ""))
+    return not stopping.is_set()
 
 
 def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event) -> None:

@@ -123,11 +123,11 @@ class Run:
     def _attempt(self) -> Outcome:
         session = execution_session(self._spark, self.plan)
         session_enter(session, self.plan)
-        answers_await(self._steps, self._report, self._stopping)
-        with self._receiving.begun():
-            if self.plan.job_type != "STREAMING":
-                self._receiving.await_bounded(self._stopping)
-            self._read(session)
+        if answers_await(self._steps, self._report, self._stopping):
+            with self._receiving.begun():
+                if self.plan.job_type != "STREAMING":
+                    self._receiving.await_bounded(self._stopping)
+                self._read(session)
         return self._conclude()
 
     def _read(self, session: SparkSession) -> None:

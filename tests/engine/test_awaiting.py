@@ -1,0 +1,37 @@
+"""An attempt waits for the database it writes to before it begins: a stop ends that wait, a bounded run gives up after some minutes."""
+
+from dataclasses import replace
+
+import pytest
+
+from jobs.engine import awaiting
+from jobs.engine.events import QueryStarted, Waiting
+from jobs.engine.failure import ExecutionFailure
+from jobs.engine.plan import Plan
+from jobs.nodes.base import ConnectionSettings
+from tests.engine.graphs import Bench, document, numbers
+from tests.servers.ports import free_ports
+
+pytestmark = pytest.mark.spark
+
+
+def writing_to_nobody(bench: Bench, job_type: str) -> Plan:
+    drawn = document({"numbers": numbers(), "out": ("sink.jdbc", {"connection": "away", "table": "numbers"})}, "numbers>out", type=job_type)
+    nobody = {"host": "127.0.0.1", "port": free_ports(1)[0], "database": "x", "user": "x", "tls": "disable"}
+    return replace(bench.plan(drawn), connections={"away": ConnectionSettings("away", "postgresql", nobody)})
+
+
+def test_a_stream_stopped_while_it_waits_has_begun_nothing(bench: Bench) -> None:
+    run, heard = bench.run(writing_to_nobody(bench, "STREAMING"))
+    assert heard.wait_for(Waiting)[0].node_id == "out"
+    run.stop()
+    assert run.wait(30) == "stopped"
+    assert heard.of(QueryStarted) == []
+
+
+def test_a_bounded_run_that_has_waited_long_enough_says_who_is_silent(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(awaiting, "_BOUNDED_WAIT_SECONDS", 1)
+    run, heard = bench.run(writing_to_nobody(bench, "BATCH_ROLLER"))
+    with pytest.raises(ExecutionFailure, match="does not answer"):
+        run.wait(60)
+    assert all(event.what for event in heard.of(Waiting)), "nobody answered"
