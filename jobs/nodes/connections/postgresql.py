@@ -15,7 +15,7 @@ from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
-from jobs.nodes.durable_text import text_place
+from jobs.nodes.durable_text import certificates_place
 from jobs.nodes.form import hints
 
 if TYPE_CHECKING:
@@ -117,16 +117,9 @@ def _server_options(typed: PostgresqlSettings) -> str:
 
 
 def _tls_arguments(typed: PostgresqlSettings, limits: Limits) -> dict[str, str]:
-    """libpq wants certificates in a file; its name follows from its content, so that it is written once."""
     if not typed.certificate_authority:
         return {"sslmode": typed.tls}
-    import hashlib
-
-    digest = hashlib.sha256(typed.certificate_authority.encode()).hexdigest()[:32]
-    path = Path(limits.data_dir) / "certificates" / f"{digest}.pem"
-    if not path.exists():
-        text_place(path, typed.certificate_authority)
-    return {"sslmode": typed.tls, "sslrootcert": str(path.resolve())}
+    return {"sslmode": typed.tls, "sslrootcert": str(certificates_place(typed.certificate_authority, Path(limits.data_dir)))}
 
 
 def _resolve(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Limits) -> str:

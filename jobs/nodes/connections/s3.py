@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Mapping
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep
 from jobs.nodes.connections.s3_check import s3_check
 from jobs.nodes.connections.s3_settings import S3Settings
-from jobs.nodes.durable_text import text_place
+from jobs.nodes.durable_text import certificates_place
 from jobs.nodes.http_guard import checked_addresses
 from jobs.nodes.http_guard_async import GuardedResolver
 from jobs.nodes.stores.kinds import StoreKind
@@ -88,7 +87,7 @@ def _files(typed: S3Settings, settings: ConnectionSettings, limits: Limits) -> S
     signed = typed.sign_in == "key"
     client: dict[str, Any] = {"region_name": typed.region}
     if typed.certificate_authority:
-        client["verify"] = str(_kept_certificates(typed.certificate_authority, limits.data_dir))
+        client["verify"] = str(certificates_place(typed.certificate_authority, Path(limits.data_dir)))
     return S3FileSystem(
         anon=not signed,
         key=typed.key_id if signed else None,
@@ -108,11 +107,3 @@ def _files(typed: S3Settings, settings: ConnectionSettings, limits: Limits) -> S
         skip_instance_cache=True,
         use_listings_cache=False,
     )
-
-
-def _kept_certificates(texts: str, data_dir: Path) -> Path:
-    """A file that holds them, as the library asks for one; made once."""
-    kept = data_dir / "certificates" / f"{sha256(texts.encode()).hexdigest()[:32]}.pem"
-    if not kept.is_file():
-        text_place(kept, texts)
-    return kept
