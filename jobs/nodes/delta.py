@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,7 +43,7 @@ class DeltaTable:
     def schema(self) -> StructType:
         from pyspark.sql.types import StructType
 
-        return StructType.fromJson(_json(self.snapshot.schema().json()))
+        return StructType.fromJson(json.loads(self.snapshot.schema().json()))
 
     @property
     def partition_columns(self) -> list[str]:
@@ -120,16 +122,8 @@ def _none(spark: SparkSession) -> Any:
     return jvm.scala.Option.empty()
 
 
-def _json(text: str) -> Any:
-    import json
-
-    return json.loads(text)
-
-
 def _moment(time: str) -> float:
     """Seconds since 1970."""
-    from datetime import UTC, datetime
-
     read = datetime.fromisoformat(time)
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
 

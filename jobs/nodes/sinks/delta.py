@@ -47,7 +47,7 @@ class DeltaSink(Sink[DeltaSinkConfig]):
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[DeltaSinkConfig]) -> None:
         """A table that is not there is judged as the one that the node would make."""
-        folder = _folder(context)
+        folder = _checked_folder(context)
         if is_delta(folder):
             _check_table(delta_open(spark, folder), schema, context.config)
         else:
@@ -55,7 +55,7 @@ class DeltaSink(Sink[DeltaSinkConfig]):
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[DeltaSinkConfig]) -> None:
         """1. Make the table, or look at it. 2. Raise the fence. 3. Add the columns it lacks."""
-        folder, config = _folder(context), context.config
+        folder, config = _checked_folder(context), context.config
         kept = _Kept(context)
         if not is_delta(folder):
             if kept.table_id:
@@ -108,7 +108,12 @@ class _Kept:
 
 
 def _folder(context: NodeContext[DeltaSinkConfig]) -> Path:
-    folder = allowed_path(context.config.path, context.limits)
+    return allowed_path(context.config.path, context.limits)
+
+
+def _checked_folder(context: NodeContext[DeltaSinkConfig]) -> Path:
+    """Looks at every file below the folder: for a start, not for a batch."""
+    folder = _folder(context)
     if folder.exists() and not folder.is_dir():
         raise user_error(f'"{folder}" is a file; name a folder')
     leaving = links_leaving_roots(folder, context.limits) if folder.exists() else []
