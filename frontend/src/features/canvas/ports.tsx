@@ -22,7 +22,7 @@ function useMeasuredAgain(names: string) {
   }, [nodeId, names, measureAgain])
 }
 
-/** Inputs left, outputs right, reference inputs on top, errors at the bottom; where several outputs stand, each with its name. */
+/** Inputs left, outputs right, reference inputs on top, errors at the bottom; where several stand on one side, each with its name. */
 export function Ports({ ports, connected, needed, editable }: Props) {
   useMeasuredAgain(ports.map((port) => port.name).join(' '))
   return ports.map((port) => {
@@ -41,7 +41,7 @@ export function Ports({ ports, connected, needed, editable }: Props) {
         className={`pw-port pw-port-${port.kind} pw-port-${state}`}
         title={port.name}
       >
-        {port.kind === 'output' && siblings.length > 1 && <span className="pw-port-name">{port.name}</span>}
+        {!vertical && siblings.length > 1 && <span className={`pw-port-name pw-port-name-${port.kind}`}>{port.name}</span>}
       </Handle>
     )
   })
