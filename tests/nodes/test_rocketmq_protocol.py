@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.nodes.patience import Patience
 from jobs.nodes.rocketmq.frames import BrokenFrame, Credentials, Frame, frame_bytes, frame_length, frame_of
 from jobs.nodes.rocketmq.messages import BrokenMessage, Message, messages_in, properties_of, properties_text, sent_in_batch
-from jobs.nodes.rocketmq.patience import Patience
 from jobs.nodes.rocketmq.positions import QueueRange, admitted, offsets_json, offsets_of, ranges, shared_out, written_offsets
 from jobs.nodes.rocketmq.pulling import Lost, Pull, Wanted
 from jobs.nodes.rocketmq.route import Queue, masters_of, route_of

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.patience import Patience
 from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
 from jobs.nodes.rocketmq.line import Away, Refused
 from jobs.nodes.rocketmq.messages import Message
-from jobs.nodes.rocketmq.patience import Patience
 from jobs.nodes.rocketmq.positions import QueueRange
 from jobs.nodes.rocketmq.pulling import Lost, Pull, Wanted
 from jobs.nodes.rocketmq.refusals import is_passing

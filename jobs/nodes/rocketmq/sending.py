@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.patience import Patience
 from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
 from jobs.nodes.rocketmq.line import Away, Line, Refused
 from jobs.nodes.rocketmq.messages import properties_text, sent_in_batch
-from jobs.nodes.rocketmq.patience import Patience
 from jobs.nodes.rocketmq.refusals import is_passing, shortened
 from jobs.nodes.rocketmq.route import Queue, Route
 

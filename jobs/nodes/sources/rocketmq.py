@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
+from jobs.nodes.patience import Patience
 from jobs.nodes.payload import MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.rocketmq.client import RocketMq
-from jobs.nodes.rocketmq.patience import Patience
 from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_of, oldest
 from jobs.nodes.rocketmq.pulling import Wanted
 from jobs.nodes.rocketmq.reading import QueueReading

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.rocketmq.patience import Patience
+from jobs.nodes.patience import Patience
 
 if TYPE_CHECKING:
     from fsspec.asyn import AsyncFileSystem
