@@ -3,9 +3,10 @@
 import atexit
 import os
 import shutil
-import socket
 import tempfile
 from pathlib import Path
+
+from tests.servers.ports import free_port
 
 _given = os.environ.get("TEST_DATA_DIR")
 _folder = Path(_given or tempfile.mkdtemp(prefix="pipeline-web-test-")).resolve()
@@ -13,16 +14,10 @@ if not _given:
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 # Set before the product's own settings read them; processes that a test starts inherit them.
 os.environ["DATA_DIR"] = str(_folder)
 os.environ["TEST_DATA_DIR"] = str(_folder)
-os.environ.setdefault("REDIS_URL", f"redis://127.0.0.1:{_free_port()}/0")
+os.environ.setdefault("REDIS_URL", f"redis://127.0.0.1:{free_port()}/0")
 os.environ.setdefault("SPARK_MASTER", "local[2]")
 os.environ.setdefault("SPARK_DRIVER_MEMORY", "1g")
 #: A test's Spark ends before the second compiler's work is worth its while: 4 of 10 seconds of processor time.

@@ -12,7 +12,7 @@ import pytest
 from jobs.models import Worker as WorkerRow
 from tests.driver.flow import Flow
 from tests.driver.worker import ROOT, Worker
-from tests.servers.product import free_port
+from tests.servers.ports import free_port
 from tests.servers.redis import RedisServer
 from tests.servers.waiting import wait_until
 

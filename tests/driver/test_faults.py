@@ -17,7 +17,7 @@ from jobs.services.executions import execution_stop
 from jobs.services.jobs import job_create
 from tests.driver.conftest import status_reached
 from tests.driver.worker import Worker
-from tests.servers.product import free_port
+from tests.servers.ports import free_port
 from tests.servers.redis import RedisServer
 from tests.servers.waiting import wait_until
 

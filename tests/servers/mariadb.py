@@ -12,7 +12,7 @@ from types import TracebackType
 import pymysql
 
 from tests.servers.certificate import self_signed
-from tests.servers.product import free_port
+from tests.servers.ports import free_port
 from tests.servers.waiting import wait_until
 
 USER = "pipeline"

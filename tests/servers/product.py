@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -11,17 +10,12 @@ from pathlib import Path
 from types import TracebackType
 
 from scripts.supervisor import process_parents
+from tests.servers.ports import free_port
 from tests.servers.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_THE_TEST_RUN = {"REDIS_URL", "DATABASE_URL", "TEST_DATA_DIR", "LOG_LEVEL"}
 LINK = re.compile(r"https?://\S+/sign-in\S*")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Product:

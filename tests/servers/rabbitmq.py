@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -57,6 +58,7 @@ class RabbitMQServer:
         (self.folder / "key.pem").write_text(self._key)
         (self.folder / "plugins").write_text("[].")
         self._names = subprocess.Popen(["epmd", "-port", str(self._mapper), "-address", "127.0.0.1"])
+        wait_until(self._names_answer, seconds=20, what="epmd")
         self.start()
         return self
 
@@ -83,6 +85,11 @@ class RabbitMQServer:
     def line(self) -> pika.BlockingConnection:
         credentials = pika.PlainCredentials(USER, PASSWORD)
         return pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", self.port, credentials=credentials))
+
+    def _names_answer(self) -> bool:
+        """A broker that found nobody there would start a keeper of names of its own, which outlives it."""
+        with socket.socket() as line:
+            return line.connect_ex(("127.0.0.1", self._mapper)) == 0
 
     def _answers(self) -> bool:
         assert self.process is not None

@@ -3,7 +3,6 @@
 import json
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from types import TracebackType
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.rocketmq.client import RocketMq
 from scripts.fetch_jars import jars_fetch
+from tests.servers.ports import free_ports, neighbours_free
 from tests.servers.waiting import wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -63,7 +63,9 @@ class RocketmqServer:
     def __init__(self, *, signed: bool = False) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="pipeline-web-rocketmq-"))
         self.signed = signed
-        self.port, self.ha, self.name_server = _free_ports()
+        #: The broker also listens two below its own port.
+        _, self.port = neighbours_free()
+        self.ha, self.name_server = free_ports(2)
         self.name_servers = f"127.0.0.1:{self.name_server}"
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -150,19 +152,3 @@ class RocketmqServer:
                 return bool(client.brokers()) and bool(client.sign_in())
         except NodeError:
             return False
-
-
-def _free_ports() -> tuple[int, int, int]:
-    """For the broker, its copies and the name server; the broker also listens two below its own port."""
-    while True:
-        with socket.socket() as one, socket.socket() as two, socket.socket() as below:
-            for probe in (one, two):
-                probe.bind(("127.0.0.1", 0))
-            port = one.getsockname()[1]
-            try:
-                below.bind(("127.0.0.1", port - 2))
-            except OSError:
-                continue
-            with socket.socket() as name_server:
-                name_server.bind(("127.0.0.1", 0))
-                return port, two.getsockname()[1], name_server.getsockname()[1]
