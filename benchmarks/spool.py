@@ -45,7 +45,7 @@ def received(source: SpoolSource[Any], config: SpoolConfig, connection: Connecti
     thread = Thread(target=source.receive, args=(context, stopping))
     thread.start()
     wait_until(
-        lambda: spool_of(context).path.exists() and spool_of(context).newest() >= rows, seconds=600, what="all messages", every=0.005
+        lambda: spool_of(context).path.exists() and spool_of(context).newest() >= rows, seconds=600, what="all messages", every=0.02
     )
     stopping.set()
     thread.join()

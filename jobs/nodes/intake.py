@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from types import TracebackType
 
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import NodeContext
@@ -10,19 +13,61 @@ from jobs.nodes.spool import Message, SpoolFull
 from jobs.nodes.spool_source import SpoolConfigT, backpressure_of, spool_of
 
 _NO_BOUND = Backpressure("BUFFER", 2**62)
+#: How long a receiver listens before it looks again: while messages are being written to the disk, while there is no room, and else.
+_BUSY_SECONDS, _FULL_SECONDS, _IDLE_SECONDS = 0.005, 0.5, 0.2
 
 
 class Intake:
-    """One receiver's way in. A bounded run reads only after it has received, so nothing but the disk bounds what it takes."""
+    """One receiver's way in, open inside `with`. While some messages are written to the disk, the receiver hears others.
+
+    A bounded run reads only after it has received, so nothing but the disk bounds what it takes.
+    """
 
     def __init__(self, context: NodeContext[SpoolConfigT]) -> None:
         self._spool = spool_of(context)
         self._pressure = _NO_BOUND if context.bounded else backpressure_of(context.config)
         self._log = context.log
         self._told = ""
+        self._underway: Future[int] | None = None
+        self._full = False
+        self._open = ExitStack()
 
-    def take(self, messages: Sequence[Message]) -> int:
-        """How many of the first of `messages` are done with: on disk, known already, or dropped by choice. 0: hold them and ask again."""
+    def __enter__(self) -> Intake:
+        self._open.enter_context(self._spool.held_open())
+        self._writer = self._open.enter_context(ThreadPoolExecutor(1, thread_name_prefix="keeping"))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._open.close()
+
+    def keep(self, arrived: Sequence[Message]) -> int:
+        """Begin to keep `arrived`: what came and was not done with, in order. How many of the first of them are done with by now.
+
+        Done with is what is on the disk, known already, or dropped by choice.
+        """
+        if self._underway is not None and not self._underway.done():
+            return 0
+        done = self.settle()
+        if left := arrived[done:]:
+            self._underway = self._writer.submit(self._take, left)
+        return done
+
+    def settle(self) -> int:
+        """Wait for what is being kept; how many of the first messages that were handed over are done with."""
+        if self._underway is None:
+            return 0
+        underway, self._underway = self._underway, None
+        done = underway.result()
+        self._full = not done
+        return done
+
+    def pause(self) -> float:
+        """How long, in seconds, the receiver may listen before it hands over again."""
+        if self._full:
+            return _FULL_SECONDS
+        return _BUSY_SECONDS if self._underway is not None else _IDLE_SECONDS
+
+    def _take(self, messages: Sequence[Message]) -> int:
         try:
             done = self._spool.take(messages, self._pressure).done
         except SpoolFull as full:

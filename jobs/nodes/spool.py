@@ -11,7 +11,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -91,10 +91,21 @@ def spool_path(data_dir: Path, job_uid: str, node_id: str) -> Path:
 
 
 class Spool:
-    """Safe to use from several processes and threads of one host. Each call opens the file for itself."""
+    """Safe to use from several processes and threads of one host. Each call opens the file for itself, but inside `held_open`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._held: sqlite3.Connection | None = None
+
+    @contextmanager
+    def held_open(self) -> Iterator[None]:
+        """The calls inside share one line to the file, which saves its last user the work of closing it: make them one after another."""
+        with self._connected() as database:
+            self._held = database
+            try:
+                yield
+            finally:
+                self._held = None
 
     def take(self, messages: Sequence[Message], backpressure: Backpressure) -> Taken:
         """Keep what there is room for, in order. When it returns, what is kept survives the loss of power.
@@ -184,13 +195,20 @@ class Spool:
         return self.trim(below) if oldest < below else 0
 
     @contextmanager
-    def _opened(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
-        if not self.path.exists():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)) as database:
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        with closing(connection) as database:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
             database.executescript(_TABLES)
+            yield database
+
+    @contextmanager
+    def _opened(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+        if self._held is not None and not self.path.exists():
+            raise FileNotFoundError(f"{self.path} was removed while messages were being received")
+        with nullcontext(self._held) if self._held is not None else self._connected() as database:
             if not write:
                 yield database
                 return

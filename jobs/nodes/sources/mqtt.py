@@ -21,10 +21,8 @@ from jobs.nodes.spool_source import SAMPLED, SpoolConfig, SpoolSource, spool_of
 if TYPE_CHECKING:
     from jobs.nodes.mqtt_session import MqttSession
 
-_WAIT_SECONDS = 0.2
-_FULL_SECONDS = 0.5
-#: Messages that are kept together at most.
-_TOGETHER = 500
+#: Messages that are heard at most before the next look at what is kept.
+_HEARD_TOGETHER = 500
 _LOOK_SECONDS = 2.0
 
 
@@ -109,17 +107,23 @@ class MqttSource(SpoolSource[MqttConfig]):
         from jobs.nodes.intake import Intake
         from jobs.nodes.mqtt_session import MqttSession
 
-        config, intake = context.config, Intake(context)
+        config = context.config
         kept_session = MqttSession(
             context.connection(config.connection),
             client_id=f"pipeline-{context.job_uid}-{context.node_id}",
             hours=config.session_hours,
             receive_maximum=config.receive_maximum,
         )
-        with kept_session as session:
+        with kept_session as session, Intake(context) as intake:
             session.subscribe(_shared(config), config.qos, memory=spool_of(context).path.with_suffix(".topics"))
+            arrived: list[Message] = []
             while not stopping.is_set():
-                _keep(session, intake)
+                _hear(session, intake.pause())
+                arrived += [_message(one) for one in session.arrived[len(arrived) :]]
+                done = intake.keep(arrived)
+                session.acknowledge(done)
+                del arrived[:done]
+            session.acknowledge(intake.settle())
 
     def newest(self, context: NodeContext[MqttConfig]) -> list[Spooled]:
         """Of what was received, else what the broker retains or is sent within two seconds."""
@@ -145,17 +149,12 @@ def _shared(config: MqttConfig) -> list[str]:
     return [f"$share/{config.share_group}/{one}" for one in filters] if config.share_group else filters
 
 
-def _keep(session: MqttSession, intake: Any) -> None:
-    """What has come is kept together and acknowledged then."""
-    session.work(_WAIT_SECONDS if not session.arrived else 0.0)
-    while len(session.arrived) < _TOGETHER and session.work(0.0):
-        pass
-    if not session.arrived:
-        return
-    done = intake.take([_message(one) for one in session.arrived])
-    session.acknowledge(done)
-    if not done:
-        session.work(_FULL_SECONDS)
+def _hear(session: MqttSession, seconds: float) -> None:
+    """The library hears one message at a time: what has come is heard together."""
+    for _ in range(_HEARD_TOGETHER):
+        if not session.work(seconds):
+            return
+        seconds = 0.0
 
 
 def _looked(context: NodeContext[MqttConfig]) -> list[Spooled]:

@@ -21,8 +21,6 @@ from jobs.nodes.spool_source import SAMPLED, SpoolConfig, SpoolSource
 if TYPE_CHECKING:
     from pika.adapters.blocking_connection import BlockingChannel
 
-_WAIT_SECONDS = 0.2
-_FULL_SECONDS = 0.5
 #: A bounded run that was promised more messages than come ends after so long: somebody else reads them.
 _IDLE_SECONDS = 3.0
 _PROPERTIES = ("message_id", "correlation_id", "type", "app_id", "content_type", "reply_to", "timestamp")
@@ -79,11 +77,12 @@ class RabbitMQSource(SpoolSource[RabbitMQConfig]):
 
     def receive(self, context: NodeContext[RabbitMQConfig], stopping: Event) -> None:
         connection = context.connection(context.config.connection)
-        with rabbitmq_channel(connection, _act(connection.name)) as (line, channel):
-            consumer = _Consumer(channel, context)
+        with rabbitmq_channel(connection, _act(connection.name)) as (line, channel), Intake(context) as intake:
+            consumer = _Consumer(channel, context.config, intake)
             while not stopping.is_set() and not (context.bounded and consumer.has_all()):
-                line.process_data_events(time_limit=consumer.pause())
+                line.process_data_events(time_limit=intake.pause())
                 consumer.keep()
+            consumer.settle()
 
     def newest(self, context: NodeContext[RabbitMQConfig]) -> list[Spooled]:
         """Of what was received, else a look into the queue, whose messages go back to their place."""
@@ -93,12 +92,11 @@ class RabbitMQSource(SpoolSource[RabbitMQConfig]):
 class _Consumer:
     """The messages that arrived on a channel and are not acknowledged yet, in order."""
 
-    def __init__(self, channel: BlockingChannel, context: NodeContext[RabbitMQConfig]) -> None:
-        config = context.config
+    def __init__(self, channel: BlockingChannel, config: RabbitMQConfig, intake: Intake) -> None:
         self._channel, self._queue, self._drop_repeats = channel, config.queue, config.drop_repeats
-        self._intake = Intake(context)
-        self._arrived: list[tuple[int, Message]] = []
-        self._full = False
+        self._intake = intake
+        self._tags: list[int] = []
+        self._arrived: list[Message] = []
         self._act = _act(config.connection)
         self._left: int = channel.queue_declare(config.queue, passive=True).method.message_count
         self._arrived_at = time.monotonic()
@@ -110,24 +108,24 @@ class _Consumer:
         """Whether everything that was in the queue at the start is kept."""
         return self._left <= 0 or (not self._arrived and time.monotonic() - self._arrived_at > _IDLE_SECONDS)
 
-    def pause(self) -> float:
-        """How long, in seconds, to wait for the next message."""
-        return _FULL_SECONDS if self._full else _WAIT_SECONDS
-
     def keep(self) -> None:
-        if not self._arrived:
-            return
-        done = self._intake.take([message for _, message in self._arrived])
-        self._full = not done
+        self._acknowledge(self._intake.keep(self._arrived))
+
+    def settle(self) -> None:
+        """What is on the disk is acknowledged before the channel closes."""
+        self._acknowledge(self._intake.settle())
+
+    def _acknowledge(self, done: int) -> None:
         if done:
-            self._channel.basic_ack(self._arrived[done - 1][0], multiple=True)
-            self._arrived = self._arrived[done:]
+            self._channel.basic_ack(self._tags[done - 1], multiple=True)
+            del self._tags[:done], self._arrived[:done]
             self._left -= done
 
     def _arrive(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:
         told = _headers(method, properties)
         message_id = told.get("message_id", "") if self._drop_repeats else ""
-        self._arrived.append((method.delivery_tag, Message(body, key=method.routing_key, headers=told, id=message_id[:300])))
+        self._tags.append(method.delivery_tag)
+        self._arrived.append(Message(body, key=method.routing_key, headers=told, id=message_id[:300]))
         self._arrived_at = time.monotonic()
 
     def _cancelled(self, method: Any) -> None:
