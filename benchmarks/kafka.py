@@ -1,20 +1,29 @@
-"""Kafka → parse → filter → computed column → Kafka or Parquet, against the same written by hand: `python -m benchmarks.kafka [rows]`."""
+"""Kafka → parse → filter → computed column → Kafka, Parquet or a PostgreSQL upsert, against the same written by hand.
+
+`python -m benchmarks.kafka [rows]`
+"""
 
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import psycopg2
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from benchmarks.comparison import Variant, compare, folder, run_document, session
 from jobs.nodes.base import ConnectionSettings
 from tests.servers.kafka import KafkaServer
+from tests.servers.postgres import PostgresServer
 
 COLUMNS = [{"name": "id", "type": "long"}, {"name": "amount", "type": "double"}, {"name": "country", "type": "string"}]
 DDL = "id bigint, amount double, country string"
 PARTITIONS = 4
+
+Write = Callable[[DataFrame, int], None]
 
 
 def document(sink: dict[str, Any]) -> dict[str, object]:
@@ -44,7 +53,7 @@ def fill(spark: SparkSession, bootstrap: str, rows: int) -> None:
     numbered.write.format("kafka").options(**{"kafka.bootstrap.servers": bootstrap, "topic": "orders"}).save()
 
 
-def by_hand(spark: SparkSession, bootstrap: str, root: Path, write: Callable[[DataFrame, int], None]) -> Callable[[int], object]:
+def by_hand(spark: SparkSession, bootstrap: str, root: Path, write: Write) -> Callable[[int], object]:
     def run(number: int) -> None:
         messages = (
             spark.readStream.name("orders")
@@ -62,32 +71,74 @@ def by_hand(spark: SparkSession, bootstrap: str, root: Path, write: Callable[[Da
     return run
 
 
+def kafka_writer(bootstrap: str) -> Write:
+    def to_kafka(batch: DataFrame, number: int) -> None:
+        messages = batch.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("value"))
+        messages.write.format("kafka").options(**{"kafka.bootstrap.servers": bootstrap, "topic": "clean"}).save()
+
+    return to_kafka
+
+
+def parquet_writer(root: Path) -> Write:
+    def to_parquet(batch: DataFrame, number: int) -> None:
+        batch.write.mode("append").parquet(str(root / f"hand-{number}"))
+
+    return to_parquet
+
+
+def upsert_writer(server: PostgresServer) -> Write:
+    """Spark's writer, tuned, into a table beside; one statement takes its rows over."""
+    at = urlsplit(server.url)
+    url = f"jdbc:postgresql://{at.hostname}:{at.port}{at.path}"
+    options = {"user": at.username or "", "password": at.password or "", "driver": "org.postgresql.Driver"}
+    options |= {"reWriteBatchedInserts": "true", "batchsize": "10000"}
+
+    def to_postgres(batch: DataFrame, number: int) -> None:
+        batch.write.format("jdbc").options(url=url, dbtable=f"beside_{number}", **options).mode("overwrite").save()
+        with closing(psycopg2.connect(server.url)) as line, line, line.cursor() as cursor:
+            cursor.execute(
+                f"CREATE TABLE IF NOT EXISTS hand_{number} "
+                "(id bigint PRIMARY KEY, amount double precision, country text, gross double precision)"
+            )
+            cursor.execute(
+                f"INSERT INTO hand_{number} SELECT * FROM beside_{number} ON CONFLICT (id) DO UPDATE SET "
+                "amount = excluded.amount, country = excluded.country, gross = excluded.gross"
+            )
+
+    return to_postgres
+
+
 def main(rows: int) -> None:
-    with folder() as name, KafkaServer() as server:
-        root = Path(name)
+    with folder() as name, KafkaServer() as kafka, PostgresServer() as postgres:
+        root, at = Path(name), urlsplit(postgres.url)
         spark = session(root)
-        server.topic_create("orders", partitions=PARTITIONS)
-        server.topic_create("clean", partitions=PARTITIONS)
-        fill(spark, server.bootstrap, rows)
-        connections = {"main": ConnectionSettings("main", "kafka", {"servers": server.bootstrap})}
+        kafka.topic_create("orders", partitions=PARTITIONS)
+        kafka.topic_create("clean", partitions=PARTITIONS)
+        fill(spark, kafka.bootstrap, rows)
+        settings = {"host": at.hostname, "port": at.port, "database": at.path.lstrip("/"), "user": at.username, "tls": "disable"}
+        connections = {
+            "main": ConnectionSettings("main", "kafka", {"servers": kafka.bootstrap}),
+            "db": ConnectionSettings("db", "postgresql", settings, {"password": at.password or ""}),
+        }
 
-        def to_kafka(batch: DataFrame, number: int) -> None:
-            messages = batch.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("value"))
-            messages.write.format("kafka").options(**{"kafka.bootstrap.servers": server.bootstrap, "topic": "clean"}).save()
-
-        def to_parquet(batch: DataFrame, number: int) -> None:
-            batch.write.mode("append").parquet(str(root / f"hand-{number}"))
-
-        def ours(sink: Callable[[int], dict[str, Any]]) -> Callable[[int], object]:
+        def ours(type_name: str, config: Callable[[int], dict[str, Any]]) -> Callable[[int], object]:
             def run(number: int) -> None:
-                assert run_document(spark, document(sink(number)), root, connections)["in"] == rows
+                sink = {"type": type_name, "config": config(number)}
+                assert run_document(spark, document(sink), root, connections)["in"] == rows
 
             return run
 
-        kafka = ours(lambda number: {"type": "sink.kafka", "config": {"connection": "main", "topic": "clean"}})
-        parquet = ours(lambda number: {"type": "sink.file", "config": {"path": f"ours-{number}"}})
-        for title, write, run in (("Kafka to Kafka", to_kafka, kafka), ("Kafka to Parquet", to_parquet, parquet)):
-            hand = Variant("PySpark by hand", by_hand(spark, server.bootstrap, root, write))
+        upsert = {"connection": "db", "mode": "upsert", "keys": ["id"]}
+        for title, write, run in (
+            ("Kafka to Kafka", kafka_writer(kafka.bootstrap), ours("sink.kafka", lambda number: {"connection": "main", "topic": "clean"})),
+            ("Kafka to Parquet", parquet_writer(root), ours("sink.file", lambda number: {"path": f"ours-{number}"})),
+            (
+                "Kafka to a PostgreSQL upsert",
+                upsert_writer(postgres),
+                ours("sink.jdbc", lambda number: {**upsert, "table": f"ours_{number}"}),
+            ),
+        ):
+            hand = Variant("PySpark by hand", by_hand(spark, kafka.bootstrap, root, write))
             compare(title, rows, [hand, Variant("ours with counters", run)])
         spark.stop()
 

@@ -44,9 +44,7 @@ def received(source: SpoolSource[Any], config: SpoolConfig, connection: Connecti
     stopping = Event()
     thread = Thread(target=source.receive, args=(context, stopping))
     thread.start()
-    wait_until(
-        lambda: spool_of(context).path.exists() and spool_of(context).newest() >= rows, seconds=600, what="all messages", every=0.02
-    )
+    wait_until(lambda: spool_of(context).path.exists() and spool_of(context).newest() >= rows, seconds=600, what="all messages", every=0.02)
     stopping.set()
     thread.join()
 
