@@ -47,10 +47,11 @@ def payload_format_field() -> Any:
     )
 
 
-def payload_columns_field() -> Any:
+def payload_columns_field(*, otherwise: str = "the newest messages") -> Any:
+    """`otherwise`: where names and types of JSON come from when none are listed."""
     return Field(
         (),
-        description="The fields of a message that become columns; for JSON, empty takes names and types from the newest messages.",
+        description=f"The fields of a message that become columns; for JSON, empty takes names and types from {otherwise}.",
         examples=[[{"name": "id", "type": "long"}, {"name": "amount", "type": "decimal(18, 2)"}]],
         json_schema_extra=hints("columns", when="format=json|csv"),
     )
@@ -84,10 +85,16 @@ def payload_complete(payload: Payload) -> None:
 
 
 def payload_schema(
-    spark: SparkSession, payload: Payload, sample: Callable[[], Sequence[str]], kept: Path | None = None, avro: AvroSchemas | None = None
+    spark: SparkSession,
+    payload: Payload,
+    sample: Callable[[], Sequence[str]],
+    kept: Path | None = None,
+    avro: AvroSchemas | None = None,
+    registered: Callable[[], StructType] | None = None,
 ) -> StructType:
-    """The columns of a message: what the form lists, else what `sample`'s texts show; NodeError where they show nothing.
+    """The columns of a message: what the form lists, else what is `registered`, else what `sample`'s texts show.
 
+    NodeError where they show nothing.
     `kept` is the file in which a stream keeps what they showed first, so that a restart reads the same types.
     """
     from pyspark.sql.types import StructType
@@ -98,6 +105,8 @@ def payload_schema(
         return avro_schema(spark, avro.reader if avro else payload.avro_schema)
     if payload.columns:
         return schema_of(payload.columns)
+    if registered is not None:
+        return registered()
     if kept is not None and kept.is_file():
         return StructType.fromJson(json.loads(kept.read_text(encoding="utf-8")))
     schema = _sampled(spark, sample())

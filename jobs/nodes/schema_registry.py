@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from jobs.nodes.avro import AvroSchemas, avro_check
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.durable_text import text_place
 from jobs.nodes.http_client import HttpApi
+from jobs.nodes.json_schema import json_schema_columns
 
 _MOST_VERSIONS = 200
 _ATTEMPTS, _SECONDS = 3, 10.0
+_Told = dict[str, Any]
+_Found = TypeVar("_Found")
 
 
 def registry_schemas(connection: ConnectionSettings, limits: Limits, subject: str, kept: Path | None = None) -> AvroSchemas:
@@ -18,34 +25,57 @@ def registry_schemas(connection: ConnectionSettings, limits: Limits, subject: st
 
     `kept` is the file in which a stream keeps what it reads them as, so that a restart reads the same columns.
     """
-    writers: dict[int, str] = {}
+
+    def asked(version: Callable[[str], _Told], versions: list[int]) -> AvroSchemas:
+        told = [version(str(number)) for number in versions[-_MOST_VERSIONS:]]
+        writers = {int(one["id"]): _text(one, subject, "AVRO", avro_check) for one in told}
+        return AvroSchemas(list(writers.values())[-1], writers)
+
+    found = _asked(connection, limits, subject, asked)
+    return AvroSchemas(_kept(found.reader, kept), found.writers)
+
+
+def registry_json_schema(connection: ConnectionSettings, limits: Limits, subject: str, kept: Path | None = None) -> str:
+    """The newest JSON schema of `subject`, or the one that `kept` holds from the first start. NodeError as above."""
+
+    def asked(version: Callable[[str], _Told], versions: list[int]) -> str:
+        return _text(version("latest"), subject, "JSON", json_schema_columns)
+
+    if kept is not None and kept.is_file():
+        return kept.read_text(encoding="utf-8")
+    return _kept(_asked(connection, limits, subject, asked), kept)
+
+
+def _asked(
+    connection: ConnectionSettings, limits: Limits, subject: str, ask: Callable[[Callable[[str], _Told], list[int]], _Found]
+) -> _Found:
+    """`ask` is given what tells a version, and the numbers of the versions there are."""
+    with _told_in_words(connection, subject), HttpApi(connection, limits, attempts=_ATTEMPTS, timeout_seconds=_SECONDS) as api:
+        path = f"subjects/{quote(subject, safe='')}/versions"
+        if not (versions := [int(number) for number in api.get_json(path, {})]):
+            raise NodeError(f"it knows no version of {subject}", kind="user", field="subject")
+        return ask(lambda number: dict(api.get_json(f"{path}/{number}", {})), versions)
+
+
+@contextmanager
+def _told_in_words(connection: ConnectionSettings, subject: str) -> Iterator[None]:
     try:
-        with HttpApi(connection, limits, attempts=_ATTEMPTS, timeout_seconds=_SECONDS) as api:
-            path = f"subjects/{quote(subject, safe='')}/versions"
-            for version in api.get_json(path, {})[-_MOST_VERSIONS:]:
-                told = api.get_json(f"{path}/{int(version)}", {})
-                writers[int(told["id"])] = _avro_text(told, subject)
+        yield
     except NodeError as error:
-        raise NodeError(
-            f'asking registry "{connection.name}" for {subject}: {error.message}',
-            permanent=error.permanent,
-            kind=error.kind,
-            field="registry_connection",
-        ) from error
+        field = error.field if error.field in ("subject", "format") else "registry_connection"
+        message = f'asking registry "{connection.name}" for {subject}: {error.message}'
+        raise NodeError(message, permanent=error.permanent, kind=error.kind, field=field) from error
     except (KeyError, TypeError, ValueError) as error:
         raise NodeError(f'registry "{connection.name}" tells of {subject} what is no schema ({error})', field="subject") from error
-    if not writers:
-        raise NodeError(f'registry "{connection.name}" knows no version of {subject}', kind="user", field="subject")
-    return AvroSchemas(_kept(list(writers.values())[-1], kept), writers)
 
 
-def _avro_text(told: dict[str, object], subject: str) -> str:
-    if told.get("schemaType", "AVRO") != "AVRO":
-        raise NodeError(f"{subject} is of type {told['schemaType']}, not AVRO; choose another format", kind="user", field="format")
+def _text(told: _Told, subject: str, kind: str, check: Callable[[str], object]) -> str:
+    if (given := told.get("schemaType", "AVRO")) != kind:
+        raise NodeError(f"{subject} is of type {given}, not {kind}; choose another format", kind="user", field="format")
     if told.get("references"):
         raise NodeError(f"{subject} refers to other subjects, which cannot be read yet; give the whole schema instead", kind="user")
     text = str(told["schema"])
-    avro_check(text)
+    check(text)
     return text
 
 
@@ -53,6 +83,5 @@ def _kept(newest: str, kept: Path | None) -> str:
     if kept is None:
         return newest
     if not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(newest, encoding="utf-8")
+        text_place(kept, newest)
     return kept.read_text(encoding="utf-8")

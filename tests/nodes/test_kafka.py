@@ -167,6 +167,34 @@ def test_avro_messages_of_several_versions_are_read_as_the_newest_of_the_registr
     assert caught.value.field == "registry_connection"
 
 
+def test_json_messages_have_the_columns_that_the_registry_tells(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
+    told = {"id": {"type": "integer"}, "at": {"type": "string", "format": "date-time"}, "tags": {"type": "array", "items": {}}}
+    schema = {"id": 12, "schemaType": "JSON", "schema": json.dumps({"type": "object", "properties": told})}
+
+    def answer(request: Request) -> Answer:
+        begins = f"/subjects/{topic}-value/versions"
+        return as_json([1]) if request.path == begins else as_json(schema, 200 if request.path == f"{begins}/latest" else 404)
+
+    good = b'{"id": 7, "at": "2026-01-31T06:00:00Z", "tags": ["\xc3\xa9"], "more": 1}'
+    produce(kafka_server, topic, [framed(12, good), good, framed(12, b'{"id": "x"}')])
+    with api_server(answer) as server:
+        known = connection(kafka_server) | {"registry": ConnectionSettings("registry", "http_api", {"base_url": server.url})}
+        limits = Limits(http_allowed_hosts=(server.host,))
+        config = {"connection": "db", "topic": topic, "registry_connection": "registry"}
+        source = build("source.kafka", config, connections=known, limits=limits)
+        rows = source.node.read(spark, source.context).collect()
+        assert [(row.id, row.at.astimezone(UTC), row.tags) for row in rows if row[REJECTED] is None] == [
+            (7, datetime(2026, 1, 31, 6, tzinfo=UTC), ["é"])
+        ] * 2
+        assert [row[REJECTED] for row in rows if row[REJECTED] is not None] == [
+            f'the message does not fit the columns{AS_IT_CAME}{{"id": "x"}}'
+        ]
+        schema["schemaType"] = "PROTOBUF"
+        with pytest.raises(NodeError, match=r'asking registry "registry" for .*-value: .* is of type PROTOBUF, not JSON') as caught:
+            source.node.read(spark, source.context)
+    assert caught.value.field == "format"
+
+
 def test_topics_by_pattern_some_partitions_and_an_end(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
     other = f"{topic}-more"
     kafka_server.topic_create(other)

@@ -12,8 +12,9 @@ from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
+from jobs.nodes.json_schema import json_schema_columns
 from jobs.nodes.payload import MessageColumns, payload_empty, payload_read, payload_schema
-from jobs.nodes.schema_registry import registry_schemas
+from jobs.nodes.schema_registry import registry_json_schema, registry_schemas
 from jobs.nodes.sources.kafka_backlog import KafkaBacklog
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 from jobs.nodes.sources.kafka_places import places_options
@@ -35,6 +36,7 @@ _METADATA: MessageColumns = {
     ),
 }
 _NAMED = 20
+_REST = 2**31 - 1
 
 
 class KafkaSource(Source[KafkaSourceConfig]):
@@ -73,7 +75,7 @@ class KafkaSource(Source[KafkaSourceConfig]):
         if not context.schema_only or not config.columns:
             _check_topics(context)
         metadata = _METADATA if config.metadata else {}
-        avro = _registered(context) if config.format == "avro" and config.registry_connection else None
+        avro = _avro_registered(context) if config.format == "avro" and config.registry_connection else None
         schema = self._schema(spark, context, avro)
         if context.schema_only:
             return payload_empty(spark, schema, metadata, config)
@@ -81,8 +83,9 @@ class KafkaSource(Source[KafkaSourceConfig]):
 
     def _schema(self, spark: SparkSession, context: NodeContext[KafkaSourceConfig], avro: AvroSchemas | None) -> StructType:
         config = context.config
+        registered = (lambda: _json_registered(context)) if config.format == "json" and config.registry_connection else None
         try:
-            return payload_schema(spark, config, lambda: _newest(context), _kept(context, "sampled_schema.json"), avro)
+            return payload_schema(spark, config, lambda: _newest(context), _kept(context, "sampled_schema.json"), avro, registered)
         except NodeError as error:
             message = f"reading {config.topic}: {error.message}"
             raise NodeError(message, permanent=error.permanent, kind=error.kind, field=error.field) from error
@@ -104,17 +107,30 @@ def _kept(context: NodeContext[KafkaSourceConfig], name: str) -> Path | None:
     return context.work_dir / name if context.mode == "stream" and not context.schema_only else None
 
 
-def _registered(context: NodeContext[KafkaSourceConfig]) -> AvroSchemas:
-    config = context.config
-    subject = config.subject or f"{config.topic.strip()}-value"
-    return registry_schemas(context.connection(config.registry_connection), context.limits, subject, _kept(context, "schema.avsc"))
+def _avro_registered(context: NodeContext[KafkaSourceConfig]) -> AvroSchemas:
+    registry = context.connection(context.config.registry_connection)
+    return registry_schemas(registry, context.limits, context.config.subject_there, _kept(context, "schema.avsc"))
+
+
+def _json_registered(context: NodeContext[KafkaSourceConfig]) -> StructType:
+    registry = context.connection(context.config.registry_connection)
+    kept = _kept(context, "registered_schema.json")
+    return json_schema_columns(registry_json_schema(registry, context.limits, context.config.subject_there, kept))
 
 
 def _messages(spark: SparkSession, context: NodeContext[KafkaSourceConfig]) -> DataFrame:
-    """As Spark's Kafka reader gives them, with the columns key, value, topic, partition, offset, timestamp and headers."""
+    """As Spark's Kafka reader gives them, with the columns key, value, topic, partition, offset, timestamp and headers.
+
+    Of JSON that a registry knows, `value` begins behind the schema's number, which Confluent's clients put in front of it.
+    """
+    from pyspark.sql import functions as F
+
     reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
     options = kafka_spark_options(context.connection(context.config.connection)) | places_options(context)
     messages: DataFrame = reader.format("kafka").options(**options).load()
+    if context.config.format == "json" and context.config.registry_connection:
+        is_framed = F.substring("value", 1, 1) == F.lit(b"\x00")
+        return messages.withColumn("value", F.when(is_framed, F.substring("value", 6, _REST)).otherwise(F.col("value")))
     return messages
 
 

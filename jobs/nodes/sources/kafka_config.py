@@ -48,22 +48,22 @@ class KafkaSourceConfig(base.Config):
         json_schema_extra=hints(advanced=True, when="topic_is=names", allowed="numbers and ranges with a comma between, such as 0, 2-5"),
     )
     format: PayloadFormat = payload_format_field()
-    columns: tuple[ColumnField, ...] = payload_columns_field()
+    columns: tuple[ColumnField, ...] = payload_columns_field(otherwise="the registry, else from the newest messages")
     delimiter: str = payload_delimiter_field()
     avro_schema: str = payload_avro_field()
     registry_connection: str = Field(
         "",
         max_length=200,
-        description="The schema registry that knows the Avro schemas, as a connection to its HTTP API; empty takes the schema above.",
+        description="The schema registry that knows the messages, as a connection to its HTTP API; empty takes what stands above.",
         examples=["registry"],
-        json_schema_extra=hints("connection", kinds=("http_api",), when="format=avro"),
+        json_schema_extra=hints("connection", kinds=("http_api",), when="format=avro|json"),
     )
     subject: str = Field(
         "",
         max_length=300,
         description="What the registry calls the schema; empty for the topic's name with -value behind it.",
         examples=["orders-value"],
-        json_schema_extra=hints(advanced=True, when="format=avro"),
+        json_schema_extra=hints(advanced=True, when="format=avro|json"),
     )
     start: Literal["earliest", "latest", "time", "offsets"] = Field(
         "earliest",
@@ -185,9 +185,19 @@ class KafkaSourceConfig(base.Config):
         payload_complete(self)
         if self.format == "avro" and bool(self.avro_schema.strip()) == bool(self.registry_connection):
             raise ValueError("Avro messages need either the schema they were written with or a registry")
-        if self.registry_connection and not self.subject and (self.topic_is == "pattern" or "," in self.topic):
+        if self._asks_registry and not self.subject and (self.topic_is == "pattern" or "," in self.topic):
             raise ValueError("with several topics, name the subject in the registry")
         return self
+
+    @property
+    def _asks_registry(self) -> bool:
+        """Columns that are listed stand above a registry's."""
+        return bool(self.registry_connection) and (self.format == "avro" or (self.format == "json" and not self.columns))
+
+    @property
+    def subject_there(self) -> str:
+        """What the registry calls the schema."""
+        return self.subject or f"{self.topic.strip()}-value"
 
     def places(self) -> ReadPlaces:
         """Which topics and partitions are read."""
