@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jobs.nodes.backpressure import Backpressure
+from jobs.nodes.spool_positions import TABLES, discarded, first_behind, mark, mark_set, newest_position, require_discarded, waiting
 
 _BUSY_SECONDS = 20.0
 _LEAST_FREE_BYTES = 256 * 1024 * 1024
@@ -23,20 +24,6 @@ _LEAST_FREE_BYTES = 256 * 1024 * 1024
 _as_json = json.JSONEncoder(ensure_ascii=False).encode
 #: An id that came again after so long is taken for a new message.
 _IDS_KEPT_SECONDS = 7 * 24 * 3600.0
-
-_TABLES = """
-CREATE TABLE IF NOT EXISTS message (
-    position INTEGER PRIMARY KEY AUTOINCREMENT,
-    received REAL NOT NULL,
-    key TEXT,
-    headers TEXT NOT NULL,
-    value BLOB
-);
-CREATE TABLE IF NOT EXISTS seen (id TEXT PRIMARY KEY, received REAL NOT NULL) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS seen_received ON seen (received);
-CREATE TABLE IF NOT EXISTS gap (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS mark (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-"""
 
 
 @dataclass(frozen=True)
@@ -117,39 +104,39 @@ class Spool:
         if shutil.disk_usage(self.path.parent).free < _LEAST_FREE_BYTES:
             raise SpoolFull("the disk has next to no room")
         with self._opened(write=True) as database:
-            if _mark(database, "overrun"):
+            if mark(database, "overrun"):
                 return Taken(0, 0, overrun=True)
             return _take(database, messages, backpressure, now)
 
     def plan(self, after: int, upto: int) -> None:
         """The messages up to `after` are read, those up to `upto` are being read: they are never discarded."""
         with self._opened(write=True) as database:
-            _mark_set(database, "read", after)
-            _mark_set(database, "planned", upto)
+            mark_set(database, "read", after)
+            mark_set(database, "planned", upto)
 
     def last_read(self) -> int:
         """The position of the last message that is read for certain; 0 if none is."""
         with self._opened() as database:
-            return _mark(database, "read")
+            return mark(database, "read")
 
     def standing(self) -> Standing:
         with self._opened() as database:
-            return Standing(_waiting(database), _mark(database, "dropped"), bool(_mark(database, "overrun")))
+            return Standing(waiting(database), mark(database, "dropped"), bool(mark(database, "overrun")))
 
     def recover(self) -> None:
         """Take messages again after an overrun."""
         with self._opened(write=True) as database:
-            _mark_set(database, "overrun", 0)
+            mark_set(database, "overrun", 0)
 
     def newest(self) -> int:
         """The position of the newest message there ever was; 0 if there was none."""
         with self._opened() as database:
-            return _newest(database)
+            return newest_position(database)
 
     def oldest(self) -> int:
         """The position of the oldest message that is kept; one behind the newest if none is."""
         with self._opened() as database:
-            return _first(database, 0)
+            return first_behind(database, 0)
 
     def first_behind(self, position: int) -> int:
         """The position of the first message behind `position` that was not discarded; one behind the newest if there is none."""
@@ -160,8 +147,8 @@ class Spool:
     def count(self) -> int:
         """How many messages are kept."""
         with self._opened() as database:
-            oldest, newest = _first(database, 0), _newest(database)
-            return newest - oldest + 1 - _discarded(database, oldest - 1, newest)
+            oldest, newest = first_behind(database, 0), newest_position(database)
+            return newest - oldest + 1 - discarded(database, oldest - 1, newest)
 
     def read(self, after: int, upto: int) -> Iterator[Spooled]:
         """Messages of the positions `after` + 1 … `upto`, in order, without those that were discarded.
@@ -175,10 +162,10 @@ class Spool:
             )
             expected = after + 1
             for position, received, key, headers, value in found:
-                _require_discarded(database, expected, position - 1)
+                require_discarded(database, expected, position - 1)
                 expected = position + 1
                 yield Spooled(position, received, key, json.loads(headers), value)
-            _require_discarded(database, expected, upto)
+            require_discarded(database, expected, upto)
 
     def trim(self, below: int) -> int:
         """Forget the messages before position `below`; how many."""
@@ -190,8 +177,8 @@ class Spool:
     def trim_read(self, most: int) -> int:
         """Forget the oldest of the messages that were read, where more than `most` of them are kept; how many."""
         with self._opened() as database:
-            below = _mark(database, "read") + 1 - most
-            oldest = _first(database, 0)
+            below = mark(database, "read") + 1 - most
+            oldest = first_behind(database, 0)
         return self.trim(below) if oldest < below else 0
 
     @contextmanager
@@ -201,7 +188,7 @@ class Spool:
         with closing(connection) as database:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
-            database.executescript(_TABLES)
+            database.executescript(TABLES)
             yield database
 
     @contextmanager
@@ -222,7 +209,7 @@ class Spool:
 
 
 def _take(database: sqlite3.Connection, messages: Sequence[Message], backpressure: Backpressure, now: float) -> Taken:
-    room = max(0, backpressure.buffer_size - _waiting(database))
+    room = max(0, backpressure.buffer_size - waiting(database))
     new: list[Message] = []
     done = dropped = 0
     for message in messages:
@@ -242,61 +229,20 @@ def _take(database: sqlite3.Connection, messages: Sequence[Message], backpressur
     if backpressure.strategy == "LATEST" and len(new) > room:
         dropped = _discard(database, len(new) - room)
     if dropped:
-        _mark_set(database, "dropped", _mark(database, "dropped") + dropped)
+        mark_set(database, "dropped", mark(database, "dropped") + dropped)
     overrun = backpressure.strategy == "ERROR" and done < len(messages)
     if overrun:
-        _mark_set(database, "overrun", 1)
+        mark_set(database, "overrun", 1)
     return Taken(done, len(new), dropped, overrun)
 
 
 def _discard(database: sqlite3.Connection, count: int) -> int:
     """The oldest `count` messages that wait; how many there were."""
-    planned = _mark(database, "planned")
-    waiting = "SELECT position FROM message WHERE position > ? ORDER BY position LIMIT 1 OFFSET ?"
-    upto = (database.execute(waiting, (planned, count - 1)).fetchone() or (_newest(database),))[0]
+    planned = mark(database, "planned")
+    unread = "SELECT position FROM message WHERE position > ? ORDER BY position LIMIT 1 OFFSET ?"
+    upto = (database.execute(unread, (planned, count - 1)).fetchone() or (newest_position(database),))[0]
     database.execute("INSERT OR REPLACE INTO gap (first, last) VALUES (?, ?)", (planned + 1, upto))
     return database.execute("DELETE FROM message WHERE position > ? AND position <= ?", (planned, upto)).rowcount
-
-
-def _waiting(database: sqlite3.Connection) -> int:
-    """From the ends and the gaps: counting one by one would cost every message a walk over all that wait."""
-    planned, newest = max(_mark(database, "planned"), _first(database, 0) - 1), _newest(database)
-    return max(0, newest - planned - _discarded(database, planned, newest))
-
-
-def _discarded(database: sqlite3.Connection, after: int, upto: int) -> int:
-    """How many of the positions `after` + 1 … `upto` were discarded."""
-    covered, reached = 0, after
-    gaps = "SELECT first, last FROM gap WHERE last > ? AND first <= ? ORDER BY first"
-    for first, last in database.execute(gaps, (after, upto)).fetchall():
-        begin, end = max(first - 1, reached), min(last, upto)
-        covered += max(0, end - begin)
-        reached = max(reached, end)
-    return covered
-
-
-def _require_discarded(database: sqlite3.Connection, first: int, last: int) -> None:
-    if first <= last and _discarded(database, first - 1, last) < last - first + 1:
-        raise LookupError(f"messages {first} to {last} are not kept any more")
-
-
-def _first(database: sqlite3.Connection, after: int) -> int:
-    row = database.execute("SELECT min(position) FROM message WHERE position > ?", (after,)).fetchone()
-    return int(row[0]) if row[0] is not None else _newest(database) + 1
-
-
-def _newest(database: sqlite3.Connection) -> int:
-    row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'message'").fetchone()
-    return int(row[0]) if row else 0
-
-
-def _mark(database: sqlite3.Connection, name: str) -> int:
-    row = database.execute("SELECT value FROM mark WHERE name = ?", (name,)).fetchone()
-    return int(row[0]) if row else 0
-
-
-def _mark_set(database: sqlite3.Connection, name: str, value: int) -> None:
-    database.execute("INSERT OR REPLACE INTO mark (name, value) VALUES (?, ?)", (name, value))
 
 
 def _is_known(database: sqlite3.Connection, message: Message) -> bool:
