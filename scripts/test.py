@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scripts.check import checks_run
+from scripts.class_archive import archive_make
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.machine import missing_packages_install
 from tests.servers.kafka import kafka_jars_fetch
@@ -57,6 +58,7 @@ def suite_in_processes() -> bool:
 def jars() -> bool:
     try:
         jars_fetch(ROOT / ".venv" / "spark-jars")
+        archive_make(ROOT / ".venv" / "spark-jars")
         kafka_jars_fetch()
         rocketmq_jars_fetch()
         s3_jars_fetch()

@@ -147,14 +147,18 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """The one Spark session of this run, built as a driver builds it."""
     from django.conf import settings
 
-    from jobs.engine.session import SessionOptions, jars_in, session_build
+    from jobs.engine.session import SessionOptions, class_archive_in, jars_in, session_build
+    from scripts.class_archive import archive_make
     from scripts.fetch_jars import jars_fetch
 
     jars_fetch(settings.SPARK_JARS_DIR)
+    archive_make(settings.SPARK_JARS_DIR)
     folder = tmp_path_factory.mktemp("spark")
     jars = jars_in(settings.SPARK_JARS_DIR)
+    archive = class_archive_in(settings.SPARK_JARS_DIR)
     java = settings.SPARK_DRIVER_JAVA_OPTIONS
-    session = session_build(SessionOptions("local[2]", jars, memory="1g", app_name="tests", local_dir=folder, java_options=java))
+    options = SessionOptions("local[2]", jars, memory="1g", app_name="tests", local_dir=folder, java_options=java, class_archive=archive)
+    session = session_build(options)
     session.conf.set("spark.sql.shuffle.partitions", "2")
     yield session
     session.stop()

@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS mark (name TEXT PRIMARY KEY, value INTEGER NOT NULL) 
 
 
 def waiting(database: sqlite3.Connection) -> int:
-    """How many messages nobody reads yet, from the ends and the gaps: counting one by one would cost every message a walk over all that wait."""
+    """How many messages nobody reads yet, from the ends and the gaps: counting would walk over all of them for every message."""
     planned, newest = max(mark(database, "planned"), first_behind(database, 0) - 1), newest_position(database)
     return max(0, newest - planned - discarded(database, planned, newest))
 
