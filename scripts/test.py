@@ -15,6 +15,7 @@ from scripts.check import checks_run
 from scripts.class_archive import archive_make
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.machine import missing_packages_install
+from tests.servers.hbase import hbase_jars_fetch
 from tests.servers.kafka import kafka_jars_fetch
 from tests.servers.postgres import postgres_missing
 from tests.servers.rocketmq import rocketmq_jars_fetch
@@ -59,6 +60,7 @@ def jars() -> bool:
     try:
         jars_fetch(ROOT / ".venv" / "spark-jars")
         archive_make(ROOT / ".venv" / "spark-jars")
+        hbase_jars_fetch()
         kafka_jars_fetch()
         rocketmq_jars_fetch()
         s3_jars_fetch()

@@ -16,6 +16,7 @@ hypothesis.settings.load_profile("house")
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.servers.hbase import HbaseServer
     from tests.servers.kafka import KafkaServer
     from tests.servers.mariadb import MariadbServer
     from tests.servers.mosquitto import MosquittoServer
@@ -108,6 +109,15 @@ def rocketmq_server() -> "Iterator[RocketmqServer]":
     from tests.servers.rocketmq import RocketmqServer
 
     with RocketmqServer(signed=True) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def hbase_server() -> "Iterator[HbaseServer]":
+    """A real HBase with its Thrift server; started on first use, stopped after the run."""
+    from tests.servers.hbase import HbaseServer
+
+    with HbaseServer() as server:
         yield server
 
 

@@ -51,6 +51,7 @@ NODE_TYPES: Mapping[str, str] = {
     "flow.window_aggregate": "jobs.nodes.flows.window_aggregate:WindowAggregate",
     "sink.delta": "jobs.nodes.sinks.delta:DeltaSink",
     "sink.file": "jobs.nodes.sinks.file:FileSink",
+    "sink.hbase": "jobs.nodes.sinks.hbase:HbaseSink",
     "sink.http_api": "jobs.nodes.sinks.http_api:HttpApiSink",
     "sink.webhook": "jobs.nodes.sinks.webhook:WebhookSink",
     "sink.jdbc": "jobs.nodes.sinks.jdbc:JdbcSink",
@@ -63,6 +64,7 @@ NODE_TYPES: Mapping[str, str] = {
 }
 
 CONNECTION_KINDS: Mapping[str, str] = {
+    "hbase": "jobs.nodes.connections.hbase:HbaseConnection",
     "http_api": "jobs.nodes.connections.http_api:HttpApiConnection",
     "kafka": "jobs.nodes.connections.kafka:KafkaConnection",
     "mqtt": "jobs.nodes.connections.mqtt:MqttConnection",

@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core'
-import { IconAntenna, IconApi, IconBucket, IconDatabase, IconMailbox, IconPlug, IconRocket, IconTopologyStar3, IconWebhook, type Icon } from '@tabler/icons-react'
+import { IconAntenna, IconApi, IconBucket, IconDatabase, IconMailbox, IconPlug, IconRocket, IconStack2, IconTopologyStar3, IconWebhook, type Icon } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Connection, ConnectionKind } from '../../api/types'
@@ -30,7 +30,7 @@ export function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly Con
   )
 }
 
-const ICONS: Record<string, Icon> = { antenna: IconAntenna, api: IconApi, bucket: IconBucket, database: IconDatabase, mailbox: IconMailbox, rocket: IconRocket, 'topology-star-3': IconTopologyStar3, webhook: IconWebhook }
+const ICONS: Record<string, Icon> = { antenna: IconAntenna, api: IconApi, bucket: IconBucket, database: IconDatabase, mailbox: IconMailbox, rocket: IconRocket, 'stack-2': IconStack2, 'topology-star-3': IconTopologyStar3, webhook: IconWebhook }
 
 export function KindIcon({ icon }: { icon: string }) {
   const Shape = ICONS[icon] ?? IconPlug
