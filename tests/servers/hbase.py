@@ -39,7 +39,11 @@ class HbaseServer:
         conf = self.folder / "conf"
         conf.mkdir()
         (conf / "hbase-site.xml").write_text(_site(self.folder, self._keeper))
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.kill()
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
