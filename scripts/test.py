@@ -56,14 +56,20 @@ def suite_in_processes() -> bool:
     return suite("-m", chosen if postgres_missing() else f"{chosen} and not postgres_alone")
 
 
+def sparks_jars_fetch() -> None:
+    jars_fetch(ROOT / ".venv" / "spark-jars")
+    archive_make(ROOT / ".venv" / "spark-jars")
+
+
 def jars() -> bool:
+    """All at once: they wait for the network."""
+    with ThreadPoolExecutor() as pool:
+        return all(list(pool.map(fetched, (sparks_jars_fetch, hbase_jars_fetch, kafka_jars_fetch, rocketmq_jars_fetch, s3_jars_fetch))))
+
+
+def fetched(fetch: Callable[[], object]) -> bool:
     try:
-        jars_fetch(ROOT / ".venv" / "spark-jars")
-        archive_make(ROOT / ".venv" / "spark-jars")
-        hbase_jars_fetch()
-        kafka_jars_fetch()
-        rocketmq_jars_fetch()
-        s3_jars_fetch()
+        fetch()
     except JarsUnavailable as error:
         print(error)
         return False
