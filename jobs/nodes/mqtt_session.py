@@ -22,6 +22,14 @@ from jobs.nodes.durable_text import text_place
 _RETAINED_WHEN_NEW = 1
 _END_SECONDS = 2.0
 _NOBODYS = "pipeline-web/nothing"
+#: What the library's object for properties always has; its own question whether it is empty looks for each property there could be.
+_NO_PROPERTY = frozenset(vars(Properties(PacketTypes.PUBLISH)))
+
+
+def properties_told(message: MQTTMessage) -> dict[str, Any]:
+    """The properties of MQTT 5 that a message has, by the library's names."""
+    properties = message.properties
+    return {} if properties is None or not vars(properties).keys() - _NO_PROPERTY else dict(properties.json())
 
 
 class _LateClient(Client):

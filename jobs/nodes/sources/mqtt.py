@@ -176,7 +176,9 @@ def _message(arrived: Any) -> Message:
 
 def _headers(arrived: Any) -> dict[str, str]:
     """The sender's user properties, then what else the message says of itself."""
-    told = {} if arrived.properties is None or arrived.properties.isEmpty() else arrived.properties.json()
+    from jobs.nodes.mqtt_session import properties_told
+
+    told = properties_told(arrived)
     headers = {str(name): str(value) for name, value in told.pop("UserProperty", [])}
     headers |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in told.items()}
     return headers | {"qos": str(arrived.qos)} | ({"retained": "true"} if arrived.retain else {})
