@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ _LOOK_SECONDS = 1.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
 #: A receiver that worked for so long starts again after the first pause.
 _HEALTHY_SECONDS = 60.0
+#: What a system refuses at the start is final. One that was away and comes back may at first not know what it knew.
+_SETTLING_SECONDS = 60.0
 _END_SECONDS = 10.0
 
 
@@ -81,12 +84,15 @@ class Receiving:
     def _receive(self, node_id: str) -> None:
         source, context = self._steps.source(node_id), self._steps.context(node_id, "stream")
         pause = _FIRST_PAUSE_SECONDS
+        refused_since: float | None = -math.inf
         while not self._stopping.is_set():
             begun = time.monotonic()
             try:
                 source.receive(context, self._stopping)
             except NodeError as error:
-                if error.permanent:
+                now = time.monotonic()
+                refused_since = (refused_since or now) if error.permanent and now - begun < _HEALTHY_SECONDS else None
+                if refused_since is not None and now - refused_since >= _SETTLING_SECONDS:
                     self.failure = AtNode(node_id, error)
                     return
                 context.log(f"{error.message}; it is tried again")

@@ -1,6 +1,7 @@
 """`source.rabbitmq` and `sink.rabbitmq` against a real broker: what is received, acknowledged and rejected, and what goes wrong."""
 
 import json
+import socket
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -15,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.rabbitmq import RabbitMQConnection
+from jobs.nodes.connections.rabbitmq_client import rabbitmq_channel
 from jobs.nodes.spool_source import spool_of
 from tests.nodes.conftest import Build, Built
 from tests.servers.certificate import self_signed
@@ -221,6 +223,51 @@ def test_a_target_that_is_not_there_is_told_before_anything_runs(spark: SparkSes
         built = sink(build, rabbitmq_server, **config)
         with pytest.raises(NodeError, match=f'writing to rabbitmq "main": {told}.*create it, or correct the name'):
             built.node.check(spark, schema, built.context)
+
+
+def test_a_queue_that_is_missing_for_a_moment_rejects_no_row(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str
+):
+    built = sink(build, rabbitmq_server, routing_key=queue)
+    done: list[Any] = []
+    frame = spark.range(0, 20_000, 1, 2)
+    thread = Thread(target=lambda: done.append(built.node.write(frame, Batch(0, "q"), built.context)))
+    thread.start()
+    wait_until(lambda: counted(rabbitmq_server, queue) > 1000, seconds=60, what="some messages")
+    with closing(rabbitmq_server.line()) as line:
+        channel = line.channel()
+        channel.queue_delete(queue)
+        channel.queue_declare(queue, durable=True)
+    thread.join(100)
+    (written,) = done
+    assert (written.rows, written.rejected) == (20_000, 0)
+
+
+def test_a_queue_that_is_gone_fails_the_batch(spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer):
+    built = sink(build, rabbitmq_server, routing_key="gone")
+    with pytest.raises(NodeError, match=r"routing key 'gone' reaches no queue .*; create the queue or its binding") as refused:
+        built.node.write(spark.range(100), Batch(0, "q"), built.context)
+    assert (refused.value.permanent, refused.value.field) == (True, "routing_key")
+
+
+def test_a_broker_that_breaks_off_the_sign_in_is_no_refusal(rabbitmq_server: RabbitMQServer):
+    """As one does that ends while it is asked."""
+
+    def greet_and_go() -> None:
+        line, _ = listener.accept()
+        with line, socket.create_connection(("127.0.0.1", rabbitmq_server.port)) as broker:
+            broker.sendall(line.recv(8))
+            line.sendall(broker.recv(4096))
+            line.recv(4096)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = Thread(target=greet_and_go)
+        thread.start()
+        settings = ConnectionSettings("main", "rabbitmq", {"host": "127.0.0.1", "port": listener.getsockname()[1]}, {"password": "x"})
+        with pytest.raises(NodeError, match="broke off the sign-in") as lost, rabbitmq_channel(settings, "asking"):
+            pass
+        thread.join(20)
+    assert not lost.value.permanent
 
 
 def test_a_broker_that_goes_away_while_rows_are_sent_is_waited_for(spark: SparkSession, build: Build):

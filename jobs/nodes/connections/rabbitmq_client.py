@@ -54,6 +54,8 @@ def rabbitmq_error(error: BaseException, act: str) -> NodeError:
     """What the broker or its client says, as `act` and a sentence."""
     from pika import exceptions
 
+    if isinstance(error, exceptions.ProbableAuthenticationError | exceptions.ProbableAccessDeniedError) and not _was_refused(error):
+        return NodeError(f"{act}: the broker broke off the sign-in; it may be starting or ending, it is tried again")
     if isinstance(error, exceptions.ProbableAuthenticationError):
         return _refused(f"{act}: the sign-in was refused; correct user or password of the connection")
     if isinstance(error, exceptions.ProbableAccessDeniedError):
@@ -63,6 +65,12 @@ def rabbitmq_error(error: BaseException, act: str) -> NodeError:
     if isinstance(error, ssl.SSLError):
         return _refused(f"{act}: the line cannot be encrypted ({error.reason or error}); check TLS, port and certificates")
     return NodeError(f"{act}: the broker does not answer ({_words(error)}); check that it runs and can be reached")
+
+
+def _was_refused(error: BaseException) -> bool:
+    """The client takes any line that breaks off during the sign-in for a refusal; a broker that starts or ends breaks it off, too."""
+    words = str(error)
+    return "ConnectionClosedByBroker" in words and "is down" not in words
 
 
 def _told(code: int, text: str, act: str) -> NodeError:

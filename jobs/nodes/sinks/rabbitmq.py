@@ -43,7 +43,10 @@ class RabbitMQSinkConfig(base.Config):
     id_columns: tuple[ColumnName, ...] = id_columns_field("property message_id")
     mandatory: bool = Field(
         True,
-        description="A message that reaches no queue is a rejected row; else the broker drops it without a word.",
+        description=(
+            "A message that reaches no queue is a rejected row where the key comes from a column, else the target is missing and the "
+            "batch fails. Without this the broker drops it without a word."
+        ),
         examples=[True],
         json_schema_extra=hints(advanced=True),
     )

@@ -23,6 +23,8 @@ _SILENT_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
 #: A broker that is away for longer fails the batch, which is tried again as a whole.
 _AWAY_SECONDS = 300.0
+#: One that comes back may at first not know what it knew: what it refuses after it has taken messages, it may yet take.
+_SETTLING_SECONDS = 60.0
 _CONTENT_TYPES = {"json": "application/json", "text": "text/plain", "binary": "application/octet-stream"}
 
 
@@ -52,7 +54,8 @@ class RabbitMQSender:
                 continue
             away_since = None if publishing.confirmed > confirmed else away_since
             away_since = away_since or time.monotonic()
-            if error.permanent or time.monotonic() - away_since > _AWAY_SECONDS:
+            patience = _AWAY_SECONDS if not error.permanent else _SETTLING_SECONDS if publishing.confirmed else 0.0
+            if time.monotonic() - away_since >= patience:
                 raise error
             time.sleep(_PAUSE_SECONDS)
 
@@ -122,6 +125,8 @@ class _Publishing:
         return found
 
     def _answered(self, frame: Any) -> None:
+        if self._closing:
+            return  # what is under way is sent again, also the message for which the line is given up
         method = frame.method
         tags = [tag for tag in self._under_way if tag <= method.delivery_tag] if method.multiple else [method.delivery_tag]
         if isinstance(method, Basic.Nack):
@@ -134,7 +139,14 @@ class _Publishing:
         self._fill()
 
     def _returned(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:
-        """It comes before the confirmation of the same message, which then counts it as sent."""
+        """It comes before the confirmation of the same message, which then counts it as sent.
+
+        A key that a row brought may be wrong; one that all rows share is the target, which is not there.
+        """
+        if not self._sender.config.routing_key_column:
+            words = f"routing key {method.routing_key!r} reaches no queue ({method.reply_text}); create the queue or its binding"
+            self._fail(NodeError(f"{self._sender.act}: {words}", permanent=True, kind="user", field="routing_key"))
+            return
         self._tally.sent -= 1
         self._tally.add([body.decode("utf-8", "replace")], f"it reaches no queue: routing key {method.routing_key!r}, {method.reply_text}")
 
