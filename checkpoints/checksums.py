@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 _BLOCK = 1 << 20
-#: (device, inode, size, modification time in ns) → SHA-256, hex.
-Digests = dict[tuple[int, int, int, int], str]
+#: (device, inode, size, modification time in ns)
+FileKey = tuple[int, int, int, int]
+#: What is known of files: SHA-256, hex.
+Digests = dict[FileKey, str]
 #: Called between blocks; may raise to end the work.
 Pulse = Callable[[], None]
 
@@ -30,7 +32,7 @@ def no_pulse() -> None:
     """Never ends the work."""
 
 
-def file_key(path: Path) -> tuple[int, int, int, int]:
+def file_key(path: Path) -> FileKey:
     found = path.stat()
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 

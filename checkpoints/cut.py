@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from checkpoints.checksums import ChecksumWrong, Digests, copy_with_digest, file_digest, file_key, hadoop_check
+from checkpoints.checksums import ChecksumWrong, Digests, FileKey, copy_with_digest, file_digest, file_key, hadoop_check
 from checkpoints.manifest import MANIFEST, ManifestDamaged, manifest_read, manifest_write
 from checkpoints.spark_folder import FolderDamaged, files_needed, query_id, source_offsets
 
@@ -101,7 +101,7 @@ def _gather(live: Path, batch_id: int, partial: Path, real_copy: bool, digests: 
         source, target = live / name, partial / name
         target.parent.mkdir(parents=True, exist_ok=True)
         key = file_key(source)
-        digest = _take(source, target, real_copy, digests.get(key), on_step)
+        digest = _take(source, target, real_copy, key, digests, on_step)
         if key not in digests:
             hadoop_check(target if not real_copy else source)
             digests[key] = digest
@@ -111,10 +111,11 @@ def _gather(live: Path, batch_id: int, partial: Path, real_copy: bool, digests: 
     return found
 
 
-def _take(source: Path, target: Path, real_copy: bool, known: str | None, on_step: Step) -> str:
+def _take(source: Path, target: Path, real_copy: bool, key: FileKey, digests: Digests, on_step: Step) -> str:
     """The file at its place in the cut; its SHA-256."""
     if not real_copy and _linked(source, target):
-        if known is not None:
+        known = digests.get(key)
+        if known is not None and file_key(target) == key:  # else another file took its name since
             return known
         with target.open("rb") as file:  # Spark closes its files without a sync
             os.fsync(file.fileno())

@@ -5,7 +5,6 @@ import json
 import os
 import random
 import shutil
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from checkpoints.manifest import MANIFEST, manifest_read
 from checkpoints.spark_folder import FolderDamaged, files_needed, last_committed, query_id
 from checkpoints.verification import cut_verify
 from tests.checkpoints.streams import Stream
+from tests.killing import killed_at
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -163,28 +163,6 @@ def test_a_full_disk_leaves_nothing_behind(folder: Path, tmp_path: Path, monkeyp
         query_cut(folder, 7, tmp_path / "cut", real_copy=True)
     assert not (tmp_path / "cut").exists()
     assert not list(tmp_path.glob(".cut*"))
-
-
-def killed_at(operation: int, act: Callable[[], Any]) -> int:
-    """Run `act` in a child that is ended hard at its n-th file operation; 0 when it came to its end first."""
-    child = os.fork()
-    if child == 0:
-        seen = 0
-
-        def hook(event: str, args: Any) -> None:
-            nonlocal seen
-            if event in ("open", "os.link", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.listdir", "os.scandir"):
-                seen += 1
-                if seen == operation:
-                    os._exit(9)
-
-        try:
-            sys.addaudithook(hook)
-            act()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def test_killed_at_any_file_operation_no_half_cut_looks_whole(rocksdb_folder: Path, tmp_path: Path) -> None:
