@@ -41,16 +41,6 @@ class ProgressListener(StreamingQueryListener):
         self._on_end(str(event.runId))
 
 
-def named_offsets(folder: Path, batch_id: int) -> dict[str, Any]:
-    """Source name → end offset of a planned batch, from Spark's offset log (version 2: "name:json" a line); {} if it is gone."""
-    try:
-        lines = (folder / "offsets" / str(batch_id)).read_text(encoding="utf-8").splitlines()[2:]
-    except OSError:
-        return {}
-    named = (line.partition(":") for line in lines if ":" in line)
-    return {name: plain_json(offset) for name, _, offset in named}
-
-
 def last_committed(folder: Path) -> int:
     """The newest batch that Spark committed in a query's folder, -1 if none."""
     commits = folder / "commits"

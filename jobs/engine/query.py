@@ -33,7 +33,10 @@ _INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling the
 
 
 class StreamQuery:
-    """Guarantee: after `request_stop` no further batch is written; a batch that was written is committed if the sinks let it end."""
+    """Guarantee: after `request_stop` no further batch is written; a batch that was written is committed if the sinks let it end.
+
+    Between two batches it may be stopped and started again (`request_pause`); to all others it is one query that goes on.
+    """
 
     def __init__(self, steps: Steps, plan: QueryPlan, spark: SparkSession, report: Report, on_change: Callable[[], None]) -> None:
         self.plan = plan
@@ -50,8 +53,12 @@ class StreamQuery:
         self._started = threading.Event()
         self._stopping = threading.Event()
         self._forced = threading.Event()
+        self._pausing = threading.Event()
+        #: Held by who stops the query, so that nobody starts it again meanwhile.
+        self._ending = threading.Lock()
+        self._run_ids: set[str] = set()
         self._writing: int | None = None
-        self._written = -1
+        self._begun = self._written = -1
 
     @property
     def key(self) -> str:
@@ -60,6 +67,10 @@ class StreamQuery:
     @property
     def run_id(self) -> str:
         return str(self._query.runId) if self._query else ""
+
+    def ran_as(self, run_id: str) -> bool:
+        """Whether Spark's run of this id is, or was, this query."""
+        return run_id in self._run_ids
 
     def build(self) -> DataFrame:
         """The streaming frame; its schema is what every batch will have."""
@@ -85,6 +96,9 @@ class StreamQuery:
     def start(self) -> None:
         """Go on behind the last committed batch of the live folder."""
         self._report(QueryStarted(self.key, self.plan.sinks, last_committed(self.folder)))
+        self._launch()
+
+    def _launch(self) -> None:
         writer = (
             self._frame.writeStream.foreachBatch(self._batch)
             .outputMode(self.plan.output_mode)
@@ -97,6 +111,8 @@ class StreamQuery:
         else:
             writer = writer.trigger(availableNow=True)
         self._query = writer.start()
+        self._run_ids.add(self.run_id)
+        self._pausing.clear()
         self._started.set()
 
     def close(self) -> None:
@@ -105,6 +121,9 @@ class StreamQuery:
 
     def is_active(self) -> bool:
         """Spark calls a query ended as soon as it was asked to, although a batch may still be writing."""
+        return self._pausing.is_set() or self._is_running()
+
+    def _is_running(self) -> bool:
         return self._query is not None and (bool(self._query.isActive) or self._writing is not None)
 
     def ended_by(self) -> BaseException | None:
@@ -120,7 +139,18 @@ class StreamQuery:
         """End behind the batch that is being written, if any. Returns at once."""
         if not self._stopping.is_set():
             self._stopping.set()
-            threading.Thread(target=self._stop_at_boundary, name=f"stop {self.key}", daemon=True).start()
+            threading.Thread(target=self._stop, name=f"stop {self.key}", daemon=True).start()
+
+    def request_pause(self, act: Callable[[int], None]) -> bool:
+        """Stop behind the batch that is being written, call `act` with its number, and start again. Returns at once.
+
+        `act` is not called where the batch behind may have been begun. What it raises ends the query. False: it is ending, or pauses.
+        """
+        if self._stopping.is_set() or self._pausing.is_set():
+            return False
+        self._pausing.set()
+        threading.Thread(target=self._pause, args=(act,), name=f"pause {self.key}", daemon=True).start()
+        return True
 
     def force_stop(self) -> None:
         """Cancel what runs in Spark and end. Returns at once; a sink that hangs outside Spark may go on hanging."""
@@ -128,15 +158,47 @@ class StreamQuery:
         self._forced.set()
         threading.Thread(target=self._cut, name=f"cut {self.key}", daemon=True).start()
 
-    def _stop_at_boundary(self) -> None:
-        while self._writing is not None and self.is_active():
+    def _stop(self) -> None:
+        with self._ending:
+            self._stop_at_boundary()
+
+    def _stop_at_boundary(self) -> bool:
+        while self._writing is not None and self._is_running():
             time.sleep(_POLL_SECONDS)
         deadline = time.monotonic() + _COMMIT_SECONDS
-        while self.is_active() and self._written > last_committed(self.folder) and time.monotonic() < deadline:
+        while self._is_running() and self._written > last_committed(self.folder) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
-        self._end()
+        return self._end()
+
+    def _pause(self, act: Callable[[int], None]) -> None:
+        with self._ending:
+            try:
+                if not self._stop_at_boundary():
+                    raise TimeoutError(f"query {self.key} does not stop behind its batch")
+                if not self._stopping.is_set() and (self.failure is None or isinstance(self.failure, StopRequested)):
+                    self._act_and_go_on(act)
+            except BaseException as error:
+                self.failure = error
+            finally:
+                self._pausing.clear()
+        self._on_change()
+
+    def _act_and_go_on(self, act: Callable[[int], None]) -> None:
+        if self._begun == self._written == last_committed(self.folder):
+            act(self._written)
+        self.failure = None
+        self._started.clear()
+        session_enter(self._spark, self._steps.plan)
+        self._launch()
 
     def _cut(self) -> None:
+        cut = self._query
+        self._cut_now()
+        with self._ending:
+            if self._query is not cut:  # it was started again at this very moment
+                self._cut_now()
+
+    def _cut_now(self) -> None:
         if self._query is not None:
             try:
                 self._spark.sparkContext.cancelJobGroup(self.run_id)
@@ -144,13 +206,17 @@ class StreamQuery:
                 logger.info("the work of query %s cannot be cancelled: %s", self.key, str(error).partition("\n")[0])
             self._end()
 
-    def _end(self) -> None:
+    def _end(self) -> bool:
+        """Whether Spark is done with it."""
         try:
             if self._query is not None:
                 self._query.stop()
         except Exception as error:  # it did not end within Spark's stop time-out: the runner sees that it is still active
             logger.warning("query %s does not stop: %s", self.key, error)
-        self._on_change()
+            return False
+        finally:
+            self._on_change()
+        return True
 
     def _go_on(self) -> None:
         """A batch cut by force goes to no further sink and is not committed."""
@@ -161,19 +227,24 @@ class StreamQuery:
         """What goes wrong stays here and Spark hears one line: a long text would overflow its search for an interruption in it."""
         self._started.wait(timeout=60)
         try:
-            if self._stopping.is_set():
+            self._writing = batch_id  # before it is asked whether to end, as who asks to end looks at it after: one sees the other
+            if self._is_to_end():
+                self._writing = None
                 self._await_end()
                 raise StopRequested
-            self._writing = batch_id
+            self._begun = batch_id
             sources_check(self._steps, last_execution(self._query) if self._query else None)
             self._write(frame, batch_id)
             self._go_on()
             self._written = batch_id
         except BaseException as error:
             self.failure = error
-            raise RuntimeError(_INTERRUPTED if self._stopping.is_set() else f"{type(error).__name__} in batch {batch_id}") from None
+            raise RuntimeError(_INTERRUPTED if self._is_to_end() else f"{type(error).__name__} in batch {batch_id}") from None
         finally:
             self._writing = None
+
+    def _is_to_end(self) -> bool:
+        return self._stopping.is_set() or self._pausing.is_set()
 
     def _await_end(self) -> None:
         """Until Spark knows that the query is to end: what is raised after that is no error to it."""

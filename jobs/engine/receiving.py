@@ -13,6 +13,8 @@ from typing import Any
 
 from jobs.engine.events import BatchCommitted, BufferStands, Report
 from jobs.engine.failure import AtNode
+from jobs.engine.query import StreamQuery
+from jobs.engine.skipping import Skipping
 from jobs.engine.steps import Steps
 from jobs.nodes.backpressure import Buffered
 from jobs.nodes.base import NodeError, Source
@@ -39,6 +41,7 @@ class Receiving:
         self._ends: dict[str, dict[str, Any]] = {}
         self._receivers = [self._thread(node_id) for node_id in steps.sources if _overrides(steps, node_id, "receive")]
         self._buffers = [node_id for node_id in steps.sources if _overrides(steps, node_id, "buffered")]
+        self._skipping = Skipping(steps, report, self._moved)
 
     @contextmanager
     def begun(self) -> Iterator[None]:
@@ -58,6 +61,11 @@ class Receiving:
             for thread in [*self._receivers, *([watching] if self._buffers else [])]:
                 thread.join(_END_SECONDS)
             self._look()
+            self._skipping.tell(at_once=True)
+
+    def follow(self, query: StreamQuery) -> None:
+        """Before it starts: messages of its sources may be left out between its batches."""
+        self._skipping.follow(query)
 
     def committed(self, event: BatchCommitted) -> None:
         """A query read its sources up to where the batch says."""
@@ -111,20 +119,34 @@ class Receiving:
 
     def _look(self) -> None:
         for node_id in self._buffers:
-            source, context = self._steps.source(node_id), self._steps.context(node_id, "stream")
             try:
-                found = source.buffered(context, [ends[node_id] for ends in list(self._ends.values()) if node_id in ends])
+                self._look_at(node_id)
             except Exception as error:
                 logger.info("how the buffer of %s stands cannot be told: %s", node_id, error)
-                continue
-            told = self._told.get(node_id)
-            if found is not None and told is not None and found.dropped > told.dropped:  # though there may be room this very moment
-                found = replace(found, status="DROPPING")
-            if found is not None and found != told:
-                self._told[node_id] = found
-                self._report(BufferStands(node_id, found.waiting, found.dropped, found.status))
-            if found is not None and found.status == "FAILED":
-                self.failure = self.failure or AtNode(node_id, _overrun(found))
+        self._skipping.tell()
+
+    def _look_at(self, node_id: str) -> None:
+        positions = {query: ends[node_id] for query, ends in list(self._ends.items()) if node_id in ends}
+        source, context = self._steps.source(node_id), self._steps.context(node_id, "stream")
+        found = source.buffered(context, list(positions.values()))
+        if found is None:
+            return
+        self._stands(node_id, replace(found, dropped=found.dropped + self._skipping.total(node_id)))
+        if found.status == "DROPPING" and not self._stopping.is_set():
+            self._skipping.consider(node_id, positions)
+
+    def _stands(self, node_id: str, found: Buffered) -> None:
+        told = self._told.get(node_id)
+        if told is not None and found.dropped > told.dropped:  # though there may be room this very moment
+            found = replace(found, status="DROPPING")
+        if found != told:
+            self._told[node_id] = found
+            self._report(BufferStands(node_id, found.waiting, found.dropped, found.status))
+        if found.status == "FAILED":
+            self.failure = self.failure or AtNode(node_id, _overrun(found))
+
+    def _moved(self, query: str, node_id: str, position: Any) -> None:
+        self._ends[query] = {**self._ends.get(query, {}), node_id: position}
 
 
 def _overrun(found: Buffered) -> NodeError:

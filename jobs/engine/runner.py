@@ -169,6 +169,7 @@ class Run:
             self._begin_sinks(session, plan.sinks, query_.empty_branches(frame))
             for node_id in sorted(plan.repeated):
                 self._report(Noticed(f'"{self._steps.by_id[node_id].name}" is read once per way to "{plan.frontier}"', node_id))
+            self._receiving.follow(query_)
             queries.append(query_)
         return list(queries)
 
@@ -255,7 +256,7 @@ class Run:
             self._changed.clear()
 
     def _committed(self, run_id: str, progress: dict[str, Any]) -> None:
-        query_ = next((one for one in self._queries if isinstance(one, StreamQuery) and one.run_id == run_id), None)
+        query_ = next((one for one in self._queries if isinstance(one, StreamQuery) and one.ran_as(run_id)), None)
         if query_ is None:
             return
         counts = query_.sinks.counts_of(int(progress["batchId"]))

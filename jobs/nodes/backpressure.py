@@ -64,3 +64,11 @@ class Buffered:
     status: BackpressureStatus
     field: str = "buffer_size"
     remedy: str = "which is all the buffer takes; enlarge it or choose another strategy"
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Messages that a source leaves out: where to go on, one position for each that was asked about, and how many they are."""
+
+    positions: tuple[Any, ...]
+    messages: int

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from jobs.dag.catalogue import Family, JobTypeName, Port
 from jobs.nodes.batches import Batch as Batch
 from jobs.nodes.batches import Written as Written
+from jobs.nodes.cautions import Caution as Caution
 from jobs.nodes.routed import Routed as Routed
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from jobs.nodes.backpressure import Buffered
+    from jobs.nodes.backpressure import Buffered, Skip
 
 #: A rejecting node adds this column: the reason as text, null for a good row. The engine splits and drops it.
 REJECTED = "__rejected"
@@ -223,16 +224,16 @@ class Source(NodeType[ConfigT]):
         """How its own buffer stands, or what waits behind `positions`, where its queries are; None if unknown. Asked every second."""
         return None
 
+    def skip(self, context: NodeContext[ConfigT], positions: Sequence[Any]) -> Skip | None:
+        """What to leave out behind `positions`, one for each time a query reads this source; None: nothing.
+
+        Asked of a source whose `buffered` said DROPPING: before its query is stopped, and again when it stands still behind a batch.
+        `dropped` of what `buffered` finds need not hold what was left out in this way.
+        """
+        return None
+
     def complete(self, context: NodeContext[ConfigT]) -> None:
         """Called once after a bounded run ended well."""
-
-
-@dataclass(frozen=True)
-class Caution:
-    """What is allowed and may still go wrong later: a warning on a field, in a sentence that names the remedy."""
-
-    field: str
-    message: str
 
 
 class Flow(NodeType[ConfigT]):

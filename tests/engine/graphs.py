@@ -29,6 +29,7 @@ REGISTRY = NodeRegistry(
         "sink.fail": "tests.engine.nodes:FailingSink",
         "flow.rejects": "tests.engine.nodes:RejectRows",
         "source.vanishing": "tests.engine.nodes:VanishingFiles",
+        "source.restless": "tests.engine.nodes:RestlessNumbers",
         "source.broken": "tests.engine.nodes:BrokenSource",
     }
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes import base
+from jobs.nodes.backpressure import Buffered, Skip
 from jobs.nodes.base import REJECTED, Batch, Flow, NodeContext, NodeError, Sink, Source, Written
 from jobs.nodes.sources.file import FileSource
+from jobs.nodes.sources.generator import GeneratorConfig, GeneratorSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -145,6 +147,20 @@ class BrokenSource(Source[NoConfig]):
 
     def read(self, spark: SparkSession, context: NodeContext[NoConfig]) -> DataFrame:
         raise NodeError("reading shop: the host shop.example does not answer; check the connection", kind="external")
+
+
+class RestlessNumbers(GeneratorSource):
+    """Always says that more waits than may, and then leaves nothing out: its query is stopped and started again and again."""
+
+    type = "source.restless"
+    asked: ClassVar[Counter[str]] = Counter()
+
+    def buffered(self, context: NodeContext[GeneratorConfig], positions: Sequence[Any] = ()) -> Buffered:
+        return Buffered(1, 0, "DROPPING")
+
+    def skip(self, context: NodeContext[GeneratorConfig], positions: Sequence[Any]) -> Skip:
+        self.asked[context.generation] += 1
+        return Skip(tuple(positions), 0)
 
 
 class VanishingFiles(FileSource):

@@ -1,6 +1,5 @@
 """What waits in Kafka behind a stream is told while it reads, and ends the job where more may not wait."""
 
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -8,10 +7,12 @@ from confluent_kafka import Producer
 
 from jobs.engine.events import BatchCommitted, BufferStands
 from jobs.engine.failure import ExecutionFailure
-from jobs.engine.plan import Plan
+from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.sources import kafka_backlog
-from tests.engine.graphs import Bench, document
+from jobs.nodes.sources.kafka_backlog import KafkaBacklog
+from tests.engine.graphs import Bench
+from tests.engine.kafka_numbers import reading
 from tests.engine.nodes import SlowSink
 from tests.servers.kafka import KafkaServer
 
@@ -32,15 +33,8 @@ def topic(kafka_server: KafkaServer, monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
-def reading(bench: Bench, server: KafkaServer, topic: str, **config: object) -> Plan:
-    columns = [{"name": "id", "type": "long"}]
-    source = {"connection": "main", "topic": topic, "columns": columns, "max_records_per_trigger": A_BATCH, **config}
-    drawn = document({"numbers": ("source.kafka", source), "out": ("sink.slow", {})}, "numbers>out", type="STREAMING")
-    return replace(bench.plan(drawn), connections={"main": ConnectionSettings("main", "kafka", {"servers": server.bootstrap})})
-
-
 def test_what_waits_is_told_until_nothing_does(bench: Bench, kafka_server: KafkaServer, topic: str) -> None:
-    plan = reading(bench, kafka_server, topic)
+    plan = reading(bench, kafka_server, topic, max_records_per_trigger=A_BATCH)
     run, heard = bench.run(plan)
     heard.wait_for(BatchCommitted, MESSAGES // A_BATCH)
     with heard.changed:
@@ -55,8 +49,25 @@ def test_what_waits_is_told_until_nothing_does(bench: Bench, kafka_server: Kafka
 
 
 def test_more_than_may_wait_ends_the_job_with_the_number(bench: Bench, kafka_server: KafkaServer, topic: str) -> None:
-    run, heard = bench.run(reading(bench, kafka_server, topic, max_backlog=100))
+    run, heard = bench.run(reading(bench, kafka_server, topic, backpressure="ERROR", max_backlog=100, max_records_per_trigger=A_BATCH))
     with pytest.raises(ExecutionFailure, match=r"come faster than they are read: \d+ wait, more than the 100 that may") as failed:
         run.wait(60)
     assert (failed.value.permanent, failed.value.node_id) == (True, "numbers")
     assert heard.of(BufferStands)[-1].status == "FAILED"
+
+
+def test_the_newest_are_kept_of_each_partition_by_what_waits_there(kafka_server: KafkaServer, topic: str) -> None:
+    connection = ConnectionSettings("main", "kafka", {"servers": kafka_server.bootstrap})
+    backlog = KafkaBacklog(connection, Backpressure("LATEST", 101))
+    skip = backlog.skip([{topic: {"0": 0, "1": 500}}])
+    assert skip is not None
+    assert (skip.positions, skip.messages) == (({topic: {"0": 674, "1": 725}},), 899)
+    assert backlog.skip(skip.positions) is None, "no more waits than may"
+
+
+def test_a_source_that_is_read_twice_goes_on_from_one_place(kafka_server: KafkaServer, topic: str) -> None:
+    connection = ConnectionSettings("main", "kafka", {"servers": kafka_server.bootstrap})
+    slow, fast = {topic: {"0": 0, "1": 0}}, {topic: {"0": 720, "1": 10}}
+    skip = KafkaBacklog(connection, Backpressure("LATEST", 100)).skip([slow, fast])
+    assert skip is not None
+    assert (skip.positions, skip.messages) == (({topic: {"0": 700, "1": 700}}, {topic: {"0": 720, "1": 700}}), 1400)

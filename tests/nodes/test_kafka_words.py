@@ -1,5 +1,7 @@
 """What Kafka's client says, in words for people; a Kafka connection takes a short list of client options only."""
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -78,9 +80,11 @@ def test_options_and_a_password_with_quotes_reach_the_client_whole():
         ({"topic": "a", "format": "avro"}, "", "Avro messages need either the schema"),
         ({"topic": "a", "format": "avro", "avro_schema": '"int"'}, "/avro_schema", "the Avro schema must be a record"),
         ({"topic": "a", "format": "csv"}, "", "list the columns in their order"),
+        ({"topic": "a", "backpressure": "LATEST"}, "", "LATEST needs a max backlog"),
+        ({"topic": "a", "backpressure": "DROP", "max_backlog": 5}, "/backpressure", "BUFFER"),
     ],
 )
-def test_a_field_that_is_not_written_well_is_named(config: dict[str, str], pointer: str, words: str):
+def test_a_field_that_is_not_written_well_is_named(config: dict[str, Any], pointer: str, words: str):
     (problem,) = config_problems(KafkaSourceConfig, {"connection": "main", **config})
     assert problem.pointer == pointer
     assert words in problem.message
@@ -88,3 +92,22 @@ def test_a_field_that_is_not_written_well_is_named(config: dict[str, str], point
 
 def test_a_topic_given_by_a_parameter_is_not_judged():
     assert config_problems(KafkaSourceConfig, {"connection": "main", "topic": "${topic}"}) == []
+
+
+@pytest.mark.parametrize(
+    ("config", "strategy"),
+    [
+        ({}, "BUFFER"),
+        ({"max_backlog": 0}, "BUFFER"),
+        ({"max_backlog": 100}, "ERROR"),
+        ({"max_backlog": 100, "backpressure": "LATEST"}, "LATEST"),
+        ({"max_backlog": 100, "backpressure": "BUFFER"}, "BUFFER"),
+    ],
+)
+def test_a_bound_alone_means_what_it_meant_before_there_was_a_choice(config: dict[str, Any], strategy: str):
+    assert KafkaSourceConfig.model_validate({"connection": "main", "topic": "a", **config}).backpressure == strategy
+
+
+def test_a_bound_given_by_a_parameter_is_not_judged():
+    config = {"connection": "main", "topic": "a", "backpressure": "LATEST", "max_backlog": "${most}"}
+    assert config_problems(KafkaSourceConfig, config) == []

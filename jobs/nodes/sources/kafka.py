@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.avro import AvroSchemas
-from jobs.nodes.backpressure import Buffered
+from jobs.nodes.backpressure import Backpressure, Buffered, Skip
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
@@ -43,7 +43,7 @@ class KafkaSource(Source[KafkaSourceConfig]):
     """Reads messages from Kafka topics, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start, by a time or by offsets. Exactly once: each
-    message is read once in a generation.
+    message is read once in a generation, but for those that LATEST skips.
     """
 
     type = "source.kafka"
@@ -91,11 +91,16 @@ class KafkaSource(Source[KafkaSourceConfig]):
             raise NodeError(message, permanent=error.permanent, kind=error.kind, field=error.field) from error
 
     def buffered(self, context: NodeContext[KafkaSourceConfig], positions: Sequence[Any] = ()) -> Buffered | None:
-        if context.bounded:
-            return None
+        return None if context.bounded else self._waiting(context).look(positions)
+
+    def skip(self, context: NodeContext[KafkaSourceConfig], positions: Sequence[Any]) -> Skip | None:
+        return self._waiting(context).skip(positions)
+
+    def _waiting(self, context: NodeContext[KafkaSourceConfig]) -> KafkaBacklog:
         if self._backlog is None:
-            self._backlog = KafkaBacklog(context.connection(context.config.connection), context.config.max_backlog)
-        return self._backlog.look(positions)
+            config = context.config
+            self._backlog = KafkaBacklog(context.connection(config.connection), Backpressure(config.backpressure, config.max_backlog))
+        return self._backlog
 
     def checkpointed(self, position: Any, context: NodeContext[KafkaSourceConfig]) -> None:
         """Moves the consumer group to the checkpoint's offsets."""

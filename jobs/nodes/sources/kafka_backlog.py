@@ -1,11 +1,11 @@
-"""How many messages wait in Kafka behind what was read."""
+"""How many messages wait in Kafka behind what was read, and which of them to skip where too many do."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 
-from jobs.nodes.backpressure import BackpressureStatus, Buffered
+from jobs.nodes.backpressure import Backpressure, BackpressureStatus, Buffered, Skip
 from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 
@@ -14,40 +14,75 @@ LOOK_SECONDS = 5.0
 
 #: Topic → partition → next offset, as Spark keeps it.
 Position = Mapping[str, Mapping[str, int]]
+Place = tuple[str, int]
 
 
 class KafkaBacklog:
-    """What was found is told again until it is time to look anew."""
+    """What `look` found is told again until it is time to look anew. `pressure` is about what waits over all partitions."""
 
-    def __init__(self, connection: ConnectionSettings, most: int) -> None:
+    def __init__(self, connection: ConnectionSettings, pressure: Backpressure) -> None:
         self._admin = KafkaAdmin(connection)
-        self._most = most
+        self._pressure = pressure
         self._looked_at: float | None = None
         self._found: Buffered | None = None
 
     def look(self, positions: Sequence[Position]) -> Buffered | None:
         """Behind the slowest of `positions`; NodeError when no broker answers, and then silence until the next look."""
-        if not positions:
-            return None
+        if not positions:  # what is skipped is counted from here on
+            return Buffered(0, 0, "OK") if self._pressure.strategy == "LATEST" else None
         now = time.monotonic()
         if self._looked_at is None or now - self._looked_at >= LOOK_SECONDS:
             self._looked_at, self._found = now, None
-            self._found = self._stands(_slowest(positions))
+            self._found = self._stands(positions)
         return self._found
 
-    def _stands(self, read: Mapping[tuple[str, int], int]) -> Buffered:
-        ends = self._admin.ends(read)
-        waiting = sum(max(0, end - read[place]) for place, end in ends.items())
-        status: BackpressureStatus = "FAILED" if self._most and waiting > self._most else "OK"
-        remedy = f"more than the {self._most:,} that may; make the job faster, or allow more"
+    def skip(self, positions: Sequence[Position]) -> Skip | None:
+        """Under LATEST, where more wait behind the slowest of `positions` than may: on to the newest that may. NodeError as `look`."""
+        if self._pressure.strategy != "LATEST":
+            return None
+        read = _slowest(positions)
+        waiting = self._waiting(read)
+        most = self._pressure.buffer_size
+        if sum(waiting.values()) <= most:
+            return None
+        kept = _spread(most, waiting)
+        ahead = {place: read[place] + waiting[place] - kept[place] for place in waiting}
+        return Skip(tuple(_moved(position, ahead) for position in positions), sum(waiting.values()) - most)
+
+    def _stands(self, positions: Sequence[Position]) -> Buffered:
+        waiting, most = sum(self._waiting(_slowest(positions)).values()), self._pressure.buffer_size
+        over: Mapping[str, BackpressureStatus] = {"LATEST": "DROPPING", "ERROR": "FAILED"}
+        status = over.get(self._pressure.strategy, "OK") if waiting > most else "OK"
+        remedy = f"more than the {most:,} that may; make the job faster, or allow more"
         return Buffered(waiting, 0, status, field="max_backlog", remedy=remedy)
 
+    def _waiting(self, read: Mapping[Place, int]) -> dict[Place, int]:
+        return {place: max(0, end - read[place]) for place, end in self._admin.ends(read).items()}
 
-def _slowest(positions: Sequence[Position]) -> dict[tuple[str, int], int]:
-    slowest: dict[tuple[str, int], int] = {}
+
+def _slowest(positions: Sequence[Position]) -> dict[Place, int]:
+    slowest: dict[Place, int] = {}
     for position in positions:
         for topic, partitions in position.items():
             for number, offset in partitions.items():
                 place = (topic, int(number))
                 slowest[place] = min(slowest.get(place, offset), offset)
     return slowest
+
+
+def _spread(most: int, waiting: Mapping[Place, int]) -> dict[Place, int]:
+    """`most` in whole numbers over the places, as what waits at each: it is less than waits at all of them."""
+    total = sum(waiting.values())
+    spread = {place: number * most // total for place, number in waiting.items()}
+    by_rest = sorted(waiting, key=lambda place: (-(waiting[place] * most % total), place))
+    for place in by_rest[: most - sum(spread.values())]:
+        spread[place] += 1
+    return spread
+
+
+def _moved(position: Position, ahead: Mapping[Place, int]) -> Position:
+    """`position`, nowhere behind `ahead`."""
+    return {
+        topic: {number: max(offset, ahead.get((topic, int(number)), offset)) for number, offset in partitions.items()}
+        for topic, partitions in position.items()
+    }

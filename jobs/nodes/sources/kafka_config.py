@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -112,15 +112,26 @@ class KafkaSourceConfig(base.Config):
         examples=[100_000],
         json_schema_extra=hints(advanced=True),
     )
+    backpressure: Literal["BUFFER", "LATEST", "ERROR"] = Field(
+        "BUFFER",
+        description=(
+            "When a stream reads too slowly: BUFFER leaves any number of messages waiting in Kafka, LATEST skips the oldest that wait, "
+            "ERROR ends the job as failed."
+        ),
+        examples=["BUFFER", "LATEST"],
+        json_schema_extra=hints(advanced=True),
+    )
     max_backlog: int = Field(
         0,
         ge=0,
         description=(
-            "When more messages than this wait behind what a stream has read, the job ends as failed; 0 lets any number wait. "
-            "Looked at every few seconds once a first batch is read."
+            "Most messages that may wait behind what a stream has read, over all partitions; with more, LATEST skips down to this number. "
+            "Looked at every few seconds once a first batch is read. LATEST skips between two batches, at most every ten seconds; "
+            "sinks that read in queries of their own skip each for itself. What is skipped counts as dropped, by offsets: "
+            "in a compacted or transactional topic there are fewer messages than offsets."
         ),
-        examples=[0, 1_000_000],
-        json_schema_extra=hints(advanced=True),
+        examples=[1_000_000],
+        json_schema_extra=hints(advanced=True, when="backpressure=LATEST|ERROR"),
     )
     metadata: bool = Field(
         False,
@@ -142,6 +153,14 @@ class KafkaSourceConfig(base.Config):
         examples=["fail"],
         json_schema_extra=hints(advanced=True),
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bound_alone_is_an_error(cls, given: Any) -> Any:
+        """Jobs made before there was a choice say only how many may wait."""
+        if isinstance(given, dict) and given.get("max_backlog") and "backpressure" not in given:
+            return {**given, "backpressure": "ERROR"}
+        return given
 
     @field_validator("topic")
     @classmethod
@@ -182,6 +201,8 @@ class KafkaSourceConfig(base.Config):
             kind = getattr(self, side)
             if kind in ("time", "offsets") and not getattr(self, f"{side}_{kind}").strip():
                 raise ValueError(f"the {side} is chosen by {kind}: give the {side} {kind}")
+        if self.backpressure != "BUFFER" and not self.max_backlog:
+            raise ValueError(f"{self.backpressure} needs a max backlog: the number of messages that may wait")
         payload_complete(self)
         if self.format == "avro" and bool(self.avro_schema.strip()) == bool(self.registry_connection):
             raise ValueError("Avro messages need either the schema they were written with or a registry")

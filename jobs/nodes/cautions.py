@@ -1,0 +1,11 @@
+"""What a node warns of while a job is drawn."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Caution:
+    """What is allowed and may still go wrong later: a warning on a field, in a sentence that names the remedy."""
+
+    field: str
+    message: str

@@ -1,0 +1,73 @@
+"""Streams that read numbered messages from a Kafka topic into a slow sink."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+
+from jobs.engine.plan import Plan
+from jobs.nodes.base import ConnectionSettings
+from tests.engine.graphs import Bench, document
+from tests.servers.kafka import KafkaServer
+
+#: Of so many messages one is no JSON.
+BAD_EVERY = 50
+PARTITIONS = 2
+_A_TICK, _OF_A_TICK = 0.02, 50
+
+
+def connected(plan: Plan, server: KafkaServer) -> Plan:
+    return replace(plan, connections={"main": ConnectionSettings("main", "kafka", {"servers": server.bootstrap})})
+
+
+def source(topic: str, **config: object) -> tuple[str, dict[str, Any]]:
+    return "source.kafka", {"connection": "main", "topic": topic, "columns": [{"name": "id", "type": "long"}], **config}
+
+
+def reading(bench: Bench, server: KafkaServer, topic: str, **config: object) -> Plan:
+    drawn = document({"numbers": source(topic, **config), "out": ("sink.slow", {})}, "numbers>out", type="STREAMING")
+    return connected(bench.plan(drawn), server)
+
+
+def waiting(server: KafkaServer, position: dict[str, dict[str, int]]) -> int:
+    """Messages behind `position`."""
+    places = {TopicPartition(topic, int(number)): offset for topic, numbers in position.items() for number, offset in numbers.items()}
+    asked = server.admin.list_offsets({place: OffsetSpec.latest() for place in places})
+    return sum(asked[place].result(30).offset - offset for place, offset in places.items())
+
+
+class Feed:
+    """Sends messages {"id": 0}, {"id": 1} … in turn to the partitions, five times as fast as the slow sink takes them."""
+
+    def __init__(self, server: KafkaServer, topic: str) -> None:
+        self.produced = 0
+        self.topic = topic
+        self._producer = Producer({"bootstrap.servers": server.bootstrap, "enable.idempotence": True})
+        self._stopping = threading.Event()
+
+    @contextmanager
+    def producing(self) -> Iterator[None]:
+        """While inside; then the broker has all that was `produced`."""
+        thread = threading.Thread(target=self._produce)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stopping.set()
+            thread.join()
+
+    def send(self, count: int) -> None:
+        for number in range(self.produced, self.produced + count):
+            value = "no json" if number % BAD_EVERY == 0 else json.dumps({"id": number})
+            self._producer.produce(self.topic, value, partition=number % PARTITIONS)
+        assert self._producer.flush(30) == 0
+        self.produced += count
+
+    def _produce(self) -> None:
+        while not self._stopping.wait(_A_TICK):
+            self.send(_OF_A_TICK)
