@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from threading import Event
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -19,7 +19,7 @@ from jobs.nodes.spool import Message, Spooled
 from jobs.nodes.spool_source import SAMPLED, SpoolConfig, SpoolSource, spool_of
 
 if TYPE_CHECKING:
-    from jobs.nodes.mqtt_session import MqttSession
+    from jobs.nodes.mqtt_session import Arrived, MqttSession
 
 #: Messages that are heard at most before the next look at what is kept.
 _HEARD_TOGETHER = 500
@@ -170,15 +170,13 @@ def _looked(context: NodeContext[MqttConfig]) -> list[Spooled]:
     return [Spooled(number, time.time(), one.key, one.headers, one.value) for number, one in enumerate(messages, 1)]
 
 
-def _message(arrived: Any) -> Message:
-    return Message(bytes(arrived.payload), key=arrived.topic, headers=_headers(arrived))
+def _message(arrived: Arrived) -> Message:
+    return Message(arrived.payload, key=arrived.topic, headers=_headers(arrived))
 
 
-def _headers(arrived: Any) -> dict[str, str]:
+def _headers(arrived: Arrived) -> dict[str, str]:
     """The sender's user properties, then what else the message says of itself."""
-    from jobs.nodes.mqtt_session import properties_told
-
-    told = properties_told(arrived)
+    told = dict(arrived.told)
     headers = {str(name): str(value) for name, value in told.pop("UserProperty", [])}
     headers |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in told.items()}
     return headers | {"qos": str(arrived.qos)} | ({"retained": "true"} if arrived.retain else {})
