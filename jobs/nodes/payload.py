@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from jobs.nodes.avro import AvroSchemas, avro_schema
+from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.form import hints
@@ -24,6 +24,16 @@ MessageColumns = Mapping[str, tuple[str, str]]
 PayloadFormat = Literal["json", "csv", "avro", "text", "binary"]
 _RECORD = "__record"
 _SHOWN_CHARACTERS = 2000
+
+
+def _avro_checked(text: str) -> str:
+    if text.strip():
+        avro_check(text)
+    return text
+
+
+#: An Avro schema written into a form; empty passes.
+AvroText = Annotated[str, AfterValidator(_avro_checked)]
 
 
 class Payload(Protocol):
@@ -78,10 +88,28 @@ def payload_avro_field() -> Any:
     )
 
 
+def payload_avro_needed_field() -> Any:
+    """For sources that ask no registry."""
+    return Field(
+        "",
+        max_length=100_000,
+        description="The Avro schema that the messages were written with, as JSON.",
+        examples=['{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'],
+        json_schema_extra=hints("textarea", when="format=avro"),
+    )
+
+
 def payload_complete(payload: Payload) -> None:
     """ValueError where the form lacks what its format needs."""
     if payload.format == "csv" and not payload.columns:
         raise ValueError("CSV messages have no names: list the columns in their order")
+
+
+def payload_complete_alone(payload: Payload) -> None:
+    """Like `payload_complete`, for sources that ask no registry."""
+    payload_complete(payload)
+    if payload.format == "avro" and not payload.avro_schema.strip():
+        raise ValueError("Avro messages need the schema they were written with")
 
 
 def payload_schema(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Literal
 
 from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
@@ -50,12 +49,6 @@ def written_offsets(text: str) -> tuple[tuple[str, int], ...]:
         return tuple((str(Queue.of_text(name)), int(offset)) for name, offset in given.items())
     except (ValueError, TypeError, AttributeError):
         raise ValueError('offsets are written as {"broker-a/0": 1200, "broker-a/1": -2}') from None
-
-
-def milliseconds_of(text: str) -> int:
-    """Of a date or time, in UTC unless it says otherwise."""
-    given = datetime.fromisoformat(text)
-    return round((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def begin(client: RocketMq, topic: str, start: Start) -> dict[Queue, int]:

@@ -18,10 +18,8 @@ from jobs.nodes.payload import (
     payload_delimiter_field,
     payload_format_field,
 )
-from jobs.nodes.sources.kafka_places import ReadPlaces, is_time, partitions_chosen, topics_check, written_offsets
-
-_TIME = r"^(\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?)?$"
-_TIME_WORDS = "a date such as 2026-01-31, or a time such as 2026-01-31T06:00:00Z"
+from jobs.nodes.sources.kafka_places import ReadPlaces, partitions_chosen, topics_check, written_offsets
+from jobs.nodes.start_time import TIME, TIME_WORDS, time_checked
 
 
 class KafkaSourceConfig(base.Config):
@@ -72,10 +70,10 @@ class KafkaSourceConfig(base.Config):
     )
     start_time: str = Field(
         "",
-        pattern=_TIME,
+        pattern=TIME,
         description="Messages from this time on, in UTC unless an offset stands behind it.",
         examples=["2026-01-31T06:00:00Z"],
-        json_schema_extra=hints(when="start=time", allowed=_TIME_WORDS),
+        json_schema_extra=hints(when="start=time", allowed=TIME_WORDS),
     )
     start_offsets: str = Field(
         "",
@@ -92,10 +90,10 @@ class KafkaSourceConfig(base.Config):
     )
     end_time: str = Field(
         "",
-        pattern=_TIME,
+        pattern=TIME,
         description="Messages before this time, in UTC unless an offset stands behind it.",
         examples=["2026-02-28T06:00:00Z"],
-        json_schema_extra=hints(advanced=True, when="end=time", allowed=_TIME_WORDS),
+        json_schema_extra=hints(advanced=True, when="end=time", allowed=TIME_WORDS),
     )
     end_offsets: str = Field(
         "",
@@ -191,9 +189,7 @@ class KafkaSourceConfig(base.Config):
     @field_validator("start_time", "end_time")
     @classmethod
     def _time_is_a_time(cls, text: str) -> str:
-        if text and not is_time(text):
-            raise ValueError(f"there is no such time: {text}")
-        return text
+        return time_checked(text)
 
     @model_validator(mode="after")
     def _is_complete(self) -> KafkaSourceConfig:

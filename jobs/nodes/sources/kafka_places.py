@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from jobs.nodes.start_time import milliseconds_of
 
 if TYPE_CHECKING:
     from jobs.nodes.base import NodeContext
@@ -93,14 +94,6 @@ def written_offsets(text: str) -> dict[str, dict[str, int]]:
         raise ValueError('offsets are written as {"topic": {"0": 1200, "1": -2}}') from None
 
 
-def is_time(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
 def places_options(context: NodeContext[KafkaSourceConfig]) -> dict[str, str]:
     """Options of Spark's Kafka reader for what is read and from where to where."""
     config = context.config
@@ -119,7 +112,7 @@ def places_options(context: NodeContext[KafkaSourceConfig]) -> dict[str, str]:
 
 def _start(config: KafkaSourceConfig, is_batch: bool) -> dict[str, str]:
     if config.start == "time":  # a partition without a later message begins behind its newest
-        return {"startingTimestamp": str(_milliseconds(config.start_time)), "startingOffsetsByTimestampStrategy": "latest"}
+        return {"startingTimestamp": str(milliseconds_of(config.start_time)), "startingOffsetsByTimestampStrategy": "latest"}
     if config.start == "offsets":
         return {"startingOffsets": json.dumps(written_offsets(config.start_offsets))}
     # A plain read ends at the newest message and so cannot begin there.
@@ -128,12 +121,7 @@ def _start(config: KafkaSourceConfig, is_batch: bool) -> dict[str, str]:
 
 def _end(config: KafkaSourceConfig) -> dict[str, str]:
     if config.end == "time":
-        return {"endingTimestamp": str(_milliseconds(config.end_time))}
+        return {"endingTimestamp": str(milliseconds_of(config.end_time))}
     if config.end == "offsets":
         return {"endingOffsets": json.dumps(written_offsets(config.end_offsets))}
     return {}
-
-
-def _milliseconds(text: str) -> int:
-    given = datetime.fromisoformat(text)
-    return round((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)

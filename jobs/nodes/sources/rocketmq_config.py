@@ -7,19 +7,20 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.avro import avro_check
 from jobs.nodes.columns import ColumnField
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.payload import (
+    AvroText,
     PayloadFormat,
+    payload_avro_needed_field,
     payload_columns_field,
-    payload_complete,
+    payload_complete_alone,
     payload_delimiter_field,
     payload_format_field,
 )
-from jobs.nodes.rocketmq.positions import Start, milliseconds_of, written_offsets
+from jobs.nodes.rocketmq.positions import Start, written_offsets
+from jobs.nodes.start_time import TIME, TIME_WORDS, milliseconds_of, time_checked
 
-_TIME = r"^(\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?)?$"
 TOPIC_NAME = r"^[%|a-zA-Z0-9_-]+$"
 TOPIC_WORDS = "a topic's name: letters, digits, hyphens, underscores, % and |"
 #: A group that every broker has; with access control one names a group that one may read in.
@@ -45,13 +46,7 @@ class RocketmqSourceConfig(base.Config):
     format: PayloadFormat = payload_format_field()
     columns: tuple[ColumnField, ...] = payload_columns_field()
     delimiter: str = payload_delimiter_field()
-    avro_schema: str = Field(
-        "",
-        max_length=100_000,
-        description="The Avro schema that the messages were written with, as JSON.",
-        examples=['{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'],
-        json_schema_extra=hints("textarea", when="format=avro"),
-    )
+    avro_schema: AvroText = payload_avro_needed_field()
     start: Literal["earliest", "latest", "time", "offsets"] = Field(
         "earliest",
         description="Where a start from the beginning begins: at the oldest message, behind the newest, at a time, or at given offsets.",
@@ -59,10 +54,10 @@ class RocketmqSourceConfig(base.Config):
     )
     start_time: str = Field(
         "",
-        pattern=_TIME,
+        pattern=TIME,
         description="Messages that were stored from this time on, in UTC unless an offset stands behind it.",
         examples=["2026-01-31T06:00:00Z"],
-        json_schema_extra=hints(when="start=time", allowed="a date such as 2026-01-31, or a time such as 2026-01-31T06:00:00Z"),
+        json_schema_extra=hints(when="start=time", allowed=TIME_WORDS),
     )
     start_offsets: str = Field(
         "",
@@ -103,13 +98,6 @@ class RocketmqSourceConfig(base.Config):
         json_schema_extra=hints(advanced=True),
     )
 
-    @field_validator("avro_schema")
-    @classmethod
-    def _schema_is_avro(cls, text: str) -> str:
-        if text.strip():
-            avro_check(text)
-        return text
-
     @field_validator("start_offsets")
     @classmethod
     def _offsets_are_offsets(cls, text: str) -> str:
@@ -120,11 +108,7 @@ class RocketmqSourceConfig(base.Config):
     @field_validator("start_time")
     @classmethod
     def _time_is_a_time(cls, text: str) -> str:
-        try:
-            milliseconds_of(text or "2026-01-01")
-        except ValueError:
-            raise ValueError(f"there is no such time: {text}") from None
-        return text
+        return time_checked(text)
 
     @field_validator("tags")
     @classmethod
@@ -138,9 +122,7 @@ class RocketmqSourceConfig(base.Config):
     def _is_complete(self) -> RocketmqSourceConfig:
         if self.start in ("time", "offsets") and not getattr(self, f"start_{self.start}").strip():
             raise ValueError(f"the start is chosen by {self.start}: give the start {self.start}")
-        payload_complete(self)
-        if self.format == "avro" and not self.avro_schema.strip():
-            raise ValueError("Avro messages need the schema they were written with")
+        payload_complete_alone(self)
         return self
 
     @property
