@@ -26,6 +26,7 @@ NODE_TYPES: Mapping[str, str] = {
     "source.rocketmq": "jobs.nodes.sources.rocketmq:RocketmqSource",
     "source.mqtt": "jobs.nodes.sources.mqtt:MqttSource",
     "source.rabbitmq": "jobs.nodes.sources.rabbitmq:RabbitMQSource",
+    "source.rabbitmq_stream": "jobs.nodes.sources.rabbitmq_stream:RabbitMQStreamSource",
     "source.webhook": "jobs.nodes.sources.webhook:WebhookSource",
     "flow.aggregate": "jobs.nodes.flows.aggregate:AggregateFlow",
     "flow.deduplicate": "jobs.nodes.flows.deduplicate:Deduplicate",

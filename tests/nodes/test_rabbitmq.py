@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.rabbitmq import RabbitMQConnection
-from jobs.nodes.connections.rabbitmq_client import rabbitmq_channel
+from jobs.nodes.connections.rabbitmq_client import RabbitMQAway, rabbitmq_channel, rabbitmq_error
 from jobs.nodes.spool_source import spool_of
 from tests.nodes.conftest import Build, Built
 from tests.servers.certificate import self_signed
@@ -155,6 +155,16 @@ def test_what_is_refused_is_said_in_a_sentence(build: Build, rabbitmq_server: Ra
     with pytest.raises(NodeError, match="the broker does not answer") as refused:
         away.node.receive(context, Event())
     assert (refused.value.permanent, away.node.waits_for(context), away.node.waits_for(away.context)) == (False, "rabbitmq main", "")
+
+
+def test_a_queue_whose_node_is_not_up_yet_is_waited_for_and_one_that_is_not_there_is_not():
+    def told(words: str) -> NodeError:
+        return rabbitmq_error(pika.exceptions.ChannelClosedByBroker(404, f"NOT_FOUND - {words}"), "reading")
+
+    home = told("home node 'rabbit@shop' of durable queue 'orders' in vhost '/' is down or inaccessible")
+    assert (type(home), home.permanent) == (RabbitMQAway, False)
+    assert told("queue 'orders' in vhost '/' process is stopped by supervisor").permanent is False
+    assert told("no queue 'orders' in vhost '/'").permanent
 
 
 def test_the_connection_test_says_which_step_failed(rabbitmq_server: RabbitMQServer):

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 
@@ -85,6 +86,16 @@ class RabbitMQServer:
     def line(self) -> pika.BlockingConnection:
         credentials = pika.PlainCredentials(USER, PASSWORD)
         return pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", self.port, credentials=credentials))
+
+    def stream_create(self, name: str, **arguments: object) -> None:
+        """Returns when the stream outlives a kill: a broker forgets its first one within a second of making it."""
+        with closing(self.line()) as line:
+            line.channel().queue_declare(name, durable=True, arguments={"x-queue-type": "stream", **arguments})
+        wait_until(self._streams_are_noted, seconds=20, what="the broker to note that it has streams")
+
+    def _streams_are_noted(self) -> bool:
+        notes = self.folder.glob("data/*/coordination/*/names.dets")
+        return any(b"rabbit_stream_coordinator" in note.read_bytes() for note in notes)
 
     def _names_answer(self) -> bool:
         """A broker that found nobody there would start a keeper of names of its own, which outlives it."""

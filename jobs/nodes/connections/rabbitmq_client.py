@@ -24,6 +24,11 @@ SECONDS = 10
 logging.getLogger("pika").setLevel(logging.CRITICAL)
 _SILENT_SECONDS = 3
 _HEARTBEAT_SECONDS = 30
+_GOING_DOWN = 320
+
+
+class RabbitMQAway(NodeError):
+    """The broker does not answer, or goes down: worth waiting for."""
 
 
 class RabbitMQSettings(base.Config):
@@ -50,6 +55,12 @@ def rabbitmq_channel(connection: ConnectionSettings, act: str) -> Iterator[tuple
         raise rabbitmq_error(error, act) from error
 
 
+def stream_channel_close(channel: BlockingChannel) -> None:
+    """Of a channel on which a stream is read. The client's own close gives messages back that were on their way, which streams refuse."""
+    channel._consumer_infos.clear()
+    channel.close()
+
+
 def rabbitmq_error(error: BaseException, act: str) -> NodeError:
     """What the broker or its client says, as `act` and a sentence."""
     from pika import exceptions
@@ -64,7 +75,7 @@ def rabbitmq_error(error: BaseException, act: str) -> NodeError:
         return _told(error.reply_code, error.reply_text, act)
     if isinstance(error, ssl.SSLError):
         return _refused(f"{act}: the line cannot be encrypted ({error.reason or error}); check TLS, port and certificates")
-    return NodeError(f"{act}: the broker does not answer ({_words(error)}); check that it runs and can be reached")
+    return RabbitMQAway(f"{act}: the broker does not answer ({_words(error)}); check that it runs and can be reached")
 
 
 def _was_refused(error: BaseException) -> bool:
@@ -75,12 +86,16 @@ def _was_refused(error: BaseException) -> bool:
 
 def _told(code: int, text: str, act: str) -> NodeError:
     words = text.partition(" - ")[2] or text
+    if code == 404 and not words.startswith("no "):  # a queue that is there, on a node that is not, or not yet
+        return RabbitMQAway(f"{act}: {words}")
     if code == 404:
         return _refused(f"{act}: {words}; create it, or correct the name")
     if code == 403:
         return _refused(f"{act}: {words}; have the right granted")
     if code == 405:
         return NodeError(f"{act}: {words}; another consumer holds it alone")
+    if code == _GOING_DOWN:
+        return RabbitMQAway(f"{act}: the broker closes its lines ({words})")
     return NodeError(f"{act}: {words}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from threading import Event
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,6 +14,8 @@ from jobs.nodes.connections.rabbitmq_client import rabbitmq_channel, rabbitmq_si
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.intake import Intake
 from jobs.nodes.payload import MessageColumns
+from jobs.nodes.rabbitmq.queue_kind import stream_refuse
+from jobs.nodes.rabbitmq.told import headers_told, reading_act
 from jobs.nodes.spool import Message, Spooled
 from jobs.nodes.spool_source import SAMPLED, SpoolConfig, SpoolSource
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 #: A bounded run that was promised more messages than come ends after so long: somebody else reads them.
 _IDLE_SECONDS = 3.0
-_PROPERTIES = ("message_id", "correlation_id", "type", "app_id", "content_type", "reply_to", "timestamp")
 
 
 class RabbitMQPlace(base.Config):
@@ -77,7 +77,9 @@ class RabbitMQSource(SpoolSource[RabbitMQConfig]):
 
     def receive(self, context: NodeContext[RabbitMQConfig], stopping: Event) -> None:
         connection = context.connection(context.config.connection)
-        with rabbitmq_channel(connection, _act(connection.name)) as (line, channel), Intake(context) as intake:
+        act = reading_act(connection.name)
+        with rabbitmq_channel(connection, act) as (line, channel), Intake(context) as intake:
+            stream_refuse(line, context.config.queue, act)
             consumer = _Consumer(channel, context.config, intake)
             while not stopping.is_set() and not (context.bounded and consumer.has_all()):
                 line.process_data_events(time_limit=intake.pause())
@@ -97,7 +99,7 @@ class _Consumer:
         self._intake = intake
         self._tags: list[int] = []
         self._arrived: list[Message] = []
-        self._act = _act(config.connection)
+        self._act = reading_act(config.connection)
         self._left: int = channel.queue_declare(config.queue, passive=True).method.message_count
         self._arrived_at = time.monotonic()
         channel.basic_qos(prefetch_count=config.prefetch)
@@ -122,7 +124,7 @@ class _Consumer:
             self._left -= done
 
     def _arrive(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:
-        told = _headers(method, properties)
+        told = headers_told(method, properties)
         message_id = told.get("message_id", "") if self._drop_repeats else ""
         self._tags.append(method.delivery_tag)
         self._arrived.append(Message(body, key=method.routing_key, headers=told, id=message_id[:300]))
@@ -135,27 +137,12 @@ class _Consumer:
 def _peeked(context: NodeContext[RabbitMQConfig]) -> list[Spooled]:
     connection = context.connection(context.config.connection)
     found: list[Spooled] = []
-    with rabbitmq_channel(connection, _act(connection.name)) as (_, channel):
+    act = reading_act(connection.name)
+    with rabbitmq_channel(connection, act) as (line, channel):
+        stream_refuse(line, context.config.queue, act)
         while len(found) < SAMPLED:
             method, properties, body = channel.basic_get(context.config.queue)
             if method is None:
                 break
-            found.append(Spooled(len(found) + 1, time.time(), method.routing_key, _headers(method, properties), body))
+            found.append(Spooled(len(found) + 1, time.time(), method.routing_key, headers_told(method, properties), body))
     return found  # closing the line gives them back
-
-
-def _headers(method: Any, properties: Any) -> dict[str, str]:
-    """The application's headers, then exchange and the properties that are set."""
-    told = {str(name): _text(value) for name, value in (properties.headers or {}).items()}
-    told |= {name: _text(value) for name in _PROPERTIES if (value := getattr(properties, name)) is not None}
-    return told | ({"exchange": method.exchange} if method.exchange else {})
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return value if isinstance(value, str) else json.dumps(value, default=str)
-
-
-def _act(connection: str) -> str:
-    return f'reading rabbitmq "{connection}"'

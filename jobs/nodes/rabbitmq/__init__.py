@@ -1,0 +1,1 @@
+"""What RabbitMQ's sources share, and the reading of its streams."""

@@ -1,0 +1,95 @@
+"""Reads messages from a RabbitMQ stream."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from jobs.nodes.base import NodeContext, NodeError, Source
+from jobs.nodes.connections.rabbitmq_client import rabbitmq_silent
+from jobs.nodes.patience import Patience
+from jobs.nodes.payload import MessageColumns, payload_empty, payload_read, payload_schema
+from jobs.nodes.rabbitmq.stream_line import StreamLine
+from jobs.nodes.rabbitmq.stream_reading import StreamRange, StreamReading
+from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: By what the reader calls them.
+_METADATA: MessageColumns = {
+    "rabbitmq_offset": ("bigint", "offset"),
+    "rabbitmq_routing_key": ("string", "key"),
+    "rabbitmq_exchange": ("string", "exchange"),
+    "rabbitmq_time": ("timestamp", "sent"),
+    "rabbitmq_headers": ("map<string, string>", "headers"),
+}
+_SAMPLED = 200
+
+
+class RabbitMQStreamSource(Source[RabbitMQStreamConfig]):
+    """Reads messages from a RabbitMQ stream, as JSON, CSV, Avro, text or bytes.
+
+    Unbounded; in an import or a query bounded by the newest message at the start. Exactly once: each message is read by its offset,
+    once in a generation. The broker is 3.10 or later; messages that their sender put together into one entry cannot be read.
+    """
+
+    type = "source.rabbitmq_stream"
+    title = "RabbitMQ stream"
+    icon = "logs"
+    Config = RabbitMQStreamConfig
+    connection_kinds = ("rabbitmq",)
+    boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
+    guarantee: ClassVar[str] = "exactly once"
+    rejects_rows: ClassVar[bool] = True
+    summary_template = "{stream} · {format}"
+
+    def waits_for(self, context: NodeContext[RabbitMQStreamConfig]) -> str:
+        return rabbitmq_silent(context.connection(context.config.connection))
+
+    def resumes(self, config: RabbitMQStreamConfig) -> bool:
+        return True
+
+    def read(self, spark: SparkSession, context: NodeContext[RabbitMQStreamConfig]) -> DataFrame:
+        config = context.config
+        if not context.schema_only or not config.columns:
+            with StreamLine(context.connection(config.connection), config.stream) as line:
+                line.look()
+        kept = context.work_dir / "sampled_schema.json" if context.mode == "stream" and not context.schema_only else None
+        schema = payload_schema(spark, config, lambda: _newest(context), kept)
+        metadata = _METADATA if config.metadata else {}
+        if context.schema_only:
+            return payload_empty(spark, schema, metadata, config)
+        return payload_read(_messages(spark, context), schema, metadata, config)
+
+
+def _messages(spark: SparkSession, context: NodeContext[RabbitMQStreamConfig]) -> DataFrame:
+    """With the column value, and those that _METADATA names."""
+    from jobs.nodes.readers.rabbitmq_streams import RabbitMQStreams
+
+    spark.dataSource.register(RabbitMQStreams)
+    connection = context.connection(context.config.connection)
+    settings = {
+        "config": context.config.model_dump(mode="json"),
+        "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
+        "node_id": context.node_id,
+        "slots": spark.sparkContext.defaultParallelism,
+    }
+    options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
+    reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
+    messages: DataFrame = reader.format(RabbitMQStreams.name()).options(**options).load()
+    return messages
+
+
+def _newest(context: NodeContext[RabbitMQStreamConfig]) -> list[str]:
+    """Values of some of the newest messages as text."""
+    config = context.config
+    with StreamLine(context.connection(config.connection), config.stream) as line:
+        begin = line.look("first")
+        first = max(begin.newest - _SAMPLED, begin.first or 0)
+        reading = StreamReading(line, config.stream, skips=True, patience=Patience(0))
+        try:
+            parts = reading.messages(StreamRange(first, begin.newest))
+            return [one.value.decode("utf-8", "replace") for part in parts for one in part]
+        except NodeError as error:
+            raise NodeError(f"looking at the newest messages: {error.message}", permanent=error.permanent, kind=error.kind) from error
