@@ -199,7 +199,7 @@ def test_messages_that_retention_took_before_they_were_read_fail_the_job_or_are_
     publish(rabbitmq_server, name, numbered(0, 3))
     drained = Drained()
     drain(spark, source(build, rabbitmq_server, name, mode="stream"), drained, tmp_path / "live")
-    publish_many(rabbitmq_server, name, numbered(3, 2_000))
+    publish(rabbitmq_server, name, numbered(3, 400))
     with StreamLine(settings(rabbitmq_server), name) as line:
         wait_until(lambda: (line.look("first").first or 0) > 3, seconds=10, what="messages to be deleted")
         oldest, newest = line.look("first").first, line.look().newest
@@ -210,8 +210,33 @@ def test_messages_that_retention_took_before_they_were_read_fail_the_job_or_are_
     drain(spark, choosing, drained, tmp_path / "live")
     assert drained.end_offset() == {"offset": newest}
     left = drained.everything[3:]
-    assert left == list(range(left[0], 2_000))
+    assert left == list(range(left[0], 400))
     assert left[0] > 3
+    stream_delete(rabbitmq_server, name)
+
+
+@pytest.mark.parametrize("skips", [False, True])
+def test_messages_that_retention_takes_while_they_are_read_are_told_or_left_out(
+    rabbitmq_server: RabbitMQServer, monkeypatch: pytest.MonkeyPatch, skips: bool
+):
+    monkeypatch.setattr(stream_reading, "_AHEAD", 1)
+    name = f"s-{uuid4().hex[:8]}"
+    rabbitmq_server.stream_create(name, **SMALL, **{"x-max-length-bytes": 4_000})
+    publish(rabbitmq_server, name, numbered(0, 10))
+    with StreamLine(settings(rabbitmq_server), name) as line, StreamLine(settings(rabbitmq_server), name) as beside:
+        reading = StreamReading(line, name, skips=skips)
+        parts = reading.messages(StreamRange(0, 300))
+        found = list(next(parts))
+        publish(rabbitmq_server, name, numbered(10, 600))
+        wait_until(lambda: (beside.look("first").first or 0) > 300, seconds=10, what="messages to be deleted")
+        if skips:
+            found += [one for part in parts for one in part]
+            assert found[-1].offset < 300, "what follows is of no concern to this range"
+        else:
+            with pytest.raises(NodeError, match=f"messages of {name} from .* on were deleted before they were read"):
+                found += [one for part in parts for one in part]
+    assert [json.loads(one.value)["id"] for one in found] == list(range(len(found)))
+    assert len(found) < 300
     stream_delete(rabbitmq_server, name)
 
 

@@ -130,7 +130,7 @@ class StreamLine:
         if is_other_kind(error):
             return other_kind_words(self._stream, self.act)
         if getattr(error, "reply_code", 0) == _INTERNAL_ERROR:
-            told = "messages that their sender put together into one entry cannot be read over AMQP"
+            told = "those that their sender compressed together, or wrote as no AMQP messages, cannot be read over AMQP"
             return NodeError(f"{self.act}: the broker fails to deliver messages of {self._stream}; {told}")
         found = rabbitmq_error(error, self.act)
         return RabbitMQAway(found.message) if _NO_REPLICA in found.message else found

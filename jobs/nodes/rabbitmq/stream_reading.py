@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 SETTLING_SECONDS = 3.0
 #: Fewer messages are not worth a task of their own.
 _FEW = 5_000
-_AHEAD = 200
+_AHEAD = 1_000
 _LISTEN_SECONDS = 0.5
 #: After so long without a message it is asked whether there are any.
 _SILENT_SECONDS = 5.0

@@ -31,7 +31,7 @@ class RabbitMQStreamSource(Source[RabbitMQStreamConfig]):
     """Reads messages from a RabbitMQ stream, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start. Exactly once: each message is read by its offset,
-    once in a generation. The broker is 3.10 or later; messages that their sender put together into one entry cannot be read.
+    once in a generation. The broker is 3.10 or later, and hands no messages out over AMQP that their sender compressed together.
     """
 
     type = "source.rabbitmq_stream"
