@@ -17,7 +17,8 @@ from tests.nodes.conftest import Build, Built
 from tests.servers.hbase import HbaseServer
 from tests.servers.waiting import wait_until
 
-pytestmark = [pytest.mark.spark, pytest.mark.server]
+#: The first test also starts the server.
+pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.timeout(300)]
 
 Cells = dict[bytes, bytes]
 

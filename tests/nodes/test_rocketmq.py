@@ -25,7 +25,8 @@ from tests.nodes.streams import Drained
 from tests.servers.rocketmq import RocketmqServer
 from tests.servers.waiting import wait_until
 
-pytestmark = [pytest.mark.spark, pytest.mark.server]
+#: The first test also starts the server.
+pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.timeout(300)]
 
 COLUMNS = [{"name": "id", "type": "long"}, {"name": "amount", "type": "decimal(10, 2)"}]
 

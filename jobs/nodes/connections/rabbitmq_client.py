@@ -66,7 +66,7 @@ def rabbitmq_error(error: BaseException, act: str) -> NodeError:
     from pika import exceptions
 
     if isinstance(error, exceptions.ProbableAuthenticationError | exceptions.ProbableAccessDeniedError) and not _was_refused(error):
-        return NodeError(f"{act}: the broker broke off the sign-in; it may be starting or ending, it is tried again")
+        return RabbitMQAway(f"{act}: the broker broke off the sign-in; it may be starting or ending")
     if isinstance(error, exceptions.ProbableAuthenticationError):
         return _refused(f"{act}: the sign-in was refused; correct user or password of the connection")
     if isinstance(error, exceptions.ProbableAccessDeniedError):
