@@ -6,6 +6,7 @@ another Java's, Spark starts as ever.
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -90,8 +91,11 @@ def main() -> int:
         train(Path(sys.argv[1]), Path(sys.argv[2]))
         return 0
     os.nice(19)  # beside a product that has just started
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a product that is stopped meanwhile: nothing half-made stays behind
     try:
         archive_make(Path(os.environ.get("SPARK_JARS_DIR") or ROOT / ".venv" / "spark-jars").resolve())
+    except KeyboardInterrupt:
+        return 0
     except OSError as error:
         print(f"Spark will start without its archive of classes, in twice the time: {error}")
     return 0

@@ -1,5 +1,9 @@
 """Spark starts from an archive of its classes."""
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +12,8 @@ from django.conf import settings
 from pyspark.sql import SparkSession
 
 from jobs.engine.session import class_archive_place
-from scripts.class_archive import archive_make
+from scripts.class_archive import ROOT, archive_make
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -25,3 +30,12 @@ def test_an_archive_that_is_there_is_not_made_again() -> None:
     before = place.stat().st_mtime_ns
     assert archive_make(settings.SPARK_JARS_DIR)
     assert place.stat().st_mtime_ns == before
+
+
+def test_one_that_is_stopped_while_it_makes_the_archive_leaves_nothing_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "scripts.class_archive"]
+    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "SPARK_JARS_DIR": str(tmp_path)}) as making:
+        wait_until(lambda: any(tmp_path.iterdir()), seconds=60, what="the beginnings of an archive")
+        making.send_signal(signal.SIGTERM)
+        assert making.wait(30) == 0
+    assert not list(tmp_path.iterdir())
