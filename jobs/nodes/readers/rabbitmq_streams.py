@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +12,12 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.connections.rabbitmq_client import RabbitMQAway
 from jobs.nodes.rabbitmq.stream_end import StreamEnd
 from jobs.nodes.rabbitmq.stream_line import Delivered, StreamLine
 from jobs.nodes.rabbitmq.stream_reading import SETTLING_SECONDS, StreamRange, StreamReading, lost_words, shared_out
 from jobs.nodes.rabbitmq.told import headers_told
+from jobs.nodes.readers.replayed import ReaderSettings, gathered
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
 from jobs.nodes.start_time import time_of
 from jobs.nodes.worker_errors import carried_out
@@ -33,8 +32,6 @@ _TOLD_ARROW = [
     ("sent", pa.timestamp("us", tz="UTC")),
     ("headers", pa.map_(pa.string(), pa.string())),
 ]
-_ARROW_ROWS = 5_000
-_ARROW_BYTES = 16 * 1024 * 1024
 _LOOK_AGAIN_SECONDS = 0.5
 #: The last second of the year 9999; a sender may write anything.
 _LAST_SECOND = 253_402_300_799
@@ -68,11 +65,9 @@ class _Stream:
     """What both readers share. Goes to workers as options; lines are opened where they are used."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        settings = json.loads(options["settings"])
-        self.config = RabbitMQStreamConfig.model_validate(settings["config"])
-        self.connection = ConnectionSettings(**settings["connection"], secrets=json.loads(options["secret"]))
-        self.node_id = str(settings["node_id"])
-        self._slots = int(settings["slots"])
+        told = ReaderSettings.of(options)
+        self.config = RabbitMQStreamConfig.model_validate(told.config)
+        self.connection, self.node_id, self._slots = told.connection, told.node_id, told.slots
 
     def line(self) -> StreamLine:
         return StreamLine(self.connection, self.config.stream)
@@ -94,7 +89,7 @@ class _Stream:
         assert isinstance(partition, Part)
         with carried_out(self.node_id), self.line() as line:
             reading = StreamReading(line, self.config.stream, skips=self.config.lost_messages == "go_on")
-            for messages in _gathered(reading.messages(partition.range)):
+            for messages in gathered(reading.messages(partition.range)):
                 yield _record_batch(messages, told=self.config.metadata)
 
 
@@ -184,20 +179,6 @@ class StreamsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if end < here and self._stream.config.lost_messages == "fail":
             raise lost_words(self._line.act, self._stream.config.stream, here, end)
         return end
-
-
-def _gathered(parts: Iterator[Sequence[Delivered]]) -> Iterator[list[Delivered]]:
-    """Parts put together until they are worth a record batch."""
-    gathered: list[Delivered] = []
-    size = 0
-    for messages in parts:
-        gathered += messages
-        size += sum(len(message.value) for message in messages)
-        if len(gathered) >= _ARROW_ROWS or size >= _ARROW_BYTES:
-            yield gathered
-            gathered, size = [], 0
-    if gathered:
-        yield gathered
 
 
 def _record_batch(messages: Sequence[Delivered], *, told: bool) -> pa.RecordBatch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.readers.replayed import ReaderSettings, gathered
 from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
 from jobs.nodes.rocketmq.messages import Message, properties_of
 from jobs.nodes.rocketmq.positions import QueueRange, Start, admitted, begin, newest, offsets_json, offsets_of, oldest, ranges, shared_out
@@ -36,8 +35,6 @@ _TOLD_ARROW = [
     ("born", pa.timestamp("us", tz="UTC")),
     ("properties", pa.map_(pa.string(), pa.string())),
 ]
-_ARROW_ROWS = 5_000
-_ARROW_BYTES = 16 * 1024 * 1024
 _LOOK_AGAIN_SECONDS = 0.5
 #: So long a broker that says nothing holds up the messages of the others.
 _PLANNING_SECONDS = 5.0
@@ -71,11 +68,9 @@ class _Topic:
     """What both readers share. Goes to workers as options; connections are made where they are used."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        settings = json.loads(options["settings"])
-        self.config = RocketmqSourceConfig.model_validate(settings["config"])
-        self.connection = ConnectionSettings(**settings["connection"], secrets=json.loads(options["secret"]))
-        self.node_id = str(settings["node_id"])
-        self.slots = int(settings["slots"])
+        told = ReaderSettings.of(options)
+        self.config = RocketmqSourceConfig.model_validate(told.config)
+        self.connection, self.node_id, self.slots = told.connection, told.node_id, told.slots
 
     def shared_out(self, start: Mapping[Queue, int], end: Mapping[Queue, int]) -> list[Ranges]:
         return [Ranges(part) for part in shared_out(ranges(start, end), self.slots)]
@@ -86,7 +81,7 @@ class _Topic:
         with carried_out(self.node_id), RocketMq(self.connection) as client:
             reading = QueueReading(client, wanted, skips=self.config.lost_messages == "go_on")
             for one in partition.ranges:
-                for messages in _gathered(reading.messages(one)):
+                for messages in gathered(reading.messages(one)):
                     yield _record_batch(messages, wanted.topic, one.queue.broker, told=self.config.metadata)
 
 
@@ -186,20 +181,6 @@ class QueuesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             queue = back[0]
             raise lost_words(self._topic.connection.name, QueueRange(queue, here[queue], end[queue]), here[queue], end[queue])
         return end
-
-
-def _gathered(parts: Iterator[Sequence[Message]]) -> Iterator[list[Message]]:
-    """Parts put together until they are worth a record batch."""
-    gathered: list[Message] = []
-    size = 0
-    for messages in parts:
-        gathered += messages
-        size += sum(len(message.value) for message in messages)
-        if len(gathered) >= _ARROW_ROWS or size >= _ARROW_BYTES:
-            yield gathered
-            gathered, size = [], 0
-    if gathered:
-        yield gathered
 
 
 def _record_batch(messages: Sequence[Message], topic: str, broker: str, *, told: bool) -> pa.RecordBatch:

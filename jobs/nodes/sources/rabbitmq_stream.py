@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_silent
@@ -66,19 +65,9 @@ class RabbitMQStreamSource(Source[RabbitMQStreamConfig]):
 def _messages(spark: SparkSession, context: NodeContext[RabbitMQStreamConfig]) -> DataFrame:
     """With the column value, and those that _METADATA names."""
     from jobs.nodes.readers.rabbitmq_streams import RabbitMQStreams
+    from jobs.nodes.readers.replayed import messages_of
 
-    spark.dataSource.register(RabbitMQStreams)
-    connection = context.connection(context.config.connection)
-    settings = {
-        "config": context.config.model_dump(mode="json"),
-        "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
-        "node_id": context.node_id,
-        "slots": spark.sparkContext.defaultParallelism,
-    }
-    options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
-    reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
-    messages: DataFrame = reader.format(RabbitMQStreams.name()).options(**options).load()
-    return messages
+    return messages_of(spark, context, RabbitMQStreams, context.config.connection)
 
 
 def _newest(context: NodeContext[RabbitMQStreamConfig]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -86,20 +85,10 @@ class RocketmqSource(Source[RocketmqSourceConfig]):
 
 def _messages(spark: SparkSession, context: NodeContext[RocketmqSourceConfig]) -> DataFrame:
     """With the columns value and damage, and those that _METADATA names."""
+    from jobs.nodes.readers.replayed import messages_of
     from jobs.nodes.readers.rocketmq_queues import RocketmqQueues
 
-    spark.dataSource.register(RocketmqQueues)
-    connection = context.connection(context.config.connection)
-    settings = {
-        "config": context.config.model_dump(mode="json"),
-        "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
-        "node_id": context.node_id,
-        "slots": spark.sparkContext.defaultParallelism,
-    }
-    options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
-    reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
-    messages: DataFrame = reader.format(RocketmqQueues.name()).options(**options).load()
-    return messages
+    return messages_of(spark, context, RocketmqQueues, context.config.connection)
 
 
 def _judged(frame: DataFrame) -> DataFrame:
