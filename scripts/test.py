@@ -22,7 +22,7 @@ from tests.servers.rocketmq import rocketmq_jars_fetch
 from tests.servers.s3 import s3_jars_fetch
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTEST = [sys.executable, "-m", "pytest", "--durations=15"]
+PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
 LONG = "not e2e and (spark or server or postgres or slow)"
 
 Part = Callable[[], bool]
@@ -81,11 +81,8 @@ Lane = Mapping[str, Part]
 GROUPS: tuple[tuple[Lane, ...], ...] = (
     ({"the jars of Spark and of the servers": jars}, {"checks and unit tests": checks_run}),
     (
-        {"the suite on SQLite, in processes": suite_in_processes},
-        {
-            "the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}"),
-            "the suite on PostgreSQL": suite_on_postgres,
-        },
+        {"the suite on SQLite, in processes": suite_in_processes, "the suite on PostgreSQL": suite_on_postgres},
+        {"the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}")},
     ),
     ({"the browser": lambda: suite("-m", "e2e")},),
 )

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 def test_sparks_jvm_has_the_archive_in_its_memory(spark: SparkSession) -> None:
     java: Any = spark
     process = java._jvm.java.lang.ProcessHandle.current().pid()
-    assert str(class_archive_place(settings.SPARK_JARS_DIR)) in Path(f"/proc/{process}/maps").read_text()
+    assert str(class_archive_place(settings.SPARK_JARS_DIR).resolve()) in Path(f"/proc/{process}/maps").read_text()
 
 
 def test_an_archive_that_is_there_is_not_made_again() -> None:
