@@ -5,11 +5,12 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from jobs.api import health, shell, sign_in
+from jobs.api import health, metrics, shell, sign_in
 
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    path("metrics", metrics.metrics),
     path("sign-in", sign_in.SignInView.as_view(), name="sign-in"),
     path("sign-in/link/<str:token>", sign_in.SignInLinkView.as_view(), name="sign-in-link"),
     path("sign-out", sign_in.sign_out, name="sign-out"),

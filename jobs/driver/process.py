@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 from pyspark.sql import SparkSession
@@ -15,12 +16,13 @@ from jobs import broadcast
 from jobs.driver.attempt import Attempt
 from jobs.driver.exits import HANGING, LEASE_LOST, SPARK_DIED
 from jobs.driver.spark import spark_start
+from jobs.driver.usage import UsageMeter
 from jobs.driver.warming import driver_warm
 from jobs.models import Command, CommandKind, Driver, DriverKind
 from jobs.nodes.registry import REGISTRY
 from jobs.reporting import Writer
 from jobs.services.commands import command_settle, commands_again, commands_take
-from jobs.services.drivers import driver_drain, driver_heartbeat, driver_ready
+from jobs.services.drivers import DriverUsage, driver_drain, driver_heartbeat, driver_ready
 from jobs.services.executions import execution_claim, leases_renew
 from jobs.services.executions.claiming import driver_name
 
@@ -49,6 +51,7 @@ class DriverProcess:
         self._renewed = time.monotonic()
         self._idle_since = time.monotonic()
         self._ran = False
+        self._meter = UsageMeter()
 
     def open(self, work_dir: Path, *, memory: str) -> None:
         """Build the Spark session, warm what the first run needs, and be READY."""
@@ -160,13 +163,20 @@ class DriverProcess:
         try:
             close_old_connections()
             lost = leases_renew(driver=self.driver, held={one.execution_id: one.number for one in held.values()})
-            driver_heartbeat(driver=self.driver)
+            driver_heartbeat(driver=self.driver, usage=self._usage())
             self._renewed = begun
         except DatabaseError as error:
             logger.warning("leases could not be renewed: %s", error)
             return
         for execution_id in lost:
             held[execution_id].lose("another attempt may go on")
+
+    def _usage(self) -> DriverUsage | None:
+        """A figure that cannot be had must not end a lease."""
+        try:
+            return self._meter.read()
+        except (psutil.Error, OSError):
+            return None
 
     def _watch_leases(self) -> None:
         """In a thread of its own: a renewal may hang in a locked or silent database for longer than a lease."""

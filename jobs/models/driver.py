@@ -19,6 +19,11 @@ class DriverStatus(models.TextChoices):
 
 
 class Driver(models.Model):
+    """`cpu_usage` (processors), `memory_usage` (share of the memory there is) and `thread_count` are of the driver and all its
+
+    processes at its last heartbeat; null before they were measured.
+    """
+
     driver_id = models.UUIDField(default=uuid.uuid4, unique=True)
     kind = models.CharField(max_length=20, choices=DriverKind.choices)
     status = models.CharField(max_length=20, choices=DriverStatus.choices, default=DriverStatus.STARTING)
@@ -28,6 +33,9 @@ class Driver(models.Model):
     slots = models.PositiveIntegerField(default=1)
     start_time = models.DateTimeField(auto_now_add=True)
     heartbeat_time = models.DateTimeField(null=True)
+    cpu_usage = models.FloatField(null=True)
+    memory_usage = models.FloatField(null=True)
+    thread_count = models.PositiveIntegerField(null=True)
     end_time = models.DateTimeField(null=True)
     end_reason = models.CharField(max_length=500, blank=True, default="")
 

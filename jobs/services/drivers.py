@@ -1,6 +1,7 @@
 """Driver processes as rows: announced, ready, alive, gone."""
 
 import uuid
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 
 from django.conf import settings
@@ -25,9 +26,18 @@ def driver_ready(*, driver: Driver) -> None:
     Driver.objects.filter(pk=driver.pk, status=DriverStatus.STARTING).update(status=DriverStatus.READY, heartbeat_time=Now())
 
 
-def driver_heartbeat(*, driver: Driver) -> None:
-    """It is alive now, by the database's clock."""
-    Driver.objects.filter(pk=driver.pk).update(heartbeat_time=Now())
+@dataclass(frozen=True)
+class DriverUsage:
+    """What a driver and its processes take: processors (1.5: one and a half), share of the memory there is, threads."""
+
+    cpu_usage: float
+    memory_usage: float
+    thread_count: int
+
+
+def driver_heartbeat(*, driver: Driver, usage: DriverUsage | None = None) -> None:
+    """It is alive now, by the database's clock, and takes so much of its machine; without `usage` what was known of that stays."""
+    Driver.objects.filter(pk=driver.pk).update(heartbeat_time=Now(), **(asdict(usage) if usage else {}))
 
 
 def driver_drain(*, driver: Driver) -> None:

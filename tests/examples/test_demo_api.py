@@ -108,7 +108,12 @@ def test_a_page_costs_the_same_wherever_it_stands(monkeypatch):
     first, last = ({"page": page, "page_size": 500} for page in (1, 673))
     of_the_last = least_work(lambda: client.get(ADDRESS, last))
     assert of_the_last < 2 * least_work(lambda: client.get(ADDRESS, first))
-    parsed = []
+    parsed: list[str] = []
     parse = FlightRows._row
-    monkeypatch.setattr(FlightRows, "_row", lambda rows, line: parsed.append(line) or parse(rows, line))
+
+    def counted(rows, line):
+        parsed.append(line)
+        return parse(rows, line)
+
+    monkeypatch.setattr(FlightRows, "_row", counted)
     assert len(client.get(ADDRESS, last).json()["results"]) == len(parsed) == 500
