@@ -1,7 +1,7 @@
 """Which checkpoints and folders may go, and why; deciding only, nothing is deleted here."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,13 +13,12 @@ from django.conf import settings
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from checkpoints.selectors import completed, folder_of, needed_by, rows_by_folder
+from checkpoints.retention_rules import rules_of
+from checkpoints.selectors import completed, folder_of, needed_by, newest_good, rows_by_folder
 from checkpoints.storage import Found, folders_found
 
 #: A folder that changed since then is left alone: somebody may be at work in it.
 _QUIET = timedelta(hours=1)
-
-RETENTION_KEY = "checkpoint.retention"
 
 
 @dataclass(frozen=True)
@@ -60,42 +59,36 @@ class Scope:
 
 def decisions(scope: Scope) -> list[Decision]:
     """What to do with every checkpoint that has files, then with every folder that has no row."""
-    by_line: dict[tuple[int, UUID], list[Checkpoint]] = defaultdict(list)
+    by_job: dict[int, list[Checkpoint]] = defaultdict(list)
     for row in completed(scope.rows()):
-        by_line[(row.execution.job_id, row.generation)].append(row)
-    found = [decision for rows in by_line.values() for decision in line_decisions(rows)]
+        by_job[row.execution.job_id].append(row)
+    found = [decision for rows in by_job.values() for decision in job_decisions(rows)]
     return found if scope.execution_id is not None else [*found, *orphans(scope)]
 
 
-def line_decisions(rows: list[Checkpoint]) -> Iterator[Decision]:
-    """Of one job's generation, newest first; `rows` are its COMPLETED ones (all, or those of one execution)."""
+def job_decisions(rows: Sequence[Checkpoint]) -> Iterator[Decision]:
+    """Of one job's COMPLETED ones (all, or those of one execution), newest first.
+
+    What is kept of a deleted job are its savepoints and pins, and what an execution needs.
+    """
     job = rows[0].execution.job
-    most = kept_most(job)
-    counted = 0
+    rules, newest = rules_of(job), newest_good(job_id=job.pk)
+    counted: Counter[UUID] = Counter()
+    taken = 0
     for row in rows:
-        counted += not row.is_savepoint
-        if reason := _keep_reason(row, newest=most if counted <= most and job.deleted_at is None else 0):
-            yield Decision("keep", reason, folder_of(row), row)
-        else:
-            reason = f"older than the newest {most}" if job.deleted_at is None else "its job was deleted"
-            yield Decision("delete", reason, folder_of(row), row)
+        counted[row.generation] += not row.is_savepoint
+        broken = "its job was deleted" if job.deleted_at else rules.broken_by(row, counted[row.generation], taken + row.exclusive_bytes)
+        reason = _kept_always(row) or ("" if broken else f"one of the newest {rules.newest}")
+        if not reason and not job.deleted_at and row.pk == newest:
+            reason = "the newest of its job"
+        if not reason and (execution_id := needed_by(row)):
+            reason = f"execution {execution_id} needs it"
+        taken += row.exclusive_bytes if reason else 0
+        yield Decision("keep" if reason else "delete", reason or broken, folder_of(row), row)
 
 
-def _keep_reason(row: Checkpoint, *, newest: int) -> str:
-    if row.is_savepoint:
-        return "a savepoint"
-    if row.pinned:
-        return "pinned"
-    if newest:
-        return f"one of the newest {newest}"
-    execution_id = needed_by(row)
-    return f"execution {execution_id} needs it" if execution_id else ""
-
-
-def kept_most(job: Any) -> int:
-    """How many of a generation are kept: the job's setting, else the installation's."""
-    value = job.config.filter(config_key=RETENTION_KEY).values_list("config_value", flat=True).first()
-    return max(1, int(value)) if value and value.isdecimal() else int(settings.CHECKPOINTS_KEPT)
+def _kept_always(row: Checkpoint) -> str:
+    return "a savepoint" if row.is_savepoint else "pinned" if row.pinned else ""
 
 
 def orphans(scope: Scope) -> Iterator[Decision]:

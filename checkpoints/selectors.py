@@ -90,6 +90,12 @@ def not_restorable(checkpoint: Checkpoint) -> str:
     return "" if (folder_of(checkpoint) / "manifest.json").is_file() else "its files are not there"
 
 
+def newest_good(*, job_id: int) -> int | None:
+    """The newest complete checkpoint of a job whose files are there; at a glance, as `not_restorable`."""
+    rows = completed(Checkpoint.objects.filter(execution__job=job_id)).iterator(chunk_size=10)
+    return next((row.pk for row in rows if not not_restorable(row)), None)
+
+
 def needed_by(checkpoint: Checkpoint) -> str:
     """The execution that cannot do without this checkpoint, "" if there is none.
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from checkpoints.cut import folder_remove, partial_of
 from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.models import Checkpoint, CheckpointStatus, CheckpointType
-from checkpoints.retention import Decision, Scope, decisions, line_decisions
+from checkpoints.retention import Decision, Scope, decisions, job_decisions
 from checkpoints.selectors import abandoned, completed, executions, folder_of, in_chunks, needed_by
 from checkpoints.storage import bytes_exclusive, bytes_freed, checkpoint_folder, folder_delete, folder_own
 
@@ -158,9 +158,9 @@ def _expire(checkpoint: Checkpoint, deleted_by: str) -> int | None:
 
 
 def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
-    """Apply retention to the generation of a checkpoint that has just completed; the ones that went."""
-    rows = list(completed(Checkpoint.objects.filter(generation=checkpoint.generation, execution__job=checkpoint.execution.job_id)))
-    gone = [decision.checkpoint for decision in line_decisions(rows) if decision.action == "delete"] if rows else []
+    """Apply retention to the job of a checkpoint that has just completed; the ones that went."""
+    rows = list(completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id)))
+    gone = [decision.checkpoint for decision in job_decisions(rows) if decision.action == "delete"] if rows else []
     deleted = [row for row in gone if row is not None and not row.is_savepoint and _expire(row, "retention") is not None]
     _measure(row for row in rows if row not in deleted)
     return deleted

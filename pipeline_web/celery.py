@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from celery import Celery
+from celery.schedules import crontab
 from celery.signals import beat_embedded_init, celeryd_init, worker_process_init
 
 from pipeline_web.variables import VARIABLES
@@ -30,7 +31,8 @@ app.conf.beat_schedule = {
     "schedules": _every("jobs.schedules", 2.0),
     "roll up metrics": _every("jobs.metrics_roll_up", 10.0),
     "prune": _every("jobs.prune", 300.0),
-    "clean up checkpoints": _every("jobs.checkpoints_clean", 600.0),
+    # A night that was missed is made up for at the next start.
+    "clean up checkpoints": {"task": "jobs.checkpoints_clean", "schedule": crontab(hour="2", minute="0"), "options": {"expires": 6 * 3600}},
 }
 
 

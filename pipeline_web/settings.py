@@ -123,7 +123,8 @@ CELERY_TASK_ACKS_LATE = False
 CELERY_TASK_DEFAULT_QUEUE = "pipeline"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_TIMEZONE = "UTC"
+#: In which it is two in the night, when checkpoints are cleaned up.
+CELERY_TIMEZONE = env.str("CLEANUP_TIME_ZONE", "UTC")
 #: Tasks are short; one that hangs must not keep its place for ever.
 CELERY_TASK_TIME_LIMIT = 1800
 #: A connection that dies without a word is noticed and opened anew within about 20 s, by worker, beat and web.
@@ -247,6 +248,8 @@ RECONCILE_SECONDS = env.float("RECONCILE_SECONDS", 2.0)
 #: Connections that jobs use are tried so often; 0 never.
 CONNECTION_CHECK_SECONDS = env.float("CONNECTION_CHECK_SECONDS", 300.0)
 CHECKPOINTS_KEPT = env.int("CHECKPOINTS_KEPT", 10)
+CHECKPOINTS_KEPT_HOURS = env.float("CHECKPOINTS_KEPT_HOURS", 7 * 24.0)
+CHECKPOINTS_KEPT_BYTES = env.int("CHECKPOINTS_KEPT_BYTES", 0)
 
 LOGGING: dict[str, Any] = {
     "version": 1,

@@ -39,6 +39,8 @@ KNOWN_KEYS: Mapping[str, ConfigKey] = {
         ConfigKey("checkpoint.interval", ConfigType.INT, "Milliseconds between two checkpoints.", 1000, 7 * 24 * 3_600_000),
         ConfigKey("trigger.interval", ConfigType.INT, "Milliseconds between the starts of two batches of a stream.", 0, 24 * 3_600_000),
         ConfigKey("checkpoint.retention", ConfigType.INT, "How many checkpoints are kept.", 1, 10_000),
+        ConfigKey("checkpoint.retention.age", ConfigType.INT, "Milliseconds for which a checkpoint is kept; 0 for ever.", 0, 10**12),
+        ConfigKey("checkpoint.retention.bytes", ConfigType.INT, "Bytes that the job's checkpoints may take; 0 any.", 0, 10**16),
         ConfigKey(
             "backpressure.strategy",
             ConfigType.STRING,

@@ -3,6 +3,7 @@
 import os
 import time
 import uuid
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,57 @@ def test_a_job_may_say_how_many_are_kept(execution: Execution) -> None:
     for _ in range(4):
         kept(execution)
     assert [one.action for one in cleaned()] == ["keep", "keep", "keep", "delete"]
+
+
+def test_what_is_older_than_its_time_goes_but_for_the_newest_of_the_job(execution: Execution) -> None:
+    JobConfig.objects.create(job=execution.job, config_key="checkpoint.retention.age", config_value=str(36 * 3_600_000))
+    older = kept(execution)
+    ended(execution)
+    of_another_generation = kept(execution_row(execution.job))
+    ended(of_another_generation.execution)
+    Checkpoint.objects.filter(pk=of_another_generation.pk).update(create_time=timezone.now() - timedelta(hours=35))
+    Checkpoint.objects.filter(pk=older.pk).update(create_time=timezone.now() - timedelta(hours=37))
+    assert [(one.action, one.reason) for one in cleaned(dry_run=True)] == [
+        ("keep", "one of the newest 2"),
+        ("delete", "older than 36 hours"),
+    ]
+    Checkpoint.objects.all().update(create_time=timezone.now() - timedelta(days=9))
+    assert {one.reason for one in cleaned()} == {"the newest of its job", "older than 36 hours"}
+    assert cleaned()[0].action == "keep"
+
+
+@pytest.mark.parametrize(("hours", "words"), [(168, "7 days"), (24, "1 day"), (0.5, "30 minutes")])
+def test_the_installation_says_for_how_long(execution: Execution, monkeypatch: pytest.MonkeyPatch, hours: float, words: str) -> None:
+    monkeypatch.setattr(settings, "CHECKPOINTS_KEPT_HOURS", hours)
+    old, _ = kept(execution), kept(execution)
+    Checkpoint.objects.filter(pk=old.pk).update(create_time=timezone.now() - timedelta(days=8))
+    assert told(cleaned())[1] == ("delete", f"older than {words}")
+
+
+def test_a_job_may_say_how_much_room_they_take(execution: Execution) -> None:
+    JobConfig.objects.create(job=execution.job, config_key="checkpoint.retention", config_value="9")
+    JobConfig.objects.create(job=execution.job, config_key="checkpoint.retention.bytes", config_value="2500")
+    pinned, *_ = (kept(execution) for _ in range(4))
+    checkpoint_update(checkpoint=pinned, pinned=True)
+    Checkpoint.objects.all().update(exclusive_bytes=1000)
+    assert told(cleaned(dry_run=True)) == {
+        4: ("keep", "one of the newest 9"),
+        3: ("keep", "one of the newest 9"),
+        2: ("delete", "the checkpoints of its job would take more than 2.4 KB"),
+        1: ("keep", "pinned"),
+    }
+    Checkpoint.objects.all().update(exclusive_bytes=9000)
+    ended(execution)
+    assert told(cleaned(dry_run=True))[4] == ("keep", "the newest of its job")
+
+
+def test_the_newest_that_can_still_be_read_is_the_one_kept(execution: Execution) -> None:
+    JobConfig.objects.create(job=execution.job, config_key="checkpoint.retention.age", config_value="3600000")
+    _, vanished = kept(execution), kept(execution)
+    ended(execution)
+    (folder_of(vanished) / "manifest.json").unlink()
+    Checkpoint.objects.all().update(create_time=timezone.now() - timedelta(days=1))
+    assert told(cleaned()) == {2: ("delete", "older than 1 hour"), 1: ("keep", "the newest of its job")}
 
 
 def test_a_new_checkpoint_pushes_out_the_oldest(execution: Execution) -> None:
