@@ -11,10 +11,11 @@ from jobs.api.base import PAGED, ApiView, answer, answer_page, asked, body_read,
 from jobs.api.jobs import StartedOut
 from jobs.selectors.checkpoint_filters import checkpoints_filtered
 from jobs.selectors.checkpoint_prechecks import PrecheckOut, checkpoint_precheck
+from jobs.selectors.checkpoint_usage import checkpoint_usage
 from jobs.selectors.checkpoints import checkpoint_get, checkpoint_out, checkpoints_out, checkpoints_visible
 from jobs.selectors.executions import execution_get
 from jobs.selectors.shapes.base import Body, Shape
-from jobs.selectors.shapes.checkpoint import CheckpointOut
+from jobs.selectors.shapes.checkpoint import CheckpointOut, CheckpointUsageOut
 from jobs.services.checkpoints import checkpoint_change, checkpoint_remove, checkpoints_clean_up
 from jobs.services.executions import execution_restore
 
@@ -127,6 +128,12 @@ class CheckpointRestoreView(ApiView):
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
         execution = execution_restore(checkpoint=checkpoint, user=self.user())
         return answer(StartedOut(execution_id=execution.execution_id), status=202)
+
+
+class CheckpointUsageView(ApiView):
+    @described("What room checkpoints take: together, by age and by job", responds=CheckpointUsageOut, tag="checkpoints")
+    def get(self, request: Request) -> Response:
+        return answer(checkpoint_usage(user=self.user()))
 
 
 class CheckpointCleanupView(ApiView):

@@ -6,6 +6,7 @@ from checkpoints import api
 
 urlpatterns = [
     path("checkpoints", api.CheckpointsView.as_view()),
+    path("checkpoints/usage", api.CheckpointUsageView.as_view()),
     path("checkpoints/cleanup", api.CheckpointCleanupView.as_view()),
     path("checkpoints/<int:checkpoint_id>", api.CheckpointView.as_view()),
     path("checkpoints/<int:checkpoint_id>/precheck", api.CheckpointPrecheckView.as_view()),

@@ -112,6 +112,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/checkpoints/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What room checkpoints take: together, by age and by job
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["checkpoints_usage_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/connection-kinds": {
         parameters: {
             query?: never;
@@ -1094,6 +1114,51 @@ export interface components {
             milliseconds: number;
         };
         /**
+         * CheckpointAgeOut
+         * @description Complete ones taken within the last day, the week before that, the rest of 30 days, and before; bytes that they alone take.
+         */
+        CheckpointAgeOut: {
+            /**
+             * Age
+             * @enum {string}
+             */
+            age: "day" | "week" | "month" | "older";
+            /** Count */
+            count: number;
+            /** Bytes Exclusive */
+            bytes_exclusive: number;
+        };
+        /**
+         * CheckpointJobUsageOut
+         * @description The complete checkpoints of one job; `owner` made the job.
+         */
+        CheckpointJobUsageOut: {
+            /** Job Name */
+            job_name: string;
+            /** Project */
+            project: string;
+            /** Owner */
+            owner: string | null;
+            /** Deleted */
+            deleted: boolean;
+            /** Count */
+            count: number;
+            /** Bytes Logical */
+            bytes_logical: number;
+            /** Bytes Exclusive */
+            bytes_exclusive: number;
+            /**
+             * Oldest
+             * Format: date-time
+             */
+            oldest: string;
+            /**
+             * Newest
+             * Format: date-time
+             */
+            newest: string;
+        };
+        /**
          * CheckpointOut
          * @description Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free.
          */
@@ -1190,6 +1255,37 @@ export interface components {
             results: components["schemas"]["CheckpointOut"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * CheckpointUsageOut
+         * @description `count` are complete, of them `savepoints` and `pinned`. `bytes_exclusive`: what deleting each alone would free.
+         *
+         *     `bytes_in_a_week`: logical, at the pace of the last week; null while there has been none. `jobs`: those that take most, first,
+         *     without `more_jobs`.
+         */
+        CheckpointUsageOut: {
+            /** Count */
+            count: number;
+            /** Savepoints */
+            savepoints: number;
+            /** Pinned */
+            pinned: number;
+            /** Failed */
+            failed: number;
+            /** Pending */
+            pending: number;
+            /** Bytes Logical */
+            bytes_logical: number;
+            /** Bytes Exclusive */
+            bytes_exclusive: number;
+            /** Bytes In A Week */
+            bytes_in_a_week: number | null;
+            /** Ages */
+            ages: components["schemas"]["CheckpointAgeOut"][];
+            /** Jobs */
+            jobs: components["schemas"]["CheckpointJobUsageOut"][];
+            /** More Jobs */
+            more_jobs: number;
         };
         /**
          * CleanupItem
@@ -3426,6 +3522,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CleanupOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_usage_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckpointUsageOut"];
                 };
             };
             400: {

@@ -41,3 +41,45 @@ class CheckpointOut(Shape):
     duration_ms: int | None
     restorable: bool
     restorable_reason: str
+
+
+class CheckpointAgeOut(Shape):
+    """Complete ones taken within the last day, the week before that, the rest of 30 days, and before; bytes that they alone take."""
+
+    age: Literal["day", "week", "month", "older"]
+    count: int
+    bytes_exclusive: int
+
+
+class CheckpointJobUsageOut(Shape):
+    """The complete checkpoints of one job; `owner` made the job."""
+
+    job_name: str
+    project: str
+    owner: str | None
+    deleted: bool
+    count: int
+    bytes_logical: int
+    bytes_exclusive: int
+    oldest: datetime
+    newest: datetime
+
+
+class CheckpointUsageOut(Shape):
+    """`count` are complete, of them `savepoints` and `pinned`. `bytes_exclusive`: what deleting each alone would free.
+
+    `bytes_in_a_week`: logical, at the pace of the last week; null while there has been none. `jobs`: those that take most, first,
+    without `more_jobs`.
+    """
+
+    count: int
+    savepoints: int
+    pinned: int
+    failed: int
+    pending: int
+    bytes_logical: int
+    bytes_exclusive: int
+    bytes_in_a_week: int | None
+    ages: list[CheckpointAgeOut]
+    jobs: list[CheckpointJobUsageOut]
+    more_jobs: int

@@ -1,0 +1,101 @@
+"""What room checkpoints take: all together, by age, by job, and what that comes to in a week."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.utils import timezone
+
+from checkpoints.models import Checkpoint, CheckpointStatus
+from jobs.selectors.checkpoints import checkpoints_visible
+from jobs.selectors.shapes.checkpoint import CheckpointAgeOut, CheckpointJobUsageOut, CheckpointUsageOut
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+MOST_JOBS = 200
+_WEEK = timedelta(days=7)
+#: From the youngest to the oldest; None: older than all.
+AGES: tuple[tuple[str, timedelta | None], ...] = (
+    ("day", timedelta(days=1)),
+    ("week", _WEEK),
+    ("month", timedelta(days=30)),
+    ("older", None),
+)
+_KEPT = Q(status=CheckpointStatus.COMPLETED)
+_SIZES = {"count": Count("id"), "bytes_logical": Sum("storage_size_bytes", default=0), "bytes_exclusive": Sum("exclusive_bytes", default=0)}
+
+
+def checkpoint_usage(*, user: "User | AnonymousUser") -> CheckpointUsageOut:
+    """Of the complete checkpoints of the user's projects whose files are there. Four queries."""
+    rows = checkpoints_visible(user).order_by()
+    kept = rows.filter(_KEPT)
+    total: dict[str, Any] = rows.aggregate(
+        **{
+            name: Sum(column, filter=_KEPT, default=0) for name, column in (("logical", "storage_size_bytes"), ("alone", "exclusive_bytes"))
+        },
+        kept=Count("id", filter=_KEPT),
+        savepoints=Count("id", filter=_KEPT & Q(is_savepoint=True)),
+        pinned=Count("id", filter=_KEPT & Q(pinned=True)),
+        failed=Count("id", filter=Q(status=CheckpointStatus.FAILED)),
+        pending=Count("id", filter=Q(status=CheckpointStatus.PENDING)),
+    )
+    return CheckpointUsageOut(
+        count=total["kept"],
+        savepoints=total["savepoints"],
+        pinned=total["pinned"],
+        failed=total["failed"],
+        pending=total["pending"],
+        bytes_logical=total["logical"],
+        bytes_exclusive=total["alone"],
+        bytes_in_a_week=max(0, 2 * total["logical"] - _bytes_a_week_ago(rows)) if _known_for_a_week(rows) else None,
+        ages=_by_age(kept),
+        jobs=_by_job(kept),
+        more_jobs=max(0, kept.values("execution__job").distinct().count() - MOST_JOBS),
+    )
+
+
+def _known_for_a_week(rows: QuerySet[Checkpoint]) -> bool:
+    first = rows.aggregate(first=Min("create_time"))["first"]
+    return first is not None and first <= timezone.now() - _WEEK
+
+
+def _bytes_a_week_ago(rows: QuerySet[Checkpoint]) -> int:
+    """By what each is long, for what it took alone is not kept once it is deleted."""
+    then = timezone.now() - _WEEK
+    there = Q(create_time__lte=then) & (_KEPT | Q(status=CheckpointStatus.EXPIRED, delete_time__gt=then))
+    return int(rows.filter(there).aggregate(bytes=Sum("storage_size_bytes", default=0))["bytes"])
+
+
+def _by_age(kept: QuerySet[Checkpoint]) -> list[CheckpointAgeOut]:
+    now, conditions, since = timezone.now(), {}, Q()
+    for name, age in AGES:
+        younger = Q(create_time__gt=now - age) if age else Q()
+        conditions[name] = since & younger
+        since = ~Q(create_time__gt=now - age) if age else since
+    found = kept.aggregate(
+        **{f"count_{name}": Count("id", filter=condition) for name, condition in conditions.items()},
+        **{f"bytes_{name}": Sum("exclusive_bytes", filter=condition, default=0) for name, condition in conditions.items()},
+    )
+    return [CheckpointAgeOut(age=name, count=found[f"count_{name}"], bytes_exclusive=found[f"bytes_{name}"]) for name, _ in AGES]
+
+
+def _by_job(kept: QuerySet[Checkpoint]) -> list[CheckpointJobUsageOut]:
+    """Those that take most, first."""
+    of_job = (
+        "execution__job__job_name",
+        "execution__job__project__slug",
+        "execution__job__created_by__username",
+        "execution__job__deleted_at",
+    )
+    groups = kept.values(*of_job).annotate(oldest=Min("create_time"), newest=Max("create_time"), **_SIZES)
+    return [
+        CheckpointJobUsageOut(
+            job_name=row["execution__job__job_name"],
+            project=row["execution__job__project__slug"],
+            owner=row["execution__job__created_by__username"],
+            deleted=row["execution__job__deleted_at"] is not None,
+            **{name: row[name] for name in (*_SIZES, "oldest", "newest")},
+        )
+        for row in groups.order_by("-bytes_exclusive", "-bytes_logical", "execution__job__job_name")[:MOST_JOBS]
+    ]
