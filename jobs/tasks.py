@@ -1,9 +1,11 @@
 """The background's door: short tasks that beat calls. Each may run twice, late, or not at all without harm."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from celery import Task, shared_task
+from django.conf import settings
 
 from checkpoints.retention import Scope
 from checkpoints.services import checkpoints_clean
@@ -12,6 +14,7 @@ from jobs.scheduling.firing import schedules_tick
 from jobs.scheduling.reconciling import reconcile
 from jobs.services.drivers import drivers_forget
 from jobs.services.metrics import metrics_prune, metrics_roll_up
+from jobs.services.spools import spools_forget
 from jobs.services.workers import worker_task_ran, workers_forget
 
 
@@ -41,6 +44,7 @@ def prune_task() -> None:
     metrics_prune()
     drivers_forget(older_than=timedelta(days=7))
     workers_forget(older_than=timedelta(days=7))
+    spools_forget(data_dir=Path(settings.DATA_DIR), older_than=timedelta(days=1))
 
 
 @shared_task(name="jobs.checkpoints_clean")

@@ -11,9 +11,10 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import UUID
 
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.spool_positions import TABLES, discarded, first_behind, mark, mark_set, newest_position, require_discarded, waiting
@@ -77,6 +78,15 @@ class SpoolFull(Exception):
 
 def spool_path(data_dir: Path, job_uid: str, node_id: str) -> Path:
     return data_dir / "spool" / job_uid / f"{node_id}.sqlite3"
+
+
+def spools_by_job(data_dir: Path) -> dict[str, Path]:
+    """Uid of a job → the folder of its spools on this host."""
+    found: dict[str, Path] = {}
+    for folder in (data_dir / "spool").glob("*/"):
+        with suppress(ValueError):
+            found[str(UUID(folder.name))] = folder
+    return found
 
 
 class Spool:
