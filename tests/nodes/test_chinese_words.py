@@ -11,8 +11,16 @@ import pytest
 from jobs.nodes.registry import CONNECTION_KINDS, NODE_TYPES, NodeRegistry
 
 LOCALES = Path(__file__).resolve().parents[2] / "frontend" / "src" / "features" / "canvas" / "locales"
-FIELDS: dict[str, Any] = json.loads((LOCALES / "node-fields.zh.json").read_text(encoding="utf-8"))
-TYPES: dict[str, Any] = json.loads((LOCALES / "node-types.zh.json").read_text(encoding="utf-8"))
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys stand there once: of two the browser would take the last in silence."""
+    assert len(dict(pairs)) == len(pairs), f"twice: {[key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1]}"
+    return dict(pairs)
+
+
+FIELDS: dict[str, Any] = json.loads((LOCALES / "node-fields.zh.json").read_text(encoding="utf-8"), object_pairs_hook=once)
+TYPES: dict[str, Any] = json.loads((LOCALES / "node-types.zh.json").read_text(encoding="utf-8"), object_pairs_hook=once)
 #: What this repository brings: types of other packages bring words of their own, or show English.
 REGISTRY = NodeRegistry(plugins=tuple)
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
