@@ -14,6 +14,7 @@ from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.hbase_client import HbaseLine
 from scripts.fetch_jars import jars_fetch
 from tests.servers.ports import free_ports
+from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -39,11 +40,8 @@ class HbaseServer:
         conf = self.folder / "conf"
         conf.mkdir()
         (conf / "hbase-site.xml").write_text(_site(self.folder, self._keeper))
-        try:
+        with or_ended(self.kill):
             self.start()
-        except BaseException:
-            self.kill()
-            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

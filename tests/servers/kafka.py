@@ -14,6 +14,7 @@ from confluent_kafka.cimpl import NewTopic
 from scripts.fetch_jars import jars_fetch
 from tests.servers.certificate import self_signed
 from tests.servers.ports import free_ports
+from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -77,7 +78,8 @@ class KafkaServer:
         ports = {"plain": self.plain, "sasl": self.sasl, "tls": self.tls, "controller": self.controller}
         self._config.write_text(_CONFIG.format(folder=self.folder, user=USER, password=PASSWORD, **ports))
         subprocess.run([*self._java("kafka.tools.StorageTool"), "format", "-t", CLUSTER, "-c", str(self._config)], check=True, timeout=120)
-        self.start()
+        with or_ended(self.kill):
+            self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

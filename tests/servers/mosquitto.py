@@ -78,7 +78,7 @@ class MosquittoServer:
         with (self.folder / "output").open("ab") as output:
             command = [mosquitto_program(), "-c", str(self.folder / "mosquitto.conf")]
             self.process = subprocess.Popen(command, stdout=output, stderr=output)
-        wait_until(self._answers, seconds=30, what=f"Mosquitto on port {self.port}")
+        wait_until(self._answers, seconds=60, what=f"Mosquitto on port {self.port}")
 
     def stop(self) -> None:
         """It writes what it holds to disk first: a killed one would lose its last second."""

@@ -59,7 +59,7 @@ class RabbitMQServer:
         (self.folder / "key.pem").write_text(self._key)
         (self.folder / "plugins").write_text("[].")
         self._names = subprocess.Popen(["epmd", "-port", str(self._mapper), "-address", "127.0.0.1"])
-        wait_until(self._names_answer, seconds=20, what="epmd")
+        wait_until(self._names_answer, seconds=60, what="epmd")
         self.start()
         return self
 
@@ -91,7 +91,7 @@ class RabbitMQServer:
         """Returns when the stream outlives a kill: a broker forgets its first one within a second of making it."""
         with closing(self.line()) as line:
             line.channel().queue_declare(name, durable=True, arguments={"x-queue-type": "stream", **arguments})
-        wait_until(self._streams_are_noted, seconds=20, what="the broker to note that it has streams")
+        wait_until(self._streams_are_noted, seconds=60, what="the broker to note that it has streams")
 
     def _streams_are_noted(self) -> bool:
         notes = self.folder.glob("data/*/coordination/*/names.dets")

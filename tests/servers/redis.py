@@ -8,6 +8,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from scripts.services import redis_binary
+from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 
 
@@ -23,7 +24,8 @@ class RedisServer:
         self.folder.mkdir(parents=True, exist_ok=True)
         arguments = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--save", "", "--appendonly", "no"]
         self.process = subprocess.Popen([redis_binary(), *arguments], stdout=subprocess.DEVNULL)
-        wait_until(self._answers, seconds=20, what=f"Redis on port {self.port}")
+        with or_ended(self.process.kill):
+            wait_until(self._answers, seconds=60, what=f"Redis on port {self.port}")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -14,6 +14,7 @@ from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.rocketmq.client import RocketMq
 from scripts.fetch_jars import jars_fetch
 from tests.servers.ports import free_ports, neighbours_free
+from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -77,14 +78,18 @@ class RocketmqServer:
         ports = {"port": self.port, "ha": self.ha, "name_server": self.name_server}
         written = _BROKER + (_SIGNED if self.signed else "")
         (self.folder / "broker.conf").write_text(written.format(folder=self.folder, user=user, inner=inner, **ports))
-        self._launch("namesrv", "org.apache.rocketmq.namesrv.NamesrvStartup", 128)
-        self.start()
+        with or_ended(self._end_all):
+            self._launch("namesrv", "org.apache.rocketmq.namesrv.NamesrvStartup", 128)
+            self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._end_all()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _end_all(self) -> None:
         for name in list(self._processes):
             self._end(name)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
     def settings(self) -> ConnectionSettings:

@@ -13,6 +13,7 @@ from s3fs import S3FileSystem
 
 from scripts.fetch_jars import jars_fetch
 from tests.servers.ports import free_ports
+from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -48,7 +49,8 @@ class S3Server:
         (self.folder / "data").mkdir()
         config = _CONFIG.format(port=self.port, key_id=KEY_ID, secret=SECRET_KEY, folder=self.folder)
         (self.folder / "s3.properties").write_text(config)
-        self.start()
+        with or_ended(self.kill):
+            self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -67,7 +69,7 @@ class S3Server:
         command += ["-cp", f"{JARS}/*", "org.gaul.s3proxy.Main", "--properties", str(self.folder / "s3.properties")]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | {"LC_ALL": "C.UTF-8"})
-        wait_until(self._answers, seconds=60, what=f"S3 on {self.address}")
+        wait_until(self._answers, seconds=120, what=f"S3 on {self.address}")
 
     def kill(self) -> None:
         """As a crash would."""
