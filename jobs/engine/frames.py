@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter as Tally
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from pyspark.sql import functions as F
 from jobs.engine.counts import Counter
 from jobs.engine.failure import REJECTED_MARK, AtNode
 from jobs.engine.references import References
-from jobs.engine.steps import Arrow, Steps
+from jobs.engine.steps import Arrow, Steps, occurrence_above
 from jobs.nodes.base import REJECTED, Flow, Routed, Source
 
 #: What an errors port calls the reason beside the columns of the row.
@@ -54,8 +53,7 @@ class Frames:
         self._counted = counted
         self._raw: dict[tuple[str, str], DataFrame | dict[str, DataFrame] | Routed] = {}
         self._ports: dict[tuple[str, str], dict[str, DataFrame]] = {}
-        leaving = Tally(arrow.source for arrow in steps.arrows if not arrow.reference and within and arrow.target in within)
-        self._forks = frozenset(node_id for node_id, edges in leaving.items() if edges > 1) if mode == "stream" else frozenset()
+        self._forks = steps.forks(within or ()) if mode == "stream" else frozenset()
         self._static: Frames | None = None
         #: Name of each streaming source in the query → node id.
         self.source_names: dict[str, str] = {}
@@ -118,9 +116,7 @@ class Frames:
             return self._references().of(arrow.source, arrow.port)
         if arrow.reference and self._kept_references is not None:
             return self._kept_references.frame(arrow, lambda: self._references().of(arrow.source, arrow.port))
-        if arrow.source in self._forks:
-            occurrence = f"{occurrence}__{arrow.edge_id}"
-        return self.of(arrow.source, arrow.port, occurrence)
+        return self.of(arrow.source, arrow.port, occurrence_above(arrow, self._forks, occurrence))
 
     def _references(self) -> Frames:
         """References are plain frames, read whole whenever they are read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +24,11 @@ class Arrow:
     target: str
     input: str
     reference: bool
+
+
+def occurrence_above(arrow: Arrow, forks: frozenset[str], occurrence: str) -> str:
+    """What is added to the names of the sources above `arrow`, which stands in `occurrence` of its target: the edge, out of a fork."""
+    return f"{occurrence}__{arrow.edge_id}" if arrow.source in forks else occurrence
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,11 @@ class Steps:
                 found.add(node_id)
                 waiting.extend(arrow.source for arrow in self.arriving(node_id))
         return tuple(step.node_id for step in self.plan.steps if step.node_id in found)
+
+    def forks(self, within: tuple[str, ...]) -> frozenset[str]:
+        """Nodes that several of `within` read. Spark refuses one source twice in a query: each edge out of such a node reads anew."""
+        leaving = Counter(arrow.source for arrow in self.arrows if not arrow.reference and arrow.target in within)
+        return frozenset(node_id for node_id, edges in leaving.items() if edges > 1)
 
     def context(self, node_id: str, mode: Literal["stream", "batch"], *, schema_only: bool = False) -> NodeContext[Any]:
         step, plan = self.by_id[node_id], self.plan

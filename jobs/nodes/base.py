@@ -139,13 +139,13 @@ class NodeType(ABC, Generic[ConfigT]):
     job_types: ClassVar[tuple[JobTypeName, ...]] = ("STREAMING", "BATCH_ROLLER", "SQL_TASK")
     connection_kinds: ClassVar[tuple[str, ...]] = ()
     rejects_rows: ClassVar[bool] = False
-    #: Row count out differs from row count in: the engine observes behind this node.
-    changes_row_count: ClassVar[bool] = False
+    changes_row_count: ClassVar[bool] = False  # row count out differs from row count in: the engine observes behind this node
     #: The one line under the name on the node's card, with `{field}` for config values; drawn in the browser as `x-summary`.
     summary_template: ClassVar[str] = ""
     #: Where others reach this node, below the installation's own address, with `{job_uid}` and `{node_id}`; drawn as `x-address`.
     address_template: ClassVar[str] = ""
     own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {}  # config field → `${names}` it fills in itself; None: any
+    pace_fields: ClassVar[frozenset[str]] = frozenset()  # config fields on which neither rows nor what is kept of them depends
 
     def waits_for(self, context: NodeContext[ConfigT]) -> str:
         """The system that this node needs and that does not answer now, as in "waiting for kafka main"; "" if all is well.
@@ -186,6 +186,7 @@ class Source(NodeType[ConfigT]):
     changes_row_count = True
     #: A start after a bounded run goes on behind what that run has read, unless it is asked to begin anew.
     goes_on: ClassVar[bool] = False
+    row_fields: ClassVar[frozenset[str]] = frozenset()  # fields that say what rows are like: else a changed one is another place
 
     @abstractmethod
     def read(self, spark: SparkSession, context: NodeContext[ConfigT]) -> DataFrame:
@@ -243,6 +244,7 @@ class Flow(NodeType[ConfigT]):
     filters_rows: ClassVar[bool] = False
     #: It moves rows between Spark's tasks: what ran before it cannot be read off the operators behind it.
     moves_rows: ClassVar[bool] = False
+    reads_names: ClassVar[bool] = False  # what it does depends on what the nodes before it are called
 
     def is_stateful(self, config: ConfigT) -> bool:
         """Keeps state between micro-batches: such a node ends up in the streaming plan, never inside a batch."""

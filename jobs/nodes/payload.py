@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 #: Columns that tell how a message came: name → DDL type and what it is made of.
 MessageColumns = Mapping[str, tuple[str, str]]
 PayloadFormat = Literal["json", "csv", "avro", "text", "binary"]
+#: Fields of a form, `Payload`'s and `metadata`, that say what a message's rows are like.
+PAYLOAD_FIELDS = frozenset({"format", "columns", "delimiter", "avro_schema", "metadata"})
 _RECORD = "__record"
 _SHOWN_CHARACTERS = 2000
 

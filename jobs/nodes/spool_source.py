@@ -16,6 +16,7 @@ from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import ColumnField
 from jobs.nodes.form import hints
 from jobs.nodes.payload import (
+    PAYLOAD_FIELDS,
     MessageColumns,
     PayloadFormat,
     payload_avro_field,
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 #: How many messages are looked at.
 SAMPLED = 200
+
+
+#: Those of `SpoolConfig` that say how much is kept and how much of it is read at once.
+PACE_FIELDS = frozenset({"start", "backpressure", "buffer_size", "max_kept", "max_records_per_trigger"})
 
 
 class SpoolConfig(base.Config):
@@ -108,6 +113,8 @@ class SpoolSource(Source[SpoolConfigT]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     goes_on: ClassVar[bool] = True
+    pace_fields: ClassVar[frozenset[str]] = PACE_FIELDS
+    row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS
     #: Columns that tell how a message came, made of `position`, `received`, `key` and `headers`.
     message_columns: ClassVar[MessageColumns]
 

@@ -70,6 +70,7 @@ class Lookup(Flow[LookupConfig], KeepsReferences):
     rejects_rows: ClassVar[bool] = True
     changes_row_count: ClassVar[bool] = True
     summary_template = "{keys} · {unmatched}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"refresh", "most_rows"})
 
     def keeping(self, config: LookupConfig) -> Keeping:
         return Keeping(duration_ms(config.refresh) / 1000, config.most_rows)

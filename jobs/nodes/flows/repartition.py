@@ -41,6 +41,7 @@ class Repartition(Flow[RepartitionConfig]):
     Config = RepartitionConfig
     moves_rows: ClassVar[bool] = True
     summary_template = "{partitions} · {keys}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"partitions", "keys"})
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[RepartitionConfig]) -> DataFrame:
         (frame,) = frames["in"]

@@ -44,6 +44,7 @@ class SqlFlow(Flow[SqlConfig]):
     ports = (Port("in", "input", many=True), Port("out", "output"))
     changes_row_count: ClassVar[bool] = True
     summary_template = "{query}"
+    reads_names: ClassVar[bool] = True
 
     def is_stateful(self, config: SqlConfig) -> bool:
         """Grouping and joining over a stream reach across its batches."""

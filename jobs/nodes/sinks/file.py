@@ -113,6 +113,7 @@ class FileSink(Sink[FileSinkConfig]):
     Config = FileSinkConfig
     connection_kinds = STORE_KINDS
     summary_template = "{path} · {format}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"compression", "max_rows_per_file"})
     guarantee: ClassVar[str] = "exactly once"
 
     def __init__(self) -> None:

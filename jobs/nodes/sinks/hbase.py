@@ -33,6 +33,7 @@ class HbaseSink(Sink[HbaseSinkConfig]):
     connection_kinds = ("hbase",)
     guarantee: ClassVar[str] = "at least once"
     summary_template = "{table} · {row_key}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"batch_size"})
 
     def waits_for(self, context: NodeContext[HbaseSinkConfig]) -> str:
         return hbase_silent(context.connection(context.config.connection), context.config.table)

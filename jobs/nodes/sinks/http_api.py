@@ -121,6 +121,7 @@ class HttpApiSink(Sink[HttpApiSinkConfig]):
     Config = HttpApiSinkConfig
     connection_kinds = ("http_api",)
     summary_template = "{method} {path}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"concurrency", "requests_per_second", "timeout_seconds", "attempts"})
     guarantee: ClassVar[str] = "at least once"
     own_places = {"path": None, "body": None, "parameters": None, "headers": None}
 

@@ -45,6 +45,7 @@ class JdbcSink(Sink[JdbcSinkConfig]):
     Config = JdbcSinkConfig
     connection_kinds = ("postgresql", "mysql", "sqlite")
     summary_template = "{table} · {mode}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"batch_size"})
     guarantee: ClassVar[str] = "exactly once"
 
     def __init__(self) -> None:

@@ -29,6 +29,7 @@ class PrintSink(Sink[PrintConfig]):
     icon = "terminal-2"
     Config = PrintConfig
     summary_template = "first {rows} rows"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"rows"})
 
     guarantee: ClassVar[str] = "at least once"
     reads_every_row: ClassVar[bool] = False

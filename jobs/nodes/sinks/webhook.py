@@ -58,6 +58,7 @@ class WebhookSink(Sink[WebhookSinkConfig]):
     Config = WebhookSinkConfig
     connection_kinds = ("webhook_receiver",)
     summary_template = "{connection}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"concurrency", "requests_per_second", "timeout_seconds", "attempts"})
     guarantee: ClassVar[str] = "at least once"
     own_places = {"body": None}
 

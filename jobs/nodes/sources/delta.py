@@ -90,6 +90,8 @@ class DeltaSource(Source[DeltaSourceConfig]):
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
     guarantee: ClassVar[str] = "exactly once"
     summary_template = "{path}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"start", "version", "time", "incremental", "max_files_per_trigger"})
+    row_fields: ClassVar[frozenset[str]] = frozenset({"on_change"})
 
     def __init__(self) -> None:
         self._watched: Path | None = None

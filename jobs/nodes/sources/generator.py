@@ -85,6 +85,8 @@ class GeneratorSource(Source[GeneratorConfig]):
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
     guarantee: ClassVar[str] = "exactly once"
     summary_template = "{total_rows} rows"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"total_rows", "rows_per_second", "rows_per_batch"})
+    row_fields: ClassVar[frozenset[str]] = frozenset({"fields", "locale", "seed", "start_time", "step_ms"})
 
     def read(self, spark: SparkSession, context: NodeContext[GeneratorConfig]) -> DataFrame:
         from jobs.nodes.readers.numbered_rows import NumberedRows, columns_ddl

@@ -229,6 +229,10 @@ class HttpApiSource(Source[HttpApiConfig]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     summary_template = "{path} · {paging}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset(
+        {"pages_per_batch", "concurrency", "requests_per_second", "most_pages", "timeout_seconds", "attempts"}
+    )
+    row_fields: ClassVar[frozenset[str]] = frozenset({"records_pointer", "columns"})
     own_places = {"path": PLACES, "body": PLACES, "parameters": PLACES}
 
     def waits_for(self, context: NodeContext[HttpApiConfig]) -> str:

@@ -106,6 +106,7 @@ class JdbcSource(Source[JdbcSourceConfig]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     summary_template = "{table}{query}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"rows_per_batch", "incremental", "late_rows_seconds", "partitions"})
 
     def needs_to_begin(self, context: NodeContext[JdbcSourceConfig]) -> str:
         """Asked with a whole sign-in: a server that starts up takes connections before it takes sessions."""

@@ -13,7 +13,7 @@ from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.json_schema import json_schema_columns
-from jobs.nodes.payload import MessageColumns, payload_empty, payload_read, payload_schema
+from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.schema_registry import registry_json_schema, registry_schemas
 from jobs.nodes.sources.kafka_backlog import KafkaBacklog
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
@@ -55,6 +55,22 @@ class KafkaSource(Source[KafkaSourceConfig]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     summary_template = "{topic} · {format}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset(
+        {
+            "start",
+            "start_time",
+            "start_offsets",
+            "end",
+            "end_time",
+            "end_offsets",
+            "max_records_per_trigger",
+            "backpressure",
+            "max_backlog",
+            "group_id",
+            "lost_messages",
+        }
+    )
+    row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS | {"registry_connection", "subject"}
 
     def __init__(self) -> None:
         self._backlog: KafkaBacklog | None = None

@@ -16,7 +16,7 @@ from jobs.nodes.connections.mqtt_client import mqtt_silent
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.payload import MessageColumns
 from jobs.nodes.spool import Message, Spooled
-from jobs.nodes.spool_source import SAMPLED, SpoolConfig, SpoolSource, spool_of
+from jobs.nodes.spool_source import PACE_FIELDS, SAMPLED, SpoolConfig, SpoolSource, spool_of
 
 if TYPE_CHECKING:
     from jobs.nodes.mqtt_session import Arrived, MqttSession
@@ -93,6 +93,7 @@ class MqttSource(SpoolSource[MqttConfig]):
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "unbounded"
     guarantee: ClassVar[str] = "at least once"
     summary_template = "{topics} · {format}"
+    pace_fields: ClassVar[frozenset[str]] = PACE_FIELDS | {"qos", "session_hours", "receive_maximum"}
     message_columns: ClassVar[MessageColumns] = {
         "mqtt_position": ("bigint", "position"),
         "mqtt_received": ("timestamp", "received"),

@@ -13,11 +13,11 @@ from jobs.nodes.base import NodeContext, NodeError
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_channel, rabbitmq_silent
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.intake import Intake
-from jobs.nodes.payload import MessageColumns
+from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns
 from jobs.nodes.rabbitmq.queue_kind import stream_refuse
 from jobs.nodes.rabbitmq.told import headers_told, reading_act
 from jobs.nodes.spool import Message, Spooled
-from jobs.nodes.spool_source import SAMPLED, SpoolConfig, SpoolSource
+from jobs.nodes.spool_source import PACE_FIELDS, SAMPLED, SpoolConfig, SpoolSource
 
 if TYPE_CHECKING:
     from pika.adapters.blocking_connection import BlockingChannel
@@ -65,6 +65,8 @@ class RabbitMQSource(SpoolSource[RabbitMQConfig]):
     connection_kinds = ("rabbitmq",)
     guarantee: ClassVar[str] = "at least once"
     summary_template = "{queue} · {format}"
+    pace_fields: ClassVar[frozenset[str]] = PACE_FIELDS | {"prefetch"}
+    row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS | {"drop_repeats"}
     message_columns: ClassVar[MessageColumns] = {
         "rabbitmq_position": ("bigint", "position"),
         "rabbitmq_received": ("timestamp", "received"),

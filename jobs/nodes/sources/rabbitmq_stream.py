@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_silent
 from jobs.nodes.patience import Patience
-from jobs.nodes.payload import MessageColumns, payload_empty, payload_read, payload_schema
+from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.rabbitmq.stream_line import StreamLine
 from jobs.nodes.rabbitmq.stream_reading import StreamRange, StreamReading
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
@@ -42,6 +42,8 @@ class RabbitMQStreamSource(Source[RabbitMQStreamConfig]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     summary_template = "{stream} · {format}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"start", "start_time", "start_offset", "max_records_per_trigger", "lost_messages"})
+    row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS
 
     def waits_for(self, context: NodeContext[RabbitMQStreamConfig]) -> str:
         return rabbitmq_silent(context.connection(context.config.connection))

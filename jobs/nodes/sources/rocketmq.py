@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
 from jobs.nodes.patience import Patience
-from jobs.nodes.payload import MessageColumns, payload_empty, payload_read, payload_schema
+from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.rocketmq.client import RocketMq
 from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_of, oldest
 from jobs.nodes.rocketmq.pulling import Wanted
@@ -50,6 +50,10 @@ class RocketmqSource(Source[RocketmqSourceConfig]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     summary_template = "{topic} · {format}"
+    pace_fields: ClassVar[frozenset[str]] = frozenset(
+        {"start", "start_time", "start_offsets", "max_records_per_trigger", "group_id", "lost_messages"}
+    )
+    row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS | {"tags"}
 
     def waits_for(self, context: NodeContext[RocketmqSourceConfig]) -> str:
         return rocketmq_silent(context.connection(context.config.connection), context.config.topic)
