@@ -46,6 +46,16 @@ class CheckpointChange(Body):
     is_savepoint: bool | None = None
 
 
+class Restore(Body):
+    """`version`: of the job; without it, the one it was taken of. Refused with 422 and a problem a node where it needs a fresh start.
+
+    `allow_non_restored_state`: state that no node of that version reads is left behind.
+    """
+
+    version: int | None = None
+    allow_non_restored_state: bool = False
+
+
 class CleanupScope(Body):
     """Both left out: all that one may operate, orphaned folders too."""
 
@@ -116,17 +126,23 @@ class CheckpointView(ApiView):
 
 
 class CheckpointPrecheckView(ApiView):
-    @described("What a restore would meet; every byte of its files is compared", responds=PrecheckOut, tag="checkpoints")
+    @described(
+        "What a restore would meet; every byte of its files is compared, and every node",
+        responds=PrecheckOut,
+        tag="checkpoints",
+        query=[asked("version", 'Of the job, to go on with: a number, or "current"; without it, the one the checkpoint was taken of.')],
+    )
     def get(self, request: Request, checkpoint_id: int) -> Response:
-        return answer(checkpoint_precheck(checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)))
+        checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
+        return answer(checkpoint_precheck(checkpoint, version=request.query_params.get("version", "")))
 
 
 class CheckpointRestoreView(ApiView):
-    @described("Start its job from it, in a new generation", takes=Body, responds=StartedOut, status=202, tag="checkpoints")
+    @described("Start its job from it, in a new generation", takes=Restore, responds=StartedOut, status=202, tag="checkpoints")
     def post(self, request: Request, checkpoint_id: int) -> Response:
-        body_read(request, Body)
+        body = body_read(request, Restore)
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
-        execution = execution_restore(checkpoint=checkpoint, user=self.user())
+        execution = execution_restore(checkpoint=checkpoint, user=self.user(), **body.model_dump())
         return answer(StartedOut(execution_id=execution.execution_id), status=202)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -49,14 +49,16 @@ def checkpoint_folder(root: Path, job_uid: str, execution_id: str, number: int) 
     return root / job_uid / CHECKPOINTS / execution_id / str(number)
 
 
-def checkpoint_restore(folder: Path, live: Path) -> dict[str, int]:
-    """A new generation's live folder from a checkpoint: query → the batch it goes on behind (-1: from the beginning).
+def checkpoint_restore(folder: Path, live: Path, folders: Mapping[str, str] | None = None) -> dict[str, int]:
+    """A new generation's live folder from a checkpoint: its query → the batch it goes on behind (-1: from the beginning).
 
-    All queries or none; nothing happens where `live` holds something already (a restore that was finished before a crash).
-    ManifestDamaged or CutDamaged name the file that is wrong; then nothing of `live` exists.
+    `folders`: name of a query's folder in `live` → the query whose cut it gets; None: every query under its own name. All or none;
+    nothing happens where `live` holds something already (a restore that was finished before a crash). ManifestDamaged or CutDamaged
+    name the file that is wrong; then nothing of `live` exists.
     """
     queries = checkpoint_queries(folder)
     batches = {key: int(query["batch_id"]) for key, query in queries.items()}
+    chosen = {query["folder"]: key for key, query in queries.items()} if folders is None else folders
     if live.is_dir() and any(live.iterdir()):
         return batches
     if live.is_dir():
@@ -65,9 +67,9 @@ def checkpoint_restore(folder: Path, live: Path) -> dict[str, int]:
     folder_remove(partial)
     partial.mkdir(parents=True)
     try:
-        for query in queries.values():
-            if query["folder"]:
-                cut_restore(folder / query["folder"], partial / query["folder"])
+        for name, key in chosen.items():
+            if cut := queries.get(key, {}).get("folder"):
+                cut_restore(folder / cut, partial / name)
         rename_into_place(partial, live)
     except BaseException:
         folder_remove(partial)

@@ -45,11 +45,16 @@ class PublishBody(Body):
 
 
 class StartBody(Body):
-    """`from`: "continue", "beginning", or the id of a checkpoint; without it, continue where that is possible."""
+    """`from`: "continue", "beginning", or the id of a checkpoint; without it, continue where that is possible.
+
+    From a checkpoint, `version` is the one it was taken of unless given, and `allow_non_restored_state` leaves state behind that
+    no node of that version reads.
+    """
 
     version: int | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     start_from: Literal["continue", "beginning"] | int | None = Field(default=None, alias="from")
+    allow_non_restored_state: bool = False
 
 
 class StartedOut(Shape):
@@ -164,5 +169,6 @@ class JobStartView(ApiView):
             version=body.version,
             parameters=body.parameters,
             start_from=body.start_from,
+            allow_non_restored_state=body.allow_non_restored_state,
         )
         return answer(StartedOut(execution_id=execution.execution_id), status=202)

@@ -14,9 +14,11 @@ from checkpoints.storage import checkpoint_restore
 from checkpoints.verification import live_readable
 from jobs.driver.planning import execution_locations, execution_plan
 from jobs.engine.failure import ExecutionFailure
+from jobs.engine.grouping import query_folder
 from jobs.engine.plan import Plan
 from jobs.engine.steps import Steps
 from jobs.models import Execution
+from jobs.selectors.graph_comparisons import run_of, runs_compared
 from jobs.services.executions import execution_generation_renew
 from jobs.services.metrics import batches_written
 
@@ -90,11 +92,20 @@ def _restored(execution: Execution) -> Checkpoint | None:
     if checkpoint is None:
         raise ExecutionFailure("the checkpoint to start from does not exist any more: choose another", kind="user", permanent=True)
     try:
-        checkpoint_restore(folder_of(checkpoint), live)
+        checkpoint_restore(folder_of(checkpoint), live, _folders(checkpoint, execution))
     except Exception as error:
         message = f"checkpoint {checkpoint.checkpoint_id} cannot be restored: {error}; choose an earlier one"
         raise ExecutionFailure(message, kind="system", permanent=True) from error
     return checkpoint
+
+
+def _folders(checkpoint: Checkpoint, execution: Execution) -> dict[str, str] | None:
+    """The folder of each query that goes on → the query of the checkpoint that it goes on with; None where the version is the same."""
+    origin = Execution.objects.select_related("job").get(execution_id=checkpoint.execution_id)
+    if origin.version == execution.version:
+        return None
+    found = runs_compared(run_of(origin), run_of(execution))
+    return {query_folder(new): old for new, old in found.queries.items()}
 
 
 def _damage(execution: Execution, plan: Plan) -> str:

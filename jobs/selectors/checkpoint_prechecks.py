@@ -7,9 +7,13 @@ from checkpoints.models import Checkpoint
 from checkpoints.selectors import folder_of, not_restorable
 from checkpoints.verification import checkpoint_verify
 from jobs.dag.document import DagDocument, parse_document
+from jobs.engine.graph_changes import Compatibility
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, JobVersion
 from jobs.nodes.base import Sink
 from jobs.nodes.registry import REGISTRY
+from jobs.selectors.checkpoint_replays import ReplayOut, checkpoint_replay
+from jobs.selectors.graph_comparisons import Incomparable, run_of, run_to_be, runs_compared
+from jobs.selectors.refusals import NotFound
 from jobs.selectors.shapes.base import Shape
 
 
@@ -22,18 +26,103 @@ class CheckOut(Shape):
     message: str
 
 
+class ChangeOut(Shape):
+    """What becomes of one node, or with an empty `node_id` of the job's settings. `code` and `facts` are what `message` says."""
+
+    node_id: str
+    name: str
+    type: str
+    verdict: Literal["same", "compatible", "compatible_with_warning", "state_dropped", "needs_fresh_start"]
+    code: str
+    facts: dict[str, str]
+    message: str
+
+
 class PrecheckOut(Shape):
-    """`ok`: a restore can be started. `checks` in the order to read them; every byte of the files was compared."""
+    """`ok`: a restore into `version` can be started; with `drops_state` only where that is allowed (`allow_non_restored_state`).
+
+    `checks` in the order to read them; every byte of the files was compared. `changes`: the nodes of `version`, then those that it has
+    no more; none where the two cannot be compared.
+    """
 
     checkpoint: int
     ok: bool
+    version: int
+    own_version: int
+    current_version: int | None
+    drops_state: bool
     checks: list[CheckOut]
+    changes: list[ChangeOut]
+    replay: ReplayOut
 
 
-def checkpoint_precheck(checkpoint: Checkpoint) -> PrecheckOut:
-    """Reads all of its files: as long as their size takes (about 2 GB a second from memory)."""
-    checks = [_files(checkpoint), _job(checkpoint), _unfinished(checkpoint), *_version(checkpoint)]
-    return PrecheckOut(checkpoint=checkpoint.pk, ok=all(check.ok for check in checks), checks=checks)
+def checkpoint_precheck(checkpoint: Checkpoint, *, version: str = "") -> PrecheckOut:
+    """Reads all of its files: as long as their size takes (about 2 GB a second from memory).
+
+    `version`: a number, "current", or "" for the one it was taken of. NotFound where the job has none such.
+    """
+    chosen = _chosen(checkpoint, version)
+    compared, fits = _graph(checkpoint, chosen)
+    checks = [_files(checkpoint), _job(checkpoint), _unfinished(checkpoint), *fits, *_version(checkpoint, chosen)]
+    return PrecheckOut(
+        checkpoint=checkpoint.pk,
+        ok=all(check.ok for check in checks),
+        version=chosen,
+        own_version=checkpoint.execution.version,
+        current_version=checkpoint.execution.job.version,
+        drops_state=compared is not None and any(change.verdict == "state_dropped" for change in compared.changes),
+        checks=checks,
+        changes=list(_changes(checkpoint, chosen, compared)) if compared else [],
+        replay=checkpoint_replay(checkpoint),
+    )
+
+
+def _chosen(checkpoint: Checkpoint, version: str) -> int:
+    execution = checkpoint.execution
+    wanted = {"": str(execution.version), "current": str(execution.job.version)}.get(version, version)
+    if wanted == str(execution.version):
+        return execution.version
+    if not wanted.isdecimal() or not JobVersion.objects.filter(job=execution.job_id, version=int(wanted)).exists():
+        raise NotFound(f'"{execution.job_name}" has no version {version}')
+    return int(wanted)
+
+
+def _graph(checkpoint: Checkpoint, version: int) -> tuple[Compatibility | None, list[CheckOut]]:
+    """What becomes of each node, and what of it stands in the way. A version always goes on from its own checkpoints."""
+    execution = checkpoint.execution
+    row = JobVersion.objects.filter(job=execution.job_id, version=version).first()
+    if row is None:  # the check of the version says so
+        return None, []
+    try:
+        found = runs_compared(run_of(execution), run_to_be(row, execution.parameters))
+    except Incomparable as error:
+        return None, [] if version == execution.version else [_check("graph", False, f"The two versions cannot be compared: {error}")]
+    if version == execution.version:
+        return found, []
+    obstacles = found.obstacles(allow_non_restored_state=True)
+    return found, [_check("graph", False, f'"{change.name}": {change.message}' if change.name else change.message) for change in obstacles]
+
+
+def _changes(checkpoint: Checkpoint, version: int, compared: Compatibility) -> Iterator[ChangeOut]:
+    types: dict[str, str] = {}
+    for number in (checkpoint.execution.version, version):
+        document = _document(checkpoint, number)
+        types |= {node_id: node.type for node_id, node in document.nodes.items()} if document else {}
+    for change in compared.changes:
+        yield ChangeOut(
+            node_id=change.node_id,
+            name=change.name,
+            type=types.get(change.node_id, ""),
+            verdict=change.verdict,
+            code=change.code,
+            facts=dict(change.facts),
+            message=change.message,
+        )
+
+
+def _document(checkpoint: Checkpoint, version: int) -> DagDocument | None:
+    row = JobVersion.objects.filter(job=checkpoint.execution.job_id, version=version).first()
+    return parse_document(row.dag_definition)[0] if row else None
 
 
 def _check(name: str, ok: bool, message: str, severity: Literal["info", "warning", "error"] | None = None) -> CheckOut:
@@ -69,18 +158,19 @@ def _unfinished(checkpoint: Checkpoint) -> CheckOut:
     return _check("execution", False, f"Execution {other.execution_id} is {other.status}: stop or cancel it first")
 
 
-def _version(checkpoint: Checkpoint) -> Iterator[CheckOut]:
-    execution = checkpoint.execution
-    ran, current = execution.version, execution.job.version
-    row = JobVersion.objects.filter(job=execution.job_id, version=ran).first()
-    document = parse_document(row.dag_definition)[0] if row else None
+def _version(checkpoint: Checkpoint, version: int) -> Iterator[CheckOut]:
+    own, current = checkpoint.execution.version, checkpoint.execution.job.version
+    document = _document(checkpoint, version)
     if document is None:
-        yield _check("version", False, f"Version {ran}, which it was taken of, can no longer be read")
+        whose = ", which it was taken of," if version == own else ""
+        yield _check("version", False, f"Version {version}{whose} can no longer be read")
         return
-    if ran == current:
-        yield _check("version", True, f"It starts version {ran}, the current one, in a new generation")
+    if version == own == current:
+        yield _check("version", True, f"It starts version {version}, the current one, in a new generation")
+    elif version == own:
+        yield _check("version", True, f"It starts version {version}, which it was taken of; version {current} is current", "warning")
     else:
-        yield _check("version", True, f"It starts version {ran}, which it was taken of; version {current} is current", "warning")
+        yield _check("version", True, f"It starts version {version}; it was taken of version {own}", "warning")
     yield from _sinks(document)
 
 

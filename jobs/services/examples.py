@@ -29,7 +29,7 @@ from jobs.selectors.refusals import Invalid, NotFound, Refusal
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
 from jobs.services.connections import connection_create, connection_open, connection_update, installation_limits
-from jobs.services.executions.starting import ExecutionConflict
+from jobs.services.executions.not_startable import ExecutionConflict
 from jobs.services.executions.transition import execution_transition
 from jobs.services.flights import tables_copy
 from jobs.services.jobs import job_create, job_publish

@@ -13,7 +13,7 @@ from jobs.models import AuditEntry, Connection, Execution, Job, JobDraft
 from jobs.selectors.refusals import Forbidden, NotFound
 from jobs.services.connections import connection_open
 from jobs.services.examples import EXAMPLES, example_document, example_reset, examples_load, incoming_folder
-from jobs.services.executions.starting import ExecutionConflict, execution_start
+from jobs.services.executions import ExecutionConflict, execution_start
 from jobs.services.flights import day_feed
 from jobs.services.jobs import job_create, job_delete
 from tests.dag.graphs import chain

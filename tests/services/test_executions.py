@@ -132,18 +132,6 @@ def test_a_source_that_goes_on_is_read_on_after_completion(node_type: str, confi
     assert start(job, start_from="beginning").generation != execution.generation
 
 
-@pytest.mark.parametrize("options", [{"parameters": {"floor": 9}}, {"version": 2}], ids=["parameters", "version"])
-def test_a_changed_job_does_not_continue_but_may_begin_anew(options: dict[str, Any]) -> None:
-    job = job_row()
-    last = failed(job)
-    version_add(job, document_with(name=job.job_name, rows=999))
-    options = {"version": 1} | options
-    with pytest.raises(NotStartable) as refused:
-        start(job, **options)
-    assert refused.value.detail["offers"] == ["beginning"]
-    assert start(job, start_from="beginning", **options).generation != last.generation
-
-
 def test_continue_without_anything_to_continue_is_refused() -> None:
     with pytest.raises(NotStartable):
         start(job_row(), start_from="continue")

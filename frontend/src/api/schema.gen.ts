@@ -60,7 +60,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a restore would meet; every byte of its files is compared
+         * What a restore would meet; every byte of its files is compared, and every node
          * @description A view of the API; signed-in users only unless it says otherwise.
          */
         get: operations["checkpoints_checkpoint_id_precheck_get"];
@@ -1072,6 +1072,31 @@ export interface components {
              * @default false
              */
             force: boolean;
+        };
+        /**
+         * ChangeOut
+         * @description What becomes of one node, or with an empty `node_id` of the job's settings. `code` and `facts` are what `message` says.
+         */
+        ChangeOut: {
+            /** Node Id */
+            node_id: string;
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "same" | "compatible" | "compatible_with_warning" | "state_dropped" | "needs_fresh_start";
+            /** Code */
+            code: string;
+            /** Facts */
+            facts: {
+                [key: string]: string;
+            };
+            /** Message */
+            message: string;
         };
         /**
          * ChartOut
@@ -2364,15 +2389,29 @@ export interface components {
         };
         /**
          * PrecheckOut
-         * @description `ok`: a restore can be started. `checks` in the order to read them; every byte of the files was compared.
+         * @description `ok`: a restore into `version` can be started; with `drops_state` only where that is allowed (`allow_non_restored_state`).
+         *
+         *     `checks` in the order to read them; every byte of the files was compared. `changes`: the nodes of `version`, then those that it has
+         *     no more; none where the two cannot be compared.
          */
         PrecheckOut: {
             /** Checkpoint */
             checkpoint: number;
             /** Ok */
             ok: boolean;
+            /** Version */
+            version: number;
+            /** Own Version */
+            own_version: number;
+            /** Current Version */
+            current_version: number | null;
+            /** Drops State */
+            drops_state: boolean;
             /** Checks */
             checks: components["schemas"]["CheckOut"][];
+            /** Changes */
+            changes: components["schemas"]["ChangeOut"][];
+            replay: components["schemas"]["ReplayOut"];
         };
         /** PreviewBody */
         PreviewBodyRequest: {
@@ -2525,6 +2564,42 @@ export interface components {
             create_time: string;
         };
         /**
+         * ReplayOut
+         * @description `seconds` between the checkpoint and the last batch that was committed behind it, 0 where there is none; null: unknown.
+         *
+         *     `rows`: of all sources, by their positions; where these do not tell, about so many by the samples (`is_about`); null: unknown.
+         */
+        ReplayOut: {
+            /** Seconds */
+            seconds: number | null;
+            /** Last Batch Time */
+            last_batch_time: string | null;
+            /** Rows */
+            rows: number | null;
+            /** Is About */
+            is_about: boolean;
+            /** Sources */
+            sources: components["schemas"]["SourceReplayOut"][];
+        };
+        /**
+         * Restore
+         * @description `version`: of the job; without it, the one it was taken of. Refused with 422 and a problem a node where it needs a fresh start.
+         *
+         *     `allow_non_restored_state`: state that no node of that version reads is left behind.
+         */
+        RestoreRequest: {
+            /**
+             * Version
+             * @default null
+             */
+            version: number | null;
+            /**
+             * Allow Non Restored State
+             * @default false
+             */
+            allow_non_restored_state: boolean;
+        };
+        /**
          * ScheduleBody
          * @description `cron_expression` has five fields (minute, hour, day, month, weekday), read in `time_zone`.
          */
@@ -2627,6 +2702,18 @@ export interface components {
             results: components["schemas"]["SearchHit"][];
         };
         /**
+         * SourceReplayOut
+         * @description What one source reads again: `rows`, or `files` of those that read files; both null where it is unknown.
+         */
+        SourceReplayOut: {
+            /** Node Id */
+            node_id: string;
+            /** Rows */
+            rows: number | null;
+            /** Files */
+            files: number | null;
+        };
+        /**
          * SpanOut
          * @description One execution's time within the lane; `to` is null while it goes on.
          */
@@ -2649,6 +2736,9 @@ export interface components {
         /**
          * StartBody
          * @description `from`: "continue", "beginning", or the id of a checkpoint; without it, continue where that is possible.
+         *
+         *     From a checkpoint, `version` is the one it was taken of unless given, and `allow_non_restored_state` leaves state behind that
+         *     no node of that version reads.
          */
         StartBodyRequest: {
             /**
@@ -2665,6 +2755,11 @@ export interface components {
              * @default null
              */
             from: ("continue" | "beginning") | number | null;
+            /**
+             * Allow Non Restored State
+             * @default false
+             */
+            allow_non_restored_state: boolean;
         };
         /** StartedOut */
         StartedOut: {
@@ -3363,7 +3458,10 @@ export interface operations {
     };
     checkpoints_checkpoint_id_precheck_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the job, to go on with: a number, or "current"; without it, the one the checkpoint was taken of. */
+                version?: string;
+            };
             header?: never;
             path: {
                 checkpoint_id: number;
@@ -3441,7 +3539,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["BodyRequest"];
+                "application/json": components["schemas"]["RestoreRequest"];
             };
         };
         responses: {

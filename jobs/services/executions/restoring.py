@@ -12,9 +12,10 @@ from checkpoints.selectors import not_restorable
 from jobs.models import LEASED, UNFINISHED, Execution, ExecutionStatus, QueryProgress, Role, TriggeredBy
 from jobs.services.access import role_check
 from jobs.services.events import event_append
+from jobs.services.executions.going_on import restore_check
+from jobs.services.executions.not_startable import NotStartable
 from jobs.services.executions.starting import (
     Beginning,
-    NotStartable,
     document_of,
     execution_create,
     job_locked,
@@ -27,11 +28,14 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 
-def execution_restore(*, checkpoint: Checkpoint, user: "User | None") -> Execution:
-    """Start the checkpoint's job again from it, with the version and parameters it was taken of.
+def execution_restore(
+    *, checkpoint: Checkpoint, user: "User | None", version: int | None = None, allow_non_restored_state: bool = False
+) -> Execution:
+    """Start the checkpoint's job again from it, with the parameters it was taken of and its version, or another where that fits.
 
     A PAUSED execution of the job is cancelled in the same transaction, its checkpoints stay; any other unfinished one is an
-    ExecutionConflict. NotStartable where the checkpoint cannot be started from.
+    ExecutionConflict. NotStartable where the checkpoint cannot be started from; Invalid, with a problem a node, where the version needs a
+    fresh start, or would leave state behind that nobody allowed to.
     """
     origin = Execution.objects.select_related("job").get(execution_id=checkpoint.execution_id)
     if user is not None:
@@ -40,13 +44,17 @@ def execution_restore(*, checkpoint: Checkpoint, user: "User | None") -> Executi
         raise NotStartable(f"checkpoint {checkpoint.checkpoint_id} cannot be started from: {reason}", code="checkpoint.not_restorable")
     try:
         with transaction.atomic():
-            return _restore(checkpoint, origin, user)
+            return _restore(checkpoint, origin, user, version, allow_non_restored_state)
     except IntegrityError:
         raise_conflict(origin.job)
 
 
-def _restore(checkpoint: Checkpoint, origin: Execution, user: "User | None") -> Execution:
+def _restore(
+    checkpoint: Checkpoint, origin: Execution, user: "User | None", version: int | None, allow_non_restored_state: bool
+) -> Execution:
     job = job_locked(origin.job)
+    chosen = version_of(job, version or origin.version)
+    parameters, changes = restore_check(origin=origin, version=chosen, allow_non_restored_state=allow_non_restored_state)
     for other in Execution.objects.filter(job=job, status__in=UNFINISHED):
         if other.status != ExecutionStatus.PAUSED:
             raise_conflict(job)
@@ -57,20 +65,20 @@ def _restore(checkpoint: Checkpoint, origin: Execution, user: "User | None") -> 
             actor=user.get_username() if user else "system",
             reason=f"superseded by a restore of checkpoint {checkpoint.checkpoint_id}",
         )
-    version = version_of(job, origin.version)
     beginning = Beginning(
         uuid.uuid4(),
         storage_host=origin.storage_host,
         checkpoint=checkpoint.pk,
         words=f"from checkpoint {checkpoint.checkpoint_id} of execution {origin.execution_id}",
+        changes=changes,
     )
     return execution_create(
         job=job,
         user=user,
         triggered_by=TriggeredBy.RESTORE,
-        version=version,
-        document=document_of(version),
-        parameters=origin.parameters,
+        version=chosen,
+        document=document_of(chosen),
+        parameters=parameters,
         beginning=beginning,
     )
 

@@ -13,40 +13,34 @@ from jobs import queue
 from jobs.dag.document import DagDocument, parse_document
 from jobs.dag.parameters import resolve_parameters
 from jobs.dag.problems import Problem, errors_in
+from jobs.engine.change_words import Change
 from jobs.engine.compiler import settings_resolve
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, Job, JobConfig, JobVersion, Role, TriggeredBy
 from jobs.nodes.base import Source
 from jobs.nodes.registry import REGISTRY
-from jobs.selectors.refusals import Conflict, Invalid, NotFound
+from jobs.selectors.refusals import Invalid, NotFound
 from jobs.services.access import role_check
-from jobs.services.events import event_append
+from jobs.services.events import event_append, event_record
+from jobs.services.executions.going_on import change_facts, going_on_check
+from jobs.services.executions.not_startable import ExecutionConflict, NotStartable
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 SYSTEM = "system"
-
-
-class ExecutionConflict(Conflict):
-    """The job has an unfinished execution; `detail["execution_id"]` names it."""
-
-    code = "execution.unfinished"
-
-
-class NotStartable(Conflict):
-    """The job, as it stands, cannot be started, or not from there; `detail["offers"]` lists what `from` may be instead."""
-
-    code = "job.not_startable"
+#: A graph that is drawn anew says no more than this of its nodes in the event log.
+_CHANGES_TOLD = 20
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """Where an execution goes on: a generation, and what is already fixed by it."""
+    """Where an execution goes on: a generation, and what is already fixed by it. `changes`: what people should know of the graph's."""
 
     generation: uuid.UUID
     storage_host: str = ""
     checkpoint: int | None = None
     words: str = "from the beginning"
+    changes: tuple[Change, ...] = ()
 
 
 def execution_start(
@@ -57,16 +51,18 @@ def execution_start(
     version: int | None = None,
     parameters: Mapping[str, Any] | None = None,
     start_from: str | int | None = None,
+    allow_non_restored_state: bool = False,
 ) -> Execution:
     """A new SCHEDULED execution; a driver claims it soon. `user` is None when a schedule asks.
 
-    `start_from`: "continue", "beginning", a checkpoint's row id, or None: continue where that is possible. ExecutionConflict names the
-    unfinished execution; NotStartable says what stands in the way; Invalid has the problems of `parameters`.
+    `start_from`: "continue", "beginning", a checkpoint's row id (then `version` is its own unless given, and `allow_non_restored_state`
+    counts), or None: continue where that is possible. ExecutionConflict names the unfinished execution; NotStartable says what stands
+    in the way; Invalid has the problems of `parameters`, or of a version that does not fit the checkpoint.
     """
     if user is not None:
         role_check(user=user, project=job.project_id, role=Role.OPERATOR)
     if isinstance(start_from, int) or (isinstance(start_from, str) and start_from.isdecimal()):
-        return _restored(job, user, int(start_from))
+        return _restored(job, user, int(start_from), version, allow_non_restored_state)
     if start_from not in (None, "continue", "beginning"):
         problem = Problem(code="start.from", pointer="/from", message='"from" is "continue", "beginning" or the id of a checkpoint')
         raise Invalid("the start names a place that does not exist", problems=[problem])
@@ -77,13 +73,13 @@ def execution_start(
         raise_conflict(job)
 
 
-def _restored(job: Job, user: "User | None", checkpoint_id: int) -> Execution:
+def _restored(job: Job, user: "User | None", checkpoint_id: int, version: int | None, allow_non_restored_state: bool) -> Execution:
     from jobs.services.executions.restoring import execution_restore  # it starts executions too
 
     checkpoint = Checkpoint.objects.filter(pk=checkpoint_id, execution__job=job).first()
     if checkpoint is None:
         raise NotFound(f"this job has no checkpoint {checkpoint_id}")
-    return execution_restore(checkpoint=checkpoint, user=user)
+    return execution_restore(checkpoint=checkpoint, user=user, version=version, allow_non_restored_state=allow_non_restored_state)
 
 
 def _create(
@@ -159,20 +155,9 @@ def _beginning(job: Job, version: JobVersion, document: DagDocument, parameters:
         if start_from == "continue":
             raise NotStartable("there is nothing to continue: the last execution completed", detail={"offers": ["beginning"]})
         return Beginning(uuid.uuid4())
-    _unchanged_check(last, version, parameters)
+    changes = going_on_check(last=last, version=version, parameters=parameters)
     words = f"continues where execution {last.execution_id} ended"
-    return Beginning(last.generation, storage_host=last.storage_host, words=words)
-
-
-def _unchanged_check(last: Execution, version: JobVersion, parameters: dict[str, Any]) -> None:
-    ran = JobVersion.objects.filter(job=last.job_id, version=last.version).values_list("logic_hash", flat=True).first()
-    changed = "its logic" if ran != version.logic_hash else "its parameters" if last.parameters != parameters else ""
-    if changed:
-        raise NotStartable(
-            f"the job changed {changed} since execution {last.execution_id}: its position may not fit; start from the beginning",
-            code="start.changed",
-            detail={"offers": ["beginning"], "execution_id": last.execution_id},
-        )
+    return Beginning(last.generation, storage_host=last.storage_host, words=words, changes=changes)
 
 
 def _incremental(document: DagDocument) -> bool:
@@ -224,5 +209,18 @@ def execution_create(
         to_status=ExecutionStatus.SCHEDULED,
         detail={"triggered_by": str(execution.triggered_by)},
     )
+    _changes_tell(execution, beginning.changes)
     queue.wake()
     return execution
+
+
+def _changes_tell(execution: Execution, changes: tuple[Change, ...]) -> None:
+    for change in changes[:_CHANGES_TOLD]:
+        event_record(
+            execution_id=execution.execution_id,
+            kind="notice",
+            actor=SYSTEM,
+            node_id=change.node_id,
+            reason=change.message,
+            detail=change_facts(change),
+        )

@@ -1,0 +1,145 @@
+"""How much is done again when a job goes back to a checkpoint: from what Spark's folders and the samples hold."""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from django.conf import settings
+
+from checkpoints.models import Checkpoint
+from checkpoints.spark_folder import FolderDamaged, last_committed, source_offsets
+from checkpoints.state_data import offsets_by_node
+from checkpoints.storage import live_folder
+from jobs.models import MetricSample
+from jobs.selectors.shapes.base import Shape
+
+
+class SourceReplayOut(Shape):
+    """What one source reads again: `rows`, or `files` of those that read files; both null where it is unknown."""
+
+    node_id: str
+    rows: int | None
+    files: int | None
+
+
+class ReplayOut(Shape):
+    """`seconds` between the checkpoint and the last batch that was committed behind it, 0 where there is none; null: unknown.
+
+    `rows`: of all sources, by their positions; where these do not tell, about so many by the samples (`is_about`); null: unknown.
+    """
+
+    seconds: float | None
+    last_batch_time: datetime | None
+    rows: int | None
+    is_about: bool
+    sources: list[SourceReplayOut]
+
+
+def checkpoint_replay(checkpoint: Checkpoint) -> ReplayOut:
+    """What was read behind it in its generation, and would be read again."""
+    live = live_folder(Path(settings.CHECKPOINT_ROOT), str(checkpoint.execution.job.job_uid), str(checkpoint.generation))
+    last = _last_batch_time(live)
+    sources = list(_sources(checkpoint, live))
+    rows = [source.rows for source in sources]
+    exact = sum(one for one in rows if one is not None) if rows and None not in rows else None
+    sampled = _sampled(checkpoint) if exact is None else None
+    return ReplayOut(
+        seconds=max(0.0, (last - checkpoint.create_time).total_seconds()) if last else None,
+        last_batch_time=last,
+        rows=exact if exact is not None else sampled,
+        is_about=exact is None and sampled is not None,
+        sources=sources,
+    )
+
+
+def _queries(live: Path) -> list[Path]:
+    return [folder for folder in sorted(live.iterdir()) if (folder / "commits").is_dir()] if live.is_dir() else []
+
+
+def _last_batch_time(live: Path) -> datetime | None:
+    times = [(folder / "commits" / str(last_committed(folder))).stat().st_mtime for folder in _queries(live) if last_committed(folder) >= 0]
+    return datetime.fromtimestamp(max(times), UTC) if times else None
+
+
+def _sources(checkpoint: Checkpoint, live: Path) -> Iterator[SourceReplayOut]:
+    """By node: the positions of the live folder behind those of the checkpoint, which are the smallest over the queries."""
+    kept: Mapping[str, Any] = checkpoint.state_data.get("sources", {})
+    try:
+        offsets = [source_offsets(folder, last_committed(folder)) for folder in _queries(live) if last_committed(folder) >= 0]
+    except FolderDamaged:
+        offsets = []
+    newest = offsets_by_node(offsets, kept) if offsets else {}
+    for node_id, position in sorted(kept.items()):
+        reached = newest.get(node_id)
+        files = _files_between(live, node_id, position, reached)
+        yield SourceReplayOut(node_id=node_id, rows=_rows_between(position, reached) if files is None else None, files=files)
+
+
+def _rows_between(position: Any, reached: Any) -> int | None:
+    """Messages or rows from one offset to the next, of sources whose offsets count them; None where they do not."""
+    if not isinstance(position, Mapping) or not isinstance(reached, Mapping):
+        return None
+    for counted in ("rows", "next", "position", "offset"):
+        if _is_count(position.get(counted)) and _is_count(reached.get(counted)):
+            return max(0, int(reached[counted]) - int(position[counted]))
+    return _partitions_between(position, reached)
+
+
+def _partitions_between(position: Mapping[str, Any], reached: Mapping[str, Any]) -> int | None:
+    """Kafka: topic → partition → offset; RocketMQ: broker/queue → offset. What came since is counted from its first offset on, if told."""
+    total = 0
+    for key, end in reached.items():
+        start = position.get(key)
+        if isinstance(end, Mapping):
+            inner = _partitions_between(start if isinstance(start, Mapping) else {}, end)
+        else:
+            is_place = key.isdecimal() or "/" in key
+            inner = max(0, int(end) - int(start)) if is_place and _is_count(end) and _is_count(start) else None
+        if inner is None:
+            return None
+        total += inner
+    return total
+
+
+def _is_count(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _files_between(live: Path, node_id: str, position: Any, reached: Any) -> int | None:
+    """Files that a file source's log names behind one entry, up to another; None where it is no such source, or its log does not tell."""
+    after, upto = (one.get("logOffset") if isinstance(one, Mapping) else None for one in (position, reached))
+    if not isinstance(after, int) or not isinstance(upto, int):
+        return None
+    found: set[str] = set()
+    for folder in _queries(live):
+        for log in (folder / "sources").glob("*"):
+            if log.name == node_id or log.name.startswith(f"{node_id}__"):
+                found.update(_logged(log, after, upto))
+    return len(found)
+
+
+def _logged(log: Path, after: int, upto: int) -> Iterator[str]:
+    """Paths in the entries behind `after`. A compacted entry repeats those before it, each with its own number."""
+    for entry in log.iterdir():
+        number = entry.name.removesuffix(".compact")
+        if number.isdecimal() and after < int(number) <= upto:
+            for line in entry.read_text(encoding="utf-8").splitlines()[1:]:
+                file = json.loads(line)
+                if after < int(file.get("batchId", number)) <= upto:
+                    yield str(file["path"])
+
+
+def _sampled(checkpoint: Checkpoint) -> int | None:
+    """Rows read since the checkpoint, over the executions of its generation: totals of samples begin anew with each of them."""
+    samples = MetricSample.objects.filter(execution__generation=checkpoint.generation)
+    behind = samples.filter(time__gt=checkpoint.create_time)
+    if not behind.exists():
+        return None
+    before = samples.filter(execution__execution_id=checkpoint.execution_id, time__lte=checkpoint.create_time).order_by("-time").first()
+    total = -(before.rows_in if before else 0)
+    for execution_id in set(behind.values_list("execution_id", flat=True)):
+        newest = behind.filter(execution__execution_id=execution_id).order_by("-time").first()
+        total += newest.rows_in if newest else 0
+    return max(0, total)

@@ -1,0 +1,85 @@
+"""What becomes of a position that one version of a job made when another version, or the same with other settings, goes on from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.dag.document import DagDocument, parse_document
+from jobs.dag.parameters import resolve_parameters
+from jobs.dag.problems import Problem, errors_in
+from jobs.engine.compiler import PlanInvalid, settings_resolve
+from jobs.engine.graph_changes import Compatibility, changes_classify
+from jobs.engine.graph_shape import GraphShape, graph_shape
+from jobs.engine.plan import Settings
+from jobs.models import Execution, JobConfig, JobVersion
+
+
+class Incomparable(Exception):
+    """One of the two cannot be read or run as it stands: `version` is its number, `problems` say why."""
+
+    def __init__(self, version: int, problems: list[Problem]) -> None:
+        super().__init__(f"version {version} can no longer be run: {'; '.join(problem.message for problem in problems)}")
+        self.version = version
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class Run:
+    """A version as it was run, or would be: with which parameters and, where they are fixed already, which settings."""
+
+    version: JobVersion
+    parameters: Mapping[str, Any]
+    settings: Mapping[str, Any]
+
+
+def run_of(execution: Execution) -> Run:
+    """As an execution ran. Its version's row never changes, so the graph that made a checkpoint can always be looked up.
+
+    Incomparable where the row is gone.
+    """
+    row = JobVersion.objects.filter(job=execution.job_id, version=execution.version).first()
+    if row is None:
+        raise Incomparable(execution.version, [Problem(code="version.missing", message="it does not exist any more")])
+    return Run(row, execution.parameters, execution.resolved)
+
+
+def run_to_be(version: JobVersion, given: Mapping[str, Any]) -> Run:
+    """As an execution of `version` would run that is started now with the values of another: those it does not know are left out.
+
+    Incomparable where a parameter that it needs has no value.
+    """
+    document = _document(version)
+    values, problems = resolve_parameters(document, {name: value for name, value in given.items() if name in document.parameters})
+    if errors_in(problems):
+        raise Incomparable(version.version, errors_in(problems))
+    return Run(version, values, {})
+
+
+def runs_compared(before: Run, after: Run) -> Compatibility:
+    """What becomes of each node. Incomparable where one of the two cannot run as it stands."""
+    return changes_classify(_shape(before), _shape(after))
+
+
+def _shape(run: Run) -> GraphShape:
+    document = _document(run.version)
+    try:
+        return graph_shape(document, parameters=run.parameters, settings=_settings(run, document))
+    except PlanInvalid as error:
+        raise Incomparable(run.version.version, error.problems) from error
+
+
+def _settings(run: Run, document: DagDocument) -> Settings:
+    if run.settings:
+        return Settings(**run.settings)
+    overrides = dict(JobConfig.objects.filter(job=run.version.job_id).values_list("config_key", "config_value"))
+    try:
+        return settings_resolve(document, overrides)
+    except ValueError as error:
+        raise Incomparable(run.version.version, [Problem(code="config.invalid", message=str(error))]) from error
+
+
+def _document(version: JobVersion) -> DagDocument:
+    document, problems = parse_document(version.dag_definition)
+    if document is None:
+        raise Incomparable(version.version, problems)
+    return document
