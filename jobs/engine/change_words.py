@@ -11,7 +11,7 @@ VERDICTS = ("same", "compatible", "compatible_with_warning", "state_dropped", "n
 Verdict = Literal["same", "compatible", "compatible_with_warning", "state_dropped", "needs_fresh_start"]
 
 #: Code → verdict and sentence; `{…}` are the change's facts.
-_SENTENCES: Mapping[str, tuple[Verdict, str]] = {
+SENTENCES: Mapping[str, tuple[Verdict, str]] = {
     "same": ("same", "It goes on as it is"),
     "renumbered": ("same", "It goes on as it is; only its id changed, from {before} to {after}"),
     "pace": ("compatible", "Its {fields} changed: neither its rows nor its position depends on that"),
@@ -102,11 +102,11 @@ class Change:
 
     @property
     def verdict(self) -> Verdict:
-        return _SENTENCES[self.code][0]
+        return SENTENCES[self.code][0]
 
     @property
     def message(self) -> str:
-        return _SENTENCES[self.code][1].format(**self.facts)
+        return SENTENCES[self.code][1].format(**self.facts)
 
     @property
     def weight(self) -> int:

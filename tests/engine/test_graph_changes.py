@@ -1,10 +1,15 @@
 """What may be changed of a graph that goes on from a checkpoint: told from the graphs alone."""
 
+import json
+import re
 from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jobs.engine.change_words import SENTENCES
 from jobs.engine.compiler import settings_resolve
 from jobs.engine.graph_changes import Compatibility, changes_classify
 from jobs.engine.graph_shape import GraphShape, graph_shape
@@ -320,3 +325,15 @@ def test_the_reference_of_a_lookup_is_no_position() -> None:
     found: Compatibility = changes_classify(looked("a.csv"), looked("b.csv"))
     assert not found.obstacles()
     assert {change.node_id: change.code for change in found.changes if change.code != "same"} == {"table": "rows"}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_browser_has_words_for_every_change(language: str) -> None:
+    """In English the very same, so that the two cannot come apart."""
+    place = Path(__file__).resolve().parents[2] / "frontend/src/shared/checkpoints/locales" / f"{language}.json"
+    found = json.loads(place.read_text(encoding="utf-8"))["change"]["of"]
+    for code, (_, sentence) in SENTENCES.items():
+        words = reduce(lambda words, part: words[part], code.split("."), found)
+        if language == "en":
+            assert words == sentence.replace("{", "{{").replace("}", "}}")
+        assert set(re.findall(r"\{\{(\w+)\}\}", words)) == set(re.findall(r"\{(\w+)\}", sentence)), code

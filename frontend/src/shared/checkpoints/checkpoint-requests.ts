@@ -5,6 +5,7 @@ const path = (id: number) => `/api/checkpoints/${id}`
 
 export const changeCheckpoint = (id: number, change: { label?: string; pinned?: boolean; is_savepoint?: boolean }) => request<Checkpoint>('PATCH', path(id), change)
 export const deleteCheckpoint = (id: number) => request<undefined>('DELETE', path(id))
-export const precheckRestore = (id: number) => request<Precheck>('GET', `${path(id)}/precheck`)
-export const restoreCheckpoint = (id: number) => request<{ execution_id: string }>('POST', `${path(id)}/restore`, {})
+/** `version`: "current", or "" for the one it was taken of. */
+export const precheckRestore = (id: number, version: string) => request<Precheck>('GET', `${path(id)}/precheck${version && `?version=${version}`}`)
+export const restoreCheckpoint = (id: number, how: { version: number | undefined; allow_non_restored_state: boolean }) => request<{ execution_id: string }>('POST', `${path(id)}/restore`, how)
 export const cleanUp = (dryRun: boolean) => request<{ results: CleanupItem[] }>('POST', '/api/checkpoints/cleanup', { dry_run: dryRun })

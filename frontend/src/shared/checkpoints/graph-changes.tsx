@@ -1,0 +1,25 @@
+import { useTranslation } from 'react-i18next'
+import type { GraphChange } from '../../api/types'
+import { StateGlyph } from '../state-glyph'
+
+const GLYPHS: Record<GraphChange['verdict'], string> = { same: 'completed', compatible: 'completed', compatible_with_warning: 'warning', state_dropped: 'expired', needs_fresh_start: 'failed' }
+
+/** What becomes of each node, the reasons in the reader's language. */
+export function GraphChanges({ changes }: { changes: GraphChange[] }) {
+  const { t } = useTranslation('checkpoints')
+  return (
+    <table className="pw-changes" aria-label={t('change.title')}>
+      <tbody>
+        {changes.map((change) => (
+          <tr key={change.node_id} data-verdict={change.verdict}>
+            <th scope="row" title={change.node_id}>{change.name || t('change.job')}</th>
+            <td className="pw-nowrap">
+              <StateGlyph state={GLYPHS[change.verdict]} /> {t(`verdict.${change.verdict}`)}
+            </td>
+            <td>{t(`change.of.${change.code}` as 'change.of.same', { ...change.facts, defaultValue: change.message })}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

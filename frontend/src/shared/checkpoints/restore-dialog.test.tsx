@@ -1,0 +1,66 @@
+// @vitest-environment jsdom
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { fireEvent, render, screen, waitFor } from '@testing-library/react'
+import { MemoryRouter } from 'react-router'
+import { expect, it, vi } from 'vitest'
+import type { Checkpoint, GraphChange, Precheck } from '../../api/types'
+import { RestoreDialog } from './restore-dialog'
+
+const node = (node_id: string, verdict: GraphChange['verdict'], message = verdict): GraphChange => ({ node_id, name: `Node ${node_id}`, type: 'flow.aggregate', verdict, code: 'unheard', facts: {}, message })
+const replay = { seconds: 90, last_batch_time: null, rows: 30, is_about: false, sources: [{ node_id: 'orders', rows: 30, files: null }] }
+const fits: Precheck = { checkpoint: 4, ok: true, version: 1, own_version: 1, current_version: 2, drops_state: false, checks: [{ name: 'files', ok: true, severity: 'info', message: 'All files are there' }], changes: [node('orders', 'same')], replay }
+const refused: Precheck = { ...fits, ok: false, version: 2, checks: [{ name: 'graph', ok: false, severity: 'error', message: 'its window changed' }], changes: [node('orders', 'same'), node('per', 'needs_fresh_start', 'its window changed' as never)] }
+const drops: Precheck = { ...fits, version: 2, drops_state: true, changes: [node('per', 'state_dropped')] }
+
+/** Answers the checks by the version that they ask for, and keeps what a restore sends. */
+function opened(current: Precheck) {
+  const sent: unknown[] = []
+  const server = vi.fn<typeof fetch>((path, given) => {
+    if (given?.method === 'POST') sent.push(JSON.parse(String(given.body)))
+    const found = given?.method === 'POST' ? { execution_id: 'e-1' } : String(path).endsWith('version=current') ? current : fits
+    return Promise.resolve(new Response(JSON.stringify(found), { status: 200 }))
+  })
+  vi.stubGlobal('fetch', server)
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+        <MemoryRouter>
+          <RestoreDialog checkpoint={{ id: 4, checkpoint_id: 2 } as Checkpoint} onClose={vi.fn()} />
+        </MemoryRouter>
+      </QueryClientProvider>
+    </MantineProvider>,
+  )
+  return sent
+}
+
+const confirm = () => screen.getByRole('button', { name: 'restore.confirm' })
+const choose = async () => fireEvent.click(await screen.findByRole('radio', { name: 'restore.current' }))
+
+it("the checkpoint's own version stands first and is restored", async () => {
+  const sent = opened(refused)
+  await waitFor(() => expect(confirm()).toBeEnabled())
+  expect(screen.getByRole('row', { name: /Node orders/ })).toHaveTextContent('verdict.same')
+  fireEvent.click(confirm())
+  await waitFor(() => expect(sent).toEqual([{ version: 1, allow_non_restored_state: false }]))
+})
+
+it('a version that needs a fresh start is told at its node and cannot be confirmed', async () => {
+  opened(refused)
+  await choose()
+  expect(await screen.findByText('its window changed')).toBeVisible()
+  expect(screen.getByRole('row', { name: /Node per/ })).toHaveAttribute('data-verdict', 'needs_fresh_start')
+  expect(confirm()).toBeDisabled()
+  expect(confirm()).toHaveAccessibleDescription('restore.needsFreshStart')
+})
+
+it('state is left behind only after consent', async () => {
+  const sent = opened(drops)
+  await choose()
+  const consent = await screen.findByLabelText('restore.allow')
+  expect(confirm()).toBeDisabled()
+  expect(confirm()).toHaveAccessibleDescription('restore.needsConsent')
+  fireEvent.click(consent)
+  fireEvent.click(confirm())
+  await waitFor(() => expect(sent).toEqual([{ version: 2, allow_non_restored_state: true }]))
+})

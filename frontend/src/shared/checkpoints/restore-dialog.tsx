@@ -1,0 +1,108 @@
+import { Button, Checkbox, Modal, SegmentedControl } from '@mantine/core'
+import { IconRotate } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import type { Checkpoint, Precheck } from '../../api/types'
+import { Failure } from '../failure'
+import { StateGlyph } from '../state-glyph'
+import { useAct } from '../use-act'
+import { precheckRestore, restoreCheckpoint } from './checkpoint-requests'
+import { GraphChanges } from './graph-changes'
+import { ReplayWords } from './replay-words'
+
+const isSink = (check: Precheck['checks'][number]) => check.name.startsWith('sink.')
+const glyphOf = (check: Precheck['checks'][number]) => (check.severity === 'warning' ? 'warning' : check.ok ? 'completed' : 'failed')
+
+function Checks({ checks }: { checks: Precheck['checks'] }) {
+  return (
+    <ul className="pw-checks">
+      {checks.map((check, index) => (
+        <li key={index}>
+          <StateGlyph state={glyphOf(check)} />
+          <span className="pw-wrap">{check.message || check.name}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Found({ found }: { found: Precheck }) {
+  const { t } = useTranslation('checkpoints')
+  return (
+    <>
+      <Checks checks={found.checks.filter((check) => !isSink(check) && check.name !== 'graph')} />
+      {found.changes.length > 0 ? <GraphChanges changes={found.changes} /> : <Checks checks={found.checks.filter((check) => check.name === 'graph')} />}
+      <section>
+        <h3>{t('replay.title')}</h3>
+        <ReplayWords replay={found.replay} changes={found.changes} />
+        <Checks checks={found.checks.filter(isSink)} />
+      </section>
+    </>
+  )
+}
+
+interface Choice {
+  checkpoint: Checkpoint
+  found: Precheck | undefined
+  version: string
+  onVersion: (version: string) => void
+}
+
+/** Its own version, or the one that is current by now. */
+function VersionChoice({ found, version, onVersion }: Choice) {
+  const { t } = useTranslation('checkpoints')
+  if (!found?.current_version || found.current_version === found.own_version) return null
+  const data = [
+    { value: '', label: t('restore.own', { version: found.own_version }) },
+    { value: 'current', label: t('restore.current', { version: found.current_version }) },
+  ]
+  return <SegmentedControl size="xs" fullWidth data={data} value={version} onChange={onVersion} aria-label={t('restore.version')} />
+}
+
+/** Why nothing can be started as it stands, "" if it can. */
+function useHindrance(found: Precheck | undefined, allowed: boolean): string {
+  const { t } = useTranslation('checkpoints')
+  if (!found) return t('restore.checking')
+  const hindering = found.checks.find((check) => !check.ok)
+  if (hindering?.name === 'graph') return t('restore.needsFreshStart')
+  if (hindering) return hindering.message
+  return found.drops_state && !allowed ? t('restore.needsConsent') : ''
+}
+
+/** First what a restore would meet, node by node, then the start. */
+export function RestoreDialog({ checkpoint, onClose }: { checkpoint: Checkpoint; onClose: () => void }) {
+  const { t } = useTranslation('checkpoints')
+  const navigate = useNavigate()
+  const [version, setVersion] = useState('')
+  const [allowed, setAllowed] = useState(false)
+  const [busy, act] = useAct()
+  const checks = useQuery({ queryKey: ['precheck', checkpoint.id, version], queryFn: () => precheckRestore(checkpoint.id, version), gcTime: 0, refetchOnWindowFocus: false, placeholderData: (before: Precheck | undefined) => before })
+  const found = checks.isFetching ? undefined : checks.data
+  const hindrance = useHindrance(found, allowed)
+  const restore = () =>
+    act('restore', {
+      run: () => restoreCheckpoint(checkpoint.id, { version: found?.version, allow_non_restored_state: allowed }),
+      done: () => t('restore.done', { number: checkpoint.checkpoint_id }),
+      after: (started) => void navigate(`/executions/${started.execution_id}`),
+    })
+  return (
+    <Modal opened onClose={onClose} title={t('restore.title', { number: checkpoint.checkpoint_id })} size={760}>
+      <div className="pw-restore">
+        <VersionChoice checkpoint={checkpoint} found={checks.data} version={version} onVersion={(chosen) => { setVersion(chosen); setAllowed(false) }} />
+        {checks.isFetching && <p className="pw-help" role="status">{t('restore.checking')}</p>}
+        {checks.error && <Failure error={checks.error} what={t('restore.title', { number: checkpoint.checkpoint_id })} retry={() => void checks.refetch()} />}
+        {found && <Found found={found} />}
+      </div>
+      {found?.drops_state && <Checkbox mt={8} size="xs" checked={allowed} onChange={(event) => setAllowed(event.currentTarget.checked)} label={t('restore.allow')} />}
+      <div className="pw-form-acts pw-restore-acts">
+        <span id="pw-restore-why" className="pw-12 pw-2 pw-grow pw-wrap">{hindrance}</span>
+        <Button onClick={() => void checks.refetch()}>{t('restore.again')}</Button>
+        <Button variant="filled" disabled={hindrance !== ''} aria-describedby="pw-restore-why" loading={busy !== null} leftSection={<IconRotate size={14} />} onClick={() => void restore()}>
+          {t('restore.confirm')}
+        </Button>
+      </div>
+    </Modal>
+  )
+}
