@@ -18,7 +18,7 @@ from jobs.engine.grouping import query_folder
 from jobs.engine.plan import Plan
 from jobs.engine.steps import Steps
 from jobs.models import Execution
-from jobs.selectors.graph_comparisons import run_of, runs_compared
+from jobs.selectors.graph_comparisons import compared, run_of
 from jobs.services.executions import execution_generation_renew
 from jobs.services.metrics import batches_written
 
@@ -104,7 +104,7 @@ def _folders(checkpoint: Checkpoint, execution: Execution) -> dict[str, str] | N
     origin = Execution.objects.select_related("job").get(execution_id=checkpoint.execution_id)
     if origin.version == execution.version:
         return None
-    found = runs_compared(run_of(origin), run_of(execution))
+    found = compared(origin, run_of(execution))
     return {query_folder(new): old for new, old in found.queries.items()}
 
 

@@ -21,6 +21,10 @@ SENTENCES: Mapping[str, tuple[Verdict, str]] = {
     "added": ("compatible_with_warning", "It is new: rows up to here did not pass it"),
     "removed": ("compatible_with_warning", "It was taken out: rows up to here passed it, further ones do not"),
     "source.added": ("compatible_with_warning", "It is new here: it is read from where its settings start"),
+    "source.again": (
+        "needs_fresh_start",
+        "It was read before, taken out and comes back: what Spark kept of it then would be mixed in; give it another id",
+    ),
     "source.removed": ("compatible_with_warning", "It is read no more; its position is given up"),
     "source.type": ("needs_fresh_start", "It was {before} and is {after} now: a position of the one means nothing to the other"),
     "source.place": ("needs_fresh_start", "It reads something else ({fields} changed), in which its position means nothing"),
@@ -73,7 +77,7 @@ SENTENCES: Mapping[str, tuple[Verdict, str]] = {
     "settings.zone_of_rows": ("compatible_with_warning", "The time zone was {before} and is {after} now: rows up to here stay as they are"),
     "settings.state_store": (
         "needs_fresh_start",
-        "The state was kept in {before} and should be in {after} now: Spark cannot read the one as the other",
+        "The state is kept in {before}, and Spark would leave it there: {after} works only after a fresh start",
     ),
     "settings.parallelism": (
         "compatible_with_warning",

@@ -7,7 +7,7 @@ place it reads, each query with the sinks it had. What is not known to be harmle
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from jobs.engine.change_words import Change, words_of
@@ -37,11 +37,14 @@ class Compatibility:
         return tuple(change for change in self.changes if change.verdict in ("compatible_with_warning", "state_dropped"))
 
 
-def changes_classify(before: GraphShape, after: GraphShape) -> Compatibility:
-    """What becomes of each node when `after` goes on from a checkpoint, or the live folder, that `before` made."""
+def changes_classify(before: GraphShape, after: GraphShape, *, read_earlier: Collection[str] = ()) -> Compatibility:
+    """What becomes of each node when `after` goes on from a checkpoint, or the live folder, that `before` made.
+
+    `read_earlier`: sources that graphs before `before` have read in the same line of positions.
+    """
     pairs = pairs_of(before, after)
     matches = queries_matched(before, after, pairs)
-    changes = _Classifier(before, after, pairs, matches).changes()
+    changes = _Classifier(before, after, pairs, matches, read_earlier).changes()
     queries = {match.after.key: match.before[0].key for match in matches if len(match.before) == 1}
     kept_names = all(new == old for new, old in queries.items()) and len(queries) == len(before.queries)
     return Compatibility(tuple(changes), queries, in_place=kept_names)
@@ -53,6 +56,7 @@ class _Classifier:
     after: GraphShape
     pairs: Pairs
     matches: tuple[QueryMatch, ...]
+    read_earlier: Collection[str]
 
     def changes(self) -> list[Change]:
         """The worst of each node; of two that are as bad, what is told of its query rather than of the node by itself."""
@@ -162,7 +166,7 @@ class _Classifier:
     def _source(self, node_id: str, old: QueryShape, new: QueryShape) -> Iterator[Change]:
         was = self.pairs.before_of(node_id)
         if was is None or was not in old.sources.values():
-            yield self._new(node_id, "source.added")
+            yield self._new(node_id, "source.again" if node_id in self.read_earlier else "source.added")
             return
         before, after = self.before.step(was).type, self.after.step(node_id).type
         if before != after:

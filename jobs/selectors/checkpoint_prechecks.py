@@ -12,9 +12,12 @@ from jobs.models import UNFINISHED, Execution, ExecutionStatus, JobVersion
 from jobs.nodes.base import Sink
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.checkpoint_replays import ReplayOut, checkpoint_replay
-from jobs.selectors.graph_comparisons import Incomparable, run_of, run_to_be, runs_compared
+from jobs.selectors.graph_comparisons import Incomparable, compared, run_to_be
 from jobs.selectors.refusals import NotFound
 from jobs.selectors.shapes.base import Shape
+
+#: Changes of a sink that has not written any rows yet.
+_WITHOUT_ROWS = ("sink.added", "sink.filled")
 
 
 class CheckOut(Shape):
@@ -62,17 +65,18 @@ def checkpoint_precheck(checkpoint: Checkpoint, *, version: str = "") -> Prechec
     `version`: a number, "current", or "" for the one it was taken of. NotFound where the job has none such.
     """
     chosen = _chosen(checkpoint, version)
-    compared, fits = _graph(checkpoint, chosen)
-    checks = [_files(checkpoint), _job(checkpoint), _unfinished(checkpoint), *fits, *_version(checkpoint, chosen)]
+    found, fits = _graph(checkpoint, chosen)
+    fresh = {change.node_id for change in found.changes if change.code in _WITHOUT_ROWS} if found else set()
+    checks = [_files(checkpoint), _job(checkpoint), _unfinished(checkpoint), *fits, *_version(checkpoint, chosen, fresh)]
     return PrecheckOut(
         checkpoint=checkpoint.pk,
         ok=all(check.ok for check in checks),
         version=chosen,
         own_version=checkpoint.execution.version,
         current_version=checkpoint.execution.job.version,
-        drops_state=compared is not None and any(change.verdict == "state_dropped" for change in compared.changes),
+        drops_state=found is not None and any(change.verdict == "state_dropped" for change in found.changes),
         checks=checks,
-        changes=list(_changes(checkpoint, chosen, compared)) if compared else [],
+        changes=list(_changes(checkpoint, chosen, found)) if found else [],
         replay=checkpoint_replay(checkpoint),
     )
 
@@ -94,7 +98,7 @@ def _graph(checkpoint: Checkpoint, version: int) -> tuple[Compatibility | None, 
     if row is None:  # the check of the version says so
         return None, []
     try:
-        found = runs_compared(run_of(execution), run_to_be(row, execution.parameters))
+        found = compared(execution, run_to_be(row, execution.parameters))
     except Incomparable as error:
         return None, [] if version == execution.version else [_check("graph", False, f"The two versions cannot be compared: {error}")]
     if version == execution.version:
@@ -103,12 +107,12 @@ def _graph(checkpoint: Checkpoint, version: int) -> tuple[Compatibility | None, 
     return found, [_check("graph", False, f'"{change.name}": {change.message}' if change.name else change.message) for change in obstacles]
 
 
-def _changes(checkpoint: Checkpoint, version: int, compared: Compatibility) -> Iterator[ChangeOut]:
+def _changes(checkpoint: Checkpoint, version: int, found: Compatibility) -> Iterator[ChangeOut]:
     types: dict[str, str] = {}
     for number in (checkpoint.execution.version, version):
         document = _document(checkpoint, number)
         types |= {node_id: node.type for node_id, node in document.nodes.items()} if document else {}
-    for change in compared.changes:
+    for change in found.changes:
         yield ChangeOut(
             node_id=change.node_id,
             name=change.name,
@@ -158,7 +162,7 @@ def _unfinished(checkpoint: Checkpoint) -> CheckOut:
     return _check("execution", False, f"Execution {other.execution_id} is {other.status}: stop or cancel it first")
 
 
-def _version(checkpoint: Checkpoint, version: int) -> Iterator[CheckOut]:
+def _version(checkpoint: Checkpoint, version: int, fresh: set[str]) -> Iterator[CheckOut]:
     own, current = checkpoint.execution.version, checkpoint.execution.job.version
     document = _document(checkpoint, version)
     if document is None:
@@ -171,14 +175,14 @@ def _version(checkpoint: Checkpoint, version: int) -> Iterator[CheckOut]:
         yield _check("version", True, f"It starts version {version}, which it was taken of; version {current} is current", "warning")
     else:
         yield _check("version", True, f"It starts version {version}; it was taken of version {own}", "warning")
-    yield from _sinks(document)
+    yield from _sinks(document, fresh)
 
 
-def _sinks(document: DagDocument) -> Iterator[CheckOut]:
-    """What each sink promises about rows that are written again after a step back."""
+def _sinks(document: DagDocument, fresh: set[str]) -> Iterator[CheckOut]:
+    """What each sink promises about rows that are written again after a step back; the `fresh` ones have none yet."""
     for node_id, node in sorted(document.nodes.items()):
         node_type = REGISTRY.get(node.type)
-        if node_type is not None and issubclass(node_type, Sink):
+        if node_type is not None and issubclass(node_type, Sink) and node_id not in fresh:
             repeats = f'"{node.name}": rows written since this checkpoint are still there and are written again'
             promise = f" (within one generation the sink writes {node_type.guarantee})" if node_type.guarantee else ""
             yield _check(f"sink.{node_id}", True, repeats + promise, "warning")

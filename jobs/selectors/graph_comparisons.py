@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from checkpoints.models import Checkpoint
 from jobs.dag.document import DagDocument, parse_document
 from jobs.dag.parameters import resolve_parameters
 from jobs.dag.problems import Problem, errors_in
@@ -55,9 +56,29 @@ def run_to_be(version: JobVersion, given: Mapping[str, Any]) -> Run:
     return Run(version, values, {})
 
 
-def runs_compared(before: Run, after: Run) -> Compatibility:
-    """What becomes of each node. Incomparable where one of the two cannot run as it stands."""
-    return changes_classify(_shape(before), _shape(after))
+def compared(execution: Execution, after: Run) -> Compatibility:
+    """What becomes of each node when `after` goes on from what an execution left. Incomparable where one cannot run as it stands."""
+    return changes_classify(_shape(run_of(execution)), _shape(after), read_earlier=_read_earlier(execution))
+
+
+def _read_earlier(execution: Execution) -> set[str]:
+    """Sources of every version that the line of positions went through, back over the checkpoints that it was restored from."""
+    generations, waiting = set(), [execution.generation]
+    versions = {execution.version}
+    while waiting:
+        generation = waiting.pop()
+        if generation in generations:
+            continue
+        generations.add(generation)
+        rows = Execution.objects.filter(job=execution.job_id, generation=generation)
+        origins = rows.exclude(restored_from_checkpoint_id=None).values_list("restored_from_checkpoint_id", flat=True)
+        waiting += Checkpoint.objects.filter(pk__in=list(origins)).values_list("generation", flat=True)
+        versions |= set(rows.values_list("version", flat=True))
+    found: set[str] = set()
+    for row in JobVersion.objects.filter(job=execution.job_id, version__in=versions):
+        document = parse_document(row.dag_definition)[0]
+        found |= {node_id for node_id, node in document.nodes.items() if node.type.startswith("source.")} if document else set()
+    return found
 
 
 def _shape(run: Run) -> GraphShape:

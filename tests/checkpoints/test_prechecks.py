@@ -77,6 +77,16 @@ def test_another_version_is_told_node_by_node(checkpoint: Checkpoint, operator: 
     assert precheck(operator, checkpoint)["version"] == 1
 
 
+def test_a_new_sink_repeats_no_rows(checkpoint: Checkpoint, operator: Client) -> None:
+    job = checkpoint.execution.job
+    document = document_with(name=job.job_name)
+    document["nodes"]["too"] = document["nodes"]["out"] | {"name": "Too"}
+    document["edges"]["e2"] = {"from": ["numbers", "out"], "to": ["too", "in"]}
+    version_add(job, document)
+    names = [check["name"] for check in precheck(operator, checkpoint, "2")["checks"]]
+    assert ("sink.out" in names, "sink.too" in names) == (True, False)
+
+
 def test_what_needs_a_fresh_start_is_refused_before_and_at_the_restore(checkpoint: Checkpoint, operator: Client) -> None:
     version(checkpoint.execution.job, per=SUMMED)
     found = precheck(operator, checkpoint, "2")

@@ -258,6 +258,13 @@ def test_a_source_may_come_and_go_where_nothing_is_kept() -> None:
     assert not changes_classify(two, one).obstacles()
 
 
+def test_a_source_that_was_taken_out_does_not_come_back_under_its_id() -> None:
+    """Spark's folder still holds what it kept of the first one."""
+    one = shape({"a": kafka(), "all": ("flow.union", {}), "out": COLLECT}, "a>all, all>out")
+    found = changes_classify(one, original("united"), read_earlier={"a", "b"})
+    assert [(change.node_id, change.code) for change in found.obstacles()] == [("b", "source.again")]
+
+
 def test_a_source_that_is_read_twice_keeps_its_edges() -> None:
     nodes = {"orders": kafka(), "some": keep("id > 1"), "both": joined(), "out": COLLECT}
     before = shape(nodes, "orders>both.left, orders>some, some>both.right, both>out")

@@ -201,3 +201,19 @@ def test_a_restore_leaves_state_behind_only_where_that_is_allowed(job: Job, chec
 def test_a_version_that_does_not_exist_cannot_be_restored_into(checkpoint: Checkpoint) -> None:
     with pytest.raises(NotFound):
         restore(checkpoint, version=99)
+
+
+def test_a_source_that_was_taken_out_does_not_come_back_in_the_same_line(job: Job) -> None:
+    def united(*sources: str) -> dict[str, Any]:
+        document = drawn(all={"type": "flow.union", "name": "All", "config": {}}, out=PRINT)
+        for source in sources:
+            document["nodes"][source] = {**document["nodes"]["numbers"], "name": source}
+            document["edges"][f"x_{source}"] = {"from": [source, "out"], "to": ["all", "in"]}
+        return document
+
+    left(version_add(job, united("more")), start_from="beginning")
+    assert sorted(notices(left(version_add(job, united())))) == ["inputs", "source.removed"]
+    version_add(job, united("more"))
+    with pytest.raises(NotStartable, match="give it another id"):
+        start(job)
+    assert sorted(notices(start(version_add(job, united("other"))))) == ["inputs", "source.added"]

@@ -10,7 +10,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.change_words import Change
 from jobs.engine.graph_changes import Compatibility
 from jobs.models import Execution, JobVersion
-from jobs.selectors.graph_comparisons import Incomparable, Run, run_of, run_to_be, runs_compared
+from jobs.selectors.graph_comparisons import Incomparable, Run, compared, run_of, run_to_be
 from jobs.selectors.refusals import Invalid
 from jobs.services.executions.not_startable import NotStartable
 
@@ -21,7 +21,7 @@ def going_on_check(*, last: Execution, version: JobVersion, parameters: Mapping[
     NotStartable, with a problem a node, where it needs a fresh start, or a new generation: then `detail["offers"]` has a checkpoint too.
     """
     try:
-        found = runs_compared(run_of(last), Run(version, parameters, {}))
+        found = compared(last, Run(version, parameters, {}))
     except Incomparable as error:
         if version.version == last.version and parameters == last.parameters:
             return ()  # nothing changed: what is wrong with it is told when it runs
@@ -39,7 +39,7 @@ def restore_check(*, origin: Execution, version: JobVersion, allow_non_restored_
         return dict(origin.parameters), _unchanged(origin)
     try:
         run = run_to_be(version, origin.parameters)
-        found = runs_compared(run_of(origin), run)
+        found = compared(origin, run)
     except Incomparable as error:
         raise Invalid(str(error), code="restore.changed", problems=error.problems) from error
     if obstacles := found.obstacles(allow_non_restored_state=allow_non_restored_state):
@@ -56,7 +56,7 @@ def _unchanged(origin: Execution) -> tuple[Change, ...]:
     """The checkpoint's own version always fits; what the job's settings say now may not. Then the warnings say so."""
     try:
         run = run_of(origin)
-        found = runs_compared(run, Run(run.version, run.parameters, {}))
+        found = compared(origin, Run(run.version, run.parameters, {}))
     except Incomparable:
         return ()
     return found.warnings
@@ -92,6 +92,7 @@ def _problems(changes: Iterable[Change]) -> list[Problem]:
             node_id=change.node_id,
             pointer=pointer_of(("nodes", change.node_id) if change.node_id else ("settings",)),
             message=change_words(change),
+            severity="error" if change.verdict in ("needs_fresh_start", "state_dropped") else "warning",
         )
         for change in changes
     ]

@@ -181,9 +181,8 @@ def execution_create(
     beginning: Beginning,
 ) -> Execution:
     """The row with its first event; IntegrityError where another start was first. Call it inside a transaction."""
-    overrides = dict(JobConfig.objects.filter(job=job).values_list("config_key", "config_value"))
     try:
-        resolved = settings_resolve(document, overrides)
+        resolved = settings_resolve(document, dict(JobConfig.objects.filter(job=job).values_list("config_key", "config_value")))
     except ValueError as error:
         raise NotStartable(str(error), code="config.invalid") from error
     execution = Execution.objects.create(

@@ -1,4 +1,5 @@
 import i18next from 'i18next'
+import '../../shared/checkpoints/i18n'
 import en from './locales/en.json'
 import zh from './locales/zh.json'
 

@@ -13,8 +13,10 @@ export function GraphChanges({ changes }: { changes: GraphChange[] }) {
         {changes.map((change) => (
           <tr key={change.node_id} data-verdict={change.verdict}>
             <th scope="row" title={change.node_id}>{change.name || t('change.job')}</th>
-            <td className="pw-nowrap">
-              <StateGlyph state={GLYPHS[change.verdict]} /> {t(`verdict.${change.verdict}`)}
+            <td>
+              <span className="pw-line pw-nowrap">
+                <StateGlyph state={GLYPHS[change.verdict]} /> {t(`verdict.${change.verdict}`)}
+              </span>
             </td>
             <td>{t(`change.of.${change.code}` as 'change.of.same', { ...change.facts, defaultValue: change.message })}</td>
           </tr>

@@ -16,7 +16,7 @@ export function ReplayWords({ replay, changes }: { replay: Replay; changes: Grap
       {replay.rows === null && told.length > 0 ? null : <p>{rows}</p>}
       <p>{time}</p>
       <ul>
-        {told.map((source) => (
+        {(told.length > 1 || replay.rows === null || replay.is_about ? told : []).map((source) => (
           <li key={source.node_id}>
             {nameOf(source.node_id)}: {source.files === null ? t('replay.rows', { rows: count(source.rows) }) : t('replay.files', { files: count(source.files) })}
           </li>
