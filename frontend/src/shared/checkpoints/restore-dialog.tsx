@@ -8,6 +8,7 @@ import type { Checkpoint, Precheck } from '../../api/types'
 import { Failure } from '../failure'
 import { StateGlyph } from '../state-glyph'
 import { useAct } from '../use-act'
+import { checkWords } from './check-words'
 import { precheckRestore, restoreCheckpoint } from './checkpoint-requests'
 import { GraphChanges } from './graph-changes'
 import { ReplayWords } from './replay-words'
@@ -16,12 +17,13 @@ const isSink = (check: Precheck['checks'][number]) => check.name.startsWith('sin
 const glyphOf = (check: Precheck['checks'][number]) => (check.severity === 'warning' ? 'warning' : check.ok ? 'completed' : 'failed')
 
 function Checks({ checks }: { checks: Precheck['checks'] }) {
+  const { t } = useTranslation('checkpoints')
   return (
     <ul className="pw-checks">
       {checks.map((check, index) => (
         <li key={index}>
           <StateGlyph state={glyphOf(check)} />
-          <span className="pw-wrap">{check.message || check.name}</span>
+          <span className="pw-wrap">{checkWords(t, check)}</span>
         </li>
       ))}
     </ul>
@@ -67,7 +69,7 @@ function useHindrance(found: Precheck | undefined, allowed: boolean): string {
   if (!found) return t('restore.checking')
   const hindering = found.checks.find((check) => !check.ok)
   if (hindering?.name === 'graph') return t('restore.needsFreshStart')
-  if (hindering) return hindering.message
+  if (hindering) return checkWords(t, hindering)
   return found.drops_state && !allowed ? t('restore.needsConsent') : ''
 }
 

@@ -1,0 +1,16 @@
+import i18next from 'i18next'
+import { expect, it } from 'vitest'
+import { checkWords } from './check-words'
+import zh from './locales/zh.json'
+
+await i18next.init({ lng: 'zh', resources: { zh: { checkpoints: zh } }, interpolation: { escapeValue: false } })
+const words = (message: string) => checkWords(i18next.getFixedT('zh', 'checkpoints'), { name: 'files', ok: true, severity: 'info', message })
+
+it('translates what the server writes by itself', () => {
+  expect(words('All 18 files are there and whole')).toBe('全部 18 个文件都在且完好')
+  expect(words('Execution 6dbed669-34d2-44bc is RUNNING: stop or cancel it first')).toBe('执行 6dbed669 处于 RUNNING：请先停止或取消')
+  expect(words('It starts version 2; it was taken of version 1')).toBe('将启动版本 2；检查点属于版本 1')
+  expect(words('"Out": rows written since this checkpoint are still there and are written again (within one generation the sink writes at least once)')).toBe('“Out”：此检查点之后写入的行仍在，并会再次写入（同一代内至少写一次）')
+})
+it('leaves what it quotes as it is', () => expect(words('It cannot be read: out/offsets/1 is missing. Choose an earlier one')).toBe('无法读取：out/offsets/1 is missing。请选择更早的检查点'))
+it('shows a sentence that it does not know', () => expect(words('something new')).toBe('something new'))
