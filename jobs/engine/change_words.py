@@ -77,7 +77,7 @@ SENTENCES: Mapping[str, tuple[Verdict, str]] = {
     "settings.zone_of_rows": ("compatible_with_warning", "The time zone was {before} and is {after} now: rows up to here stay as they are"),
     "settings.state_store": (
         "needs_fresh_start",
-        "The state is kept in {before}, and Spark would leave it there: {after} works only after a fresh start",
+        "The state is kept in {before}: a query that keeps it in {after} cannot read it",
     ),
     "settings.parallelism": (
         "compatible_with_warning",

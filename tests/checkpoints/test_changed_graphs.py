@@ -197,12 +197,15 @@ def test_a_source_less_leaves_the_other_where_it_was(bench: Bench) -> None:
     assert ids(second) == list(range(HALF // 2, HALF // 2 + ALL - HALF))
 
 
-def test_in_one_generation_the_live_folder_itself_goes_on(bench: Bench, tmp_path: Path) -> None:
+def test_in_one_generation_the_live_folder_itself_goes_on(bench: Bench) -> None:
+    """With the number of its state's parts, whatever the parallelism is by now."""
     before = bench.plan(drawn(AGGREGATED, LINE, HALF))
-    after = bench.plan(
-        drawn(AGGREGATED | {"big": keep("n > 10")}, "gen>kind, kind>per, per>big, big>out"), generation=before.generation, attempt=2
-    )
-    assert compared(before, after).in_place
+    nodes = {"gen": numbers(ALL, BATCH), **AGGREGATED, "big": keep("n > 10")}
+    changed = document(nodes, "gen>kind, kind>per, per>big, big>out", type="STREAMING", settings={"parallelism": 7})
+    after = bench.plan(changed, generation=before.generation, attempt=2)
+    found = compared(before, after)
+    assert (found.in_place, found.obstacles()) == (True, ())
+    assert {change.code for change in found.warnings} == {"settings.parallelism", "added", "inputs"}
     bench.drained(before, HALF)
     bench.drained(after, ALL - HALF)
     assert newest(after) == grouped()
