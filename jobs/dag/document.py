@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from jobs.dag.catalogue import JobTypeName
 from jobs.dag.durations import duration_ms
+from jobs.dag.pipeline_tests import PipelineTest, tests_data
 from jobs.dag.problems import Problem
 from jobs.dag.reading import read_json
 from jobs.dag.shape import shape_problems, size_problems
@@ -119,6 +120,7 @@ class DagDocument(_Part):
     nodes: dict[Identifier, Node] = Field(default_factory=dict)
     edges: dict[Identifier, Edge] = Field(default_factory=dict)
     settings: DocumentSettings = Field(default_factory=DocumentSettings)
+    tests: list[PipelineTest] = Field(default_factory=list)
     layout: Layout = Field(default_factory=Layout)
 
     @field_validator("edges")
@@ -153,9 +155,11 @@ def parse_document(raw: bytes | str | Mapping[str, Any]) -> tuple[DagDocument | 
 
 def document_data(document: DagDocument) -> dict[str, Any]:
     """The document as plain JSON data without its layout; what was not said is left out."""
-    data = document.model_dump(mode="json", by_alias=True, exclude={"layout", "settings", "parameters"})
+    data = document.model_dump(mode="json", by_alias=True, exclude={"layout", "settings", "parameters", "tests"})
     data["settings"] = document.settings.model_dump(mode="json", exclude_none=True)
     data["parameters"] = {name: parameter.model_dump(mode="json", exclude_none=True) for name, parameter in document.parameters.items()}
+    if document.tests:
+        data["tests"] = tests_data(document.tests)
     return data
 
 
@@ -165,7 +169,7 @@ def canonical_json(document: DagDocument) -> str:
 
 
 def logic_hash(document: DagDocument) -> str:
-    """SHA-256 (hex) over what the job does: type, parameters, nodes, edges, settings. Not its name, title, description or layout."""
+    """SHA-256 (hex) over what the job does: type, parameters, nodes, edges, settings. Not its name, title, description, tests or layout."""
     data = document_data(document)
     logic = {key: data[key] for key in ("type", "parameters", "nodes", "edges", "settings")}
     for key, value in logic["settings"].items():

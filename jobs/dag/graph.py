@@ -10,6 +10,7 @@ from jobs.dag.cycles import closing_edges
 from jobs.dag.document import DagDocument, Edge, Node, parse_document
 from jobs.dag.node_configs import config_problems
 from jobs.dag.parameters import default_problems
+from jobs.dag.pipeline_test_problems import pipeline_test_problems
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 
@@ -21,7 +22,7 @@ def check_document(raw: bytes | str | Mapping[str, Any], catalogue: Catalogue) -
 
 
 def structure_problems(document: DagDocument, catalogue: Catalogue) -> list[Problem]:
-    """Every fault of nodes, edges, ports, configs and parameters that shows without reading any data."""
+    """Every fault of nodes, edges, ports, configs, parameters and tests that shows without reading any data."""
     return [
         *_node_problems(document, catalogue),
         *_edge_problems(document, catalogue),
@@ -30,6 +31,7 @@ def structure_problems(document: DagDocument, catalogue: Catalogue) -> list[Prob
         *_family_problems(document, catalogue),
         *config_problems(document, catalogue),
         *default_problems(document),
+        *pipeline_test_problems(document, catalogue),
     ]
 
 

@@ -12,6 +12,7 @@ from jobs.dag.reading import MAX_PROBLEMS
 
 MAX_NODES = 500
 MAX_EDGES = 1000
+MAX_TESTS = 100
 
 _WORDS = {
     "missing": 'the field "{field}" is missing',
@@ -34,18 +35,25 @@ _PATTERNS = {
     "nodes": 'the node id "{value}" must be 1 to 64 letters, digits or underscores',
     "edges": 'the edge id "{value}" must be 1 to 64 letters, digits or underscores',
     "parameters": 'the parameter name "{value}" must be letters, digits or underscores, not beginning with a digit',
+    "tests": '"{value}" must be the id of a node, or in expect an id and a port, as in "parse.errors"',
 }
-_CODES = {"nodes": "node.invalid", "edges": "edge.invalid", "settings": "settings.invalid", "parameters": "parameter.invalid"}
+_CODES = {
+    "nodes": "node.invalid",
+    "edges": "edge.invalid",
+    "settings": "settings.invalid",
+    "parameters": "parameter.invalid",
+    "tests": "test.invalid",
+}
 
 
 def size_problems(data: Any) -> list[Problem]:
-    """More nodes or edges than a canvas, a reader or a plan can hold."""
+    """More nodes, edges or tests than a canvas, a reader or a plan can hold."""
     if not isinstance(data, Mapping):
         return [Problem(code="document.invalid", message="a document is a JSON object with name, type, nodes and edges")]
     problems = []
-    for key, most in (("nodes", MAX_NODES), ("edges", MAX_EDGES)):
+    for key, most in (("nodes", MAX_NODES), ("edges", MAX_EDGES), ("tests", MAX_TESTS)):
         part = data.get(key)
-        if isinstance(part, Mapping) and len(part) > most:
+        if isinstance(part, Mapping | list) and len(part) > most:
             message = f"the document has {len(part):,} {key}; at most {most:,} are allowed: split it into several jobs"
             problems.append(Problem(code="document.too_large", pointer=f"/{key}", message=message))
     return problems

@@ -50,7 +50,7 @@ class Locations:
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in topological order and all they need."""
+    """Steps in topological order and all they need. `until_drained`: a stream, too, ends once it has read all that is there."""
 
     job_name: str
     job_type: JobTypeName
@@ -64,3 +64,4 @@ class Plan:
     limits: Limits
     connections: Mapping[str, ConnectionSettings] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    until_drained: bool = False

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
 from jobs.dag.parameters import substitute, trial_values
+from jobs.dag.parts import part_above
 from jobs.dag.problems import errors_in
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.compiler import PlanInvalid, step_compile
@@ -49,7 +50,9 @@ def preview(
     """
     rows = max(1, min(rows, MOST_ROWS))
     values, wrong = trial_values(document, parameters or {})
-    part = _above(document, node_id)
+    if node_id not in document.nodes:
+        raise LookupError(f"there is no node {node_id}")
+    part = part_above(document, [node_id])
     faults = [problem for problem in errors_in(structure_problems(part, registry.catalogue())) if not problem.code.startswith("graph.")]
     if faults or wrong:
         raise PlanInvalid([*wrong, *faults])
@@ -99,22 +102,6 @@ def _table(frame: DataFrame, rows: int) -> dict[str, Any]:
     quoted = [F.col(f"`{name.replace('`', '``')}`") for name in frame.columns]
     texts = frame.limit(rows).select(F.to_json(F.struct(*quoted), {"ignoreNullFields": "false"})).collect() if quoted else []
     return {"columns": columns, "rows": [json.loads(text[0]) for text in texts]}
-
-
-def _above(document: DagDocument, node_id: str) -> DagDocument:
-    """`node_id` and all above it, references too. PlanInvalid if there is no such node."""
-    if node_id not in document.nodes:
-        raise LookupError(f"there is no node {node_id}")
-    found: set[str] = set()
-    waiting = [node_id]
-    while waiting:
-        one = waiting.pop()
-        if one not in found and one in document.nodes:
-            found.add(one)
-            waiting.extend(edge.source[0] for edge in document.edges.values() if edge.target[0] == one)
-    nodes = {one: node for one, node in document.nodes.items() if one in found}
-    edges = {edge_id: edge for edge_id, edge in document.edges.items() if edge.target[0] in found}
-    return document.model_copy(update={"nodes": nodes, "edges": edges})
 
 
 def _problem(error: AtNode, document: DagDocument, values: Mapping[str, Any], steps: Steps) -> Any:

@@ -105,9 +105,9 @@ class StreamQuery:
             .option("checkpointLocation", self.folder.as_uri())
             .queryName(f"{self._steps.plan.job_name}/{self.key}/{self._steps.plan.generation}")
         )
-        settings = self._steps.plan.settings
-        if self._steps.plan.job_type == "STREAMING":
-            writer = writer.trigger(processingTime=f"{max(0, round(settings.trigger_interval * 1000))} milliseconds")
+        plan = self._steps.plan
+        if plan.job_type == "STREAMING" and not plan.until_drained:
+            writer = writer.trigger(processingTime=f"{max(0, round(plan.settings.trigger_interval * 1000))} milliseconds")
         else:
             writer = writer.trigger(availableNow=True)
         self._query = writer.start()

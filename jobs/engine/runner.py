@@ -217,7 +217,7 @@ class Run:
         if self._stopping.is_set():
             finished = self._queries and not any(query_.was_cut_short() for query_ in self._queries)
             return "completed" if finished else "stopped"
-        if self.plan.job_type == "STREAMING":
+        if self.plan.job_type == "STREAMING" and not self.plan.until_drained:
             raise ExecutionFailure("the stream ended without being asked to; it is started again", kind="system")
         self._complete_sources()
         return "completed"

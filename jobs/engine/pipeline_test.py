@@ -1,0 +1,223 @@
+"""Runs one test of a document: its sources give the test's rows, what would reach a sink is compared, no system is touched."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from jobs.dag.document import DagDocument
+from jobs.dag.graph import structure_problems, topological_order
+from jobs.dag.parameters import trial_values
+from jobs.dag.parts import part_above
+from jobs.dag.pipeline_test_problems import pipeline_test_problems, problems_of_test
+from jobs.dag.pipeline_tests import PipelineTest, Rows, outlet_parts
+from jobs.dag.problems import Problem, errors_in
+from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve, step_compile
+from jobs.engine.failure import ExecutionFailure
+from jobs.engine.given_rows import GivenTable, given_table, table_write, typed_rows
+from jobs.engine.plan import Locations, Plan
+from jobs.engine.row_differences import ComparedRow, RowDifferences, row_differences
+from jobs.engine.runner import Run
+from jobs.engine.steps import Steps
+from jobs.engine.trial_document import Trial, trial_of
+from jobs.engine.trial_nodes import TRIAL_REGISTRY, kept_rows
+from jobs.engine.typed_values import comparable
+from jobs.engine.validation import analyse, schema_plan
+from jobs.nodes.base import Limits
+from jobs.nodes.registry import REGISTRY
+
+#: What one test may take.
+MOST_SECONDS = 60.0
+_END_SECONDS = 10.0
+_POLL_SECONDS = 0.2
+
+Status = Literal["passed", "failed", "error"]
+
+
+@dataclass(frozen=True)
+class OutletResult:
+    """What came out at one outlet beside what was expected there. `columns`: those that were compared."""
+
+    outlet: str
+    columns: list[str]
+    differences: RowDifferences
+
+
+@dataclass(frozen=True)
+class PipelineTestResult:
+    """`error`: the test could not be run to its end; `message` says why, `problems` where in the document."""
+
+    name: str
+    status: Status
+    seconds: float
+    message: str = ""
+    node_id: str = ""
+    problems: list[Problem] = field(default_factory=list)
+    outlets: list[OutletResult] = field(default_factory=list)
+
+
+class _Stopped(Exception):
+    """The test cannot go on."""
+
+    def __init__(self, message: str, problems: Sequence[Problem] = (), node_id: str = "") -> None:
+        super().__init__(message)
+        self.message, self.problems, self.node_id = message, list(problems), node_id
+
+
+def pipeline_test_run(
+    spark: SparkSession,
+    document: DagDocument,
+    number: int,
+    *,
+    folder: Path,
+    seconds: float = MOST_SECONDS,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> PipelineTestResult:
+    """Run the test with this number in `document`. Never raises for what the document or its rows do.
+
+    A bounded job runs as one batch; a stream runs as one, each list of given rows one micro-batch, with a checkpoint below `folder`
+    that is removed. It ends after `seconds`, or soon after `cancelled` says so.
+    """
+    test = document.tests[number]
+    begun = time.monotonic()
+    if seconds <= 0:
+        return PipelineTestResult(test.name, "error", 0.0, "there was no time left for it: run fewer tests at once")
+    try:
+        outlets = _run(spark, document, number, folder, begun + seconds, cancelled)
+    except _Stopped as stopped:
+        return PipelineTestResult(test.name, "error", time.monotonic() - begun, stopped.message, stopped.node_id, stopped.problems)
+    status: Status = "passed" if all(outlet.differences.none for outlet in outlets) else "failed"
+    return PipelineTestResult(test.name, status, time.monotonic() - begun, outlets=outlets)
+
+
+def _run(
+    spark: SparkSession, document: DagDocument, number: int, folder: Path, deadline: float, cancelled: Callable[[], bool]
+) -> list[OutletResult]:
+    test = document.tests[number]
+    _hold(problems_of_test(pipeline_test_problems(document, REGISTRY.catalogue()), number))
+    part = part_above(document, [outlet_parts(outlet)[0] for outlet in test.expect])
+    found = errors_in(structure_problems(part, REGISTRY.catalogue()))
+    _hold([problem for problem in found if not problem.code.startswith("graph.")])
+    values, wrong = trial_values(document, test.parameters)
+    _hold(wrong)
+    session, zone = spark.newSession(), ZoneInfo(document.settings.time_zone or "UTC")
+    tables = _tables(session, part, test, number, values, zone)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="test-", dir=folder, ignore_cleanup_errors=True) as name:
+        place = Path(name)
+        trial = trial_of(part, test, {source: table.schema for source, table in tables.items()}, place)
+        for source, table in tables.items():
+            table_write(session, table, trial.given[source], one_batch=document.type != "STREAMING")
+        _bring_forth(spark, _plan(trial, document, values, place), trial, deadline, cancelled)
+        return [_compared(test, number, outlet, kept, zone) for outlet, kept in trial.kept.items()]
+
+
+def _tables(
+    session: SparkSession, part: DagDocument, test: PipelineTest, number: int, values: Mapping[str, Any], zone: ZoneInfo
+) -> dict[str, GivenTable]:
+    order = [node_id for node_id in topological_order(part) if node_id in test.given]
+    try:
+        compiled = tuple(step_compile(part, node_id, values, REGISTRY) for node_id in order)
+    except PlanInvalid as error:
+        raise _Stopped("the job has problems", error.problems) from None
+    steps = Steps(schema_plan(part, compiled, {}, Limits(), values))
+    tables: dict[str, GivenTable] = {}
+    problems: list[Problem] = []
+    for source in order:
+        table, wrong = given_table(session, steps, test, number, source, zone)
+        problems += wrong
+        if table is not None:
+            tables[source] = table
+    _hold(problems, "rows that are given do not fit their columns")
+    return tables
+
+
+def _plan(trial: Trial, document: DagDocument, values: Mapping[str, Any], place: Path) -> Plan:
+    """One partition keeps rows in their order; what reads a port in the whole job counts as reading it here too."""
+    try:
+        plan = plan_compile(
+            trial.document,
+            job_uid=str(uuid.uuid4()),
+            generation=str(uuid.uuid4()),
+            attempt=1,
+            fresh=True,
+            parameters=values,
+            settings=replace(settings_resolve(document, {}), parallelism=1),
+            connections={},
+            locations=Locations(live=place / "live", work=place / "work"),
+            limits=Limits(data_dir=place),
+            registry=TRIAL_REGISTRY,
+        )
+    except PlanInvalid as error:
+        raise _Stopped("the job has problems", error.problems) from None
+    used = {edge.source for edge in document.edges.values()}
+    steps = (
+        replace(step, outputs_used=step.outputs_used | {port for node_id, port in used if node_id == step.node_id}) for step in plan.steps
+    )
+    return replace(plan, steps=tuple(steps), until_drained=True)
+
+
+def _bring_forth(spark: SparkSession, plan: Plan, trial: Trial, deadline: float, cancelled: Callable[[], bool]) -> None:
+    """Run the plan to its end, so that its outlets are filled."""
+    run = Run(spark, plan, lambda event: None, registry=TRIAL_REGISTRY, log=logging.getLogger("pipeline.test"))
+    run.start()
+    try:
+        while run.wait(_POLL_SECONDS) is None:
+            if cancelled() or time.monotonic() > deadline:
+                words = "it was cancelled" if cancelled() else "it took too long and was ended: give it fewer rows or batches"
+                _end(run)
+                raise _Stopped(words)
+    except ExecutionFailure as failure:
+        found = analyse(spark, trial.document, connections={}, limits=plan.limits, parameters=plan.parameters, registry=TRIAL_REGISTRY)
+        raise _Stopped(failure.message, errors_in(found.problems), failure.node_id) from None
+
+
+def _end(run: Run) -> None:
+    run.interrupt()
+    try:
+        run.wait(_END_SECONDS)
+    except ExecutionFailure:
+        return
+
+
+def _compared(test: PipelineTest, number: int, outlet: str, kept: Path, zone: ZoneInfo) -> OutletResult:
+    schema, rows = kept_rows(kept)
+    expected = test.expect[outlet]
+    columns = [name for name in schema.names if not test.only_columns or any(name in row for row in expected)]
+    of = f'"{test.name}": {outlet}'
+    values, misfits = typed_rows(expected, schema, zone, prefix=(number, "expect", outlet), of=of)
+    _hold(misfits, "rows that are expected do not fit the columns that come out")
+    actual, strange = typed_rows(rows, schema, zone, prefix=(number, "expect", outlet), of=of)
+    assert not strange, strange
+    differences = row_differences(
+        _comparable(expected, values, schema, columns), _comparable(rows, actual, schema, columns), columns, ordered=test.ordered
+    )
+    return OutletResult(outlet, columns, differences)
+
+
+def _comparable(rows: Rows, values: list[tuple[Any, ...]], schema: StructType, columns: list[str]) -> list[ComparedRow]:
+    places = [schema.names.index(name) for name in columns]
+    return [
+        ComparedRow({name: row.get(name) for name in columns}, tuple(comparable(own[place]) for place in places))
+        for row, own in zip(rows, values, strict=True)
+    ]
+
+
+def result_data(result: PipelineTestResult) -> dict[str, Any]:
+    """The result as JSON data."""
+    return {**asdict(result), "problems": [problem.model_dump() for problem in result.problems]}
+
+
+def _hold(problems: Sequence[Problem], message: str = "the test, or the part of the job that it runs, has problems") -> None:
+    if problems:
+        raise _Stopped(problems[0].message if len(problems) == 1 else message, problems)

@@ -1,0 +1,172 @@
+"""Tests of a job, run on the test session: bounded and as a stream, passing, failing and refused."""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.dag.document import DagDocument
+from jobs.engine.pipeline_test import PipelineTestResult, pipeline_test_run
+from tests.engine.graphs import document
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+
+COLUMNS = [{"name": "id", "type": "long"}, {"name": "amount", "type": "decimal(10, 2)"}, {"name": "time", "type": "timestamp"}]
+KAFKA: tuple[str, dict[str, Any]] = ("source.kafka", {"connection": "main", "topic": "orders", "columns": COLUMNS})
+BIG: tuple[str, dict[str, Any]] = ("flow.filter_rows", {"condition": "amount >= 100"})
+OUT: tuple[str, dict[str, Any]] = ("sink.kafka", {"connection": "main", "topic": "big"})
+
+
+def orders(test: dict[str, Any], *, type: str = "STREAMING", **nodes: Any) -> DagDocument:
+    drawn = {"orders": KAFKA, "big": BIG, "out": OUT, **nodes}
+    return document(drawn, "orders>big, big>out", type=type, tests=[{"name": "big orders", **test}])
+
+
+def run(spark: SparkSession, tmp_path: Path, read: DagDocument, **given: Any) -> PipelineTestResult:
+    folder = tmp_path / uuid.uuid4().hex
+    result = pipeline_test_run(spark, read, 0, folder=folder, **given)
+    assert not list(folder.glob("*")), "the folders of a test are removed"
+    return result
+
+
+GIVEN = [{"id": 1, "amount": "99.99"}, {"id": 2, "amount": 100, "time": "2026-01-31 12:00:00"}, {"id": 3, "amount": 250.5}]
+
+
+@pytest.mark.parametrize("type", ["STREAMING", "SQL_TASK"])
+def test_rows_of_the_sources_own_columns_pass_without_its_server(spark: SparkSession, tmp_path: Path, type: str) -> None:
+    expected = [{"id": 3, "amount": 250.5}, {"id": 2, "amount": "100.00", "time": "2026-01-31T13:00:00+01:00"}]
+    result = run(spark, tmp_path, orders({"given": {"orders": GIVEN}, "expect": {"out": expected}}, type=type))
+    assert (result.status, result.message, result.problems) == ("passed", "", [])
+    assert result.outlets[0].columns == ["id", "amount", "time"]
+
+
+def test_a_failing_test_tells_missing_and_unexpected_rows_and_columns_that_differ(spark: SparkSession, tmp_path: Path) -> None:
+    expected = [{"id": 2, "amount": 101, "time": "2026-01-31 12:00:00"}, {"id": 9, "amount": 900, "time": "2026-01-31 09:00:00"}]
+    result = run(spark, tmp_path, orders({"given": {"orders": GIVEN}, "expect": {"big": expected}}, type="SQL_TASK"))
+    found = result.outlets[0].differences
+    assert result.status == "failed"
+    assert (found.expected_rows, found.actual_rows) == (2, 2)
+    (differing,) = found.differing
+    assert (differing.expected["id"], differing.columns) == (2, ["amount"])
+    assert [row["id"] for row in found.missing] == [9]
+    assert [row["id"] for row in found.unexpected] == [3]
+
+
+def test_only_the_named_columns_are_compared_if_so_asked(spark: SparkSession, tmp_path: Path) -> None:
+    test = {"given": {"orders": GIVEN}, "expect": {"out": [{"id": 2}, {"id": 3}]}, "only_columns": True}
+    result = run(spark, tmp_path, orders(test, type="SQL_TASK"))
+    assert (result.status, result.outlets[0].columns) == ("passed", ["id"])
+
+
+def test_a_row_that_does_not_fit_is_named_with_its_column(spark: SparkSession, tmp_path: Path) -> None:
+    given = [{"id": 1, "amount": "12.345"}, {"id": "two", "amont": 1}]
+    result = run(spark, tmp_path, orders({"given": {"orders": given}, "expect": {"out": [{"id": 1.5}]}}))
+    assert result.status == "error"
+    assert {problem.pointer: problem.message for problem in result.problems} == {
+        "/tests/0/given/orders/0/amount": '"big orders": orders, row 1: column amount: "12.345" is no decimal(10,2): it takes a number of '
+        "at most 10 digits, 2 of them behind the point",
+        "/tests/0/given/orders/1/id": '"big orders": orders, row 2: column id: "two" is no bigint: it takes a whole number of 64 bits',
+        "/tests/0/given/orders/1/amont": '"big orders": orders, row 2: there is no column amont; the columns are id, amount, time',
+    }
+
+
+def test_an_expected_row_that_does_not_fit_is_named_too(spark: SparkSession, tmp_path: Path) -> None:
+    result = run(spark, tmp_path, orders({"given": {"orders": []}, "expect": {"big.out": [{"id": 1.5}]}}, type="SQL_TASK"))
+    assert (result.status, [problem.pointer for problem in result.problems]) == ("error", ["/tests/0/expect/big.out/0/id"])
+
+
+CLOSED: tuple[str, dict[str, Any]] = (
+    "flow.window_aggregate",
+    {"time_column": "time", "window": "1 min", "emit": "close", "aggregates": [{"name": "n"}]},
+)
+
+
+def windowed(expected: dict[str, Any], *batches: list[str]) -> DagDocument:
+    given = {"clicks": [[{"time": f"2026-01-31 12:0{minute}:00"} for minute in batch] for batch in batches]}
+    test = {"name": "windows", "given": given, "columns": {"clicks": "time timestamp"}, "expect": expected, "ordered": True}
+    drawn = {"clicks": ("source.mqtt", {"connection": "home", "topics": "clicks"}), "window": CLOSED, "out": OUT}
+    return document(drawn, "clicks>window, window>out", type="STREAMING", tests=[test])
+
+
+def minute(start: int, rows: int) -> dict[str, Any]:
+    return {"window_start": f"2026-01-31 12:0{start}:00", "window_end": f"2026-01-31 12:0{start + 1}:00", "n": rows}
+
+
+def test_a_window_closes_when_a_later_batch_passes_its_end(spark: SparkSession, tmp_path: Path) -> None:
+    closed = [minute(0, 3), minute(1, 1)]
+    result = run(spark, tmp_path, windowed({"window": closed, "out": closed}, ["0", "0", "1"], ["0"], ["3"], ["0", "3"]))
+    assert (result.status, result.message, result.problems) == ("passed", "", [])
+    open_still = run(spark, tmp_path, windowed({"out": []}, ["0"], ["0"]))
+    assert (open_still.status, open_still.message) == ("passed", "")
+
+
+def test_rows_of_an_earlier_batch_are_known_to_a_later_one(spark: SparkSession, tmp_path: Path) -> None:
+    once = ("flow.deduplicate", {"keys": ["id"]})
+    batches = [[{"id": 1}, {"id": 1}], [{"id": 2}, {"id": 1}], [], [{"id": 3}, {"id": 2}]]
+    test = {"given": {"orders": batches}, "expect": {"out": [{"id": 1}, {"id": 2}, {"id": 3}]}, "only_columns": True, "ordered": True}
+    result = run(spark, tmp_path, orders(test, big=once))
+    assert (result.status, result.message, result.problems) == ("passed", "", [])
+
+
+def test_rejected_rows_are_expected_at_their_port(spark: SparkSession, tmp_path: Path) -> None:
+    parse: tuple[str, dict[str, Any]] = (
+        "flow.parse",
+        {"column": "line", "format": "json", "keep": "all", "columns": [{"name": "id", "type": "long"}]},
+    )
+    test = {
+        "name": "lines",
+        "given": {"lines": [{"line": '{"id": 1}'}, {"line": "nothing"}]},
+        "expect": {"parse.errors": [{"line": "nothing"}], "out": [{"id": 1}]},
+        "only_columns": True,
+    }
+    drawn = {"lines": ("source.file", {"path": "lines", "format": "text"}), "parse": parse, "out": OUT}
+    for policy in ("dead_letter", "fail"):
+        read = document(drawn, "lines>parse, parse>out", type="SQL_TASK", tests=[test], settings={"rejected_rows": policy})
+        result = run(spark, tmp_path, read)
+        assert (result.status, result.message, result.problems) == ("passed", "", [])
+
+
+def test_rows_that_a_reference_gives_are_joined(spark: SparkSession, tmp_path: Path) -> None:
+    test = {
+        "name": "names",
+        "given": {"orders": [[{"id": 1}], [{"id": 2}]], "people": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Kurt"}]},
+        "expect": {"out": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Kurt"}]},
+        "only_columns": True,
+    }
+    people: tuple[str, dict[str, Any]] = ("source.jdbc", {"connection": "db", "table": "people", "key_column": "id"})
+    drawn = {"orders": KAFKA, "people": people, "look": ("flow.lookup", {"keys": [{"left": "id"}], "columns": ["name"]}), "out": OUT}
+    read = document(drawn, "orders>look, people>look.table, look>out", type="STREAMING", tests=[test])
+    result = run(spark, tmp_path, read)
+    assert (result.status, result.message, result.problems) == ("passed", "", [])
+
+
+def test_a_fault_of_the_job_is_told_where_it_is(spark: SparkSession, tmp_path: Path) -> None:
+    unknown = run(
+        spark, tmp_path, orders({"given": {"orders": GIVEN}, "expect": {"out": []}}, big=("flow.filter_rows", {"condition": "x > 1"}))
+    )
+    assert (unknown.status, unknown.node_id) == ("error", "big")
+    assert [problem.pointer for problem in unknown.problems] == ["/nodes/big/config/condition"]
+    zero = run(
+        spark,
+        tmp_path,
+        orders({"given": {"orders": GIVEN}, "expect": {"out": []}}, big=("flow.filter_rows", {"condition": "1 / (id - 1) > 0"})),
+    )
+    assert (zero.status, zero.problems, "ivision by zero" in zero.message) == ("error", [], True)
+
+
+def test_a_test_that_the_drawing_left_behind_is_not_run(spark: SparkSession, tmp_path: Path) -> None:
+    result = run(spark, tmp_path, orders({"given": {}, "expect": {"gone": [], "out": []}}))
+    assert result.status == "error"
+    assert {problem.pointer for problem in result.problems} == {"/tests/0/expect/gone", "/tests/0/given"}
+
+
+def test_a_test_ends_when_its_time_is_over_or_it_is_cancelled(spark: SparkSession, tmp_path: Path) -> None:
+    query = "SELECT orders.* FROM orders CROSS JOIN (SELECT id AS n FROM range(1000000000000)) WHERE n + orders.id < 0"
+    endless = ("flow.sql", {"query": query})
+    test = {"given": {"orders": GIVEN}, "expect": {"out": []}}
+    result = run(spark, tmp_path, orders(test, big=endless), seconds=3)
+    assert (result.status, result.message) == ("error", "it took too long and was ended: give it fewer rows or batches")
+    result = run(spark, tmp_path, orders(test, big=endless), cancelled=lambda: True)
+    assert (result.status, result.message) == ("error", "it was cancelled")
