@@ -2,7 +2,20 @@
 
 from django.urls import include, path, re_path
 
-from jobs.api import configs, connections, documents, drafts, examples, execution_history, executions, jobs, overview, schedules, tokens
+from jobs.api import (
+    configs,
+    connections,
+    documents,
+    drafts,
+    examples,
+    execution_history,
+    executions,
+    jobs,
+    overview,
+    pipeline_tests,
+    schedules,
+    tokens,
+)
 from jobs.api.schema_view import SchemaView
 from jobs.api.unknown import UnknownView
 
@@ -15,6 +28,7 @@ _job = [
     path("start", jobs.JobStartView.as_view()),
     path("enable", jobs.JobEnableView.as_view()),
     path("disable", jobs.JobEnableView.as_view(enabled=False)),
+    path("tests", pipeline_tests.JobTestsView.as_view()),
     path("schedule", schedules.JobScheduleView.as_view()),
     path("config", configs.JobConfigView.as_view()),
     path("export", documents.JobExportView.as_view()),

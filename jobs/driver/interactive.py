@@ -1,4 +1,4 @@
-"""Answers the editor's questions: what is wrong with a document, and what a node's rows look like."""
+"""Answers the editor's questions: what is wrong with a document, what a node's rows look like, and whether its tests pass."""
 
 import logging
 import time
@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from jobs.dag.document import DagDocument, parse_document
 from jobs.driver.process import DriverProcess
 from jobs.engine.compiler import PlanInvalid
+from jobs.engine.pipeline_test import MOST_SECONDS, pipeline_test_run, result_data
 from jobs.engine.preview import preview
 from jobs.engine.validation import analyse
 from jobs.models import Job
@@ -21,29 +22,33 @@ from jobs.services.connections import connections_open, installation_limits
 logger = logging.getLogger(__name__)
 
 _AT_ONCE = 2
+#: Tests take their time: they have a thread of their own, so that who draws does not wait for them.
+_TESTS_AT_ONCE = 1
 
 
 def answer_for_ever(process: DriverProcess) -> None:
     """Until the process is to end; questions that are being answered then get no answer. Redis may come and go."""
     pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="answer")
+    tests = ThreadPoolExecutor(_TESTS_AT_ONCE, thread_name_prefix="tests")
     while not process.is_stopping() and not process.spark_died():
         try:
             with redis_client() as client:
                 while not process.is_stopping() and not process.spark_died():
                     if request := interactive_take(client, timeout=1.0):
-                        pool.submit(_answer, process, request)
+                        (tests if request["kind"] == "test" else pool).submit(_answer, process, request, time.monotonic())
         except RedisError as error:
             logger.warning("questions cannot be heard: %s", error)
             time.sleep(1.0)
-    pool.shutdown(wait=False, cancel_futures=True)
+    for threads in (pool, tests):
+        threads.shutdown(wait=False, cancel_futures=True)
     if process.spark_died():
         process.give_up("Spark's JVM ended")
 
 
-def _answer(process: DriverProcess, request: Mapping[str, Any]) -> None:
+def _answer(process: DriverProcess, request: Mapping[str, Any], taken: float) -> None:
     try:
         close_old_connections()
-        answer: dict[str, Any] = {"result": _result(process, request["kind"], request["payload"])}
+        answer: dict[str, Any] = {"result": _result(process, request["kind"], request["payload"], taken)}
     except Exception as error:
         logger.exception("a question of kind %s", request.get("kind"))
         answer = {"error": f"{type(error).__name__}: {error}"}
@@ -54,11 +59,31 @@ def _answer(process: DriverProcess, request: Mapping[str, Any]) -> None:
         logger.warning("an answer could not be given: %s", error)
 
 
-def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], taken: float) -> dict[str, Any]:
     document, problems = parse_document(payload["document"])
     if document is None:
         return {"problems": [problem.model_dump() for problem in problems]}
+    if kind == "test":
+        return _tests(process, document, payload, taken)
     return _preview(process, document, payload) if kind == "preview" else _validate(process, document, payload)
+
+
+def _tests(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any], taken: float) -> dict[str, Any]:
+    """The time that the questioner waits is shared among the tests: for those that come too late there is none left."""
+    deadline = taken + payload["seconds"]
+    results = [
+        pipeline_test_run(
+            process.spark,
+            document,
+            number,
+            folder=installation_limits().data_dir / "tests",
+            seconds=min(MOST_SECONDS, deadline - time.monotonic()),
+            cancelled=process.is_stopping,
+        )
+        for number, test in enumerate(document.tests)
+        if payload.get("test") in (None, test.name)
+    ]
+    return {"problems": [], "results": [result_data(result) for result in results]}
 
 
 def _validate(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any]) -> dict[str, Any]:

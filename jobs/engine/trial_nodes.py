@@ -108,9 +108,12 @@ def kept_rows(folder: Path) -> tuple[StructType, list[dict[str, Any]]]:
     return schema, [json.loads(line, parse_float=_fraction, parse_int=_integer) for line in _lines(folder / _ROWS)]
 
 
-def _fraction(text: str) -> float | str:
-    """A number that a browser would round stays text."""
-    return float(text) if Decimal(text) == Decimal(repr(float(text))) else text
+def _fraction(text: str) -> float | int | str:
+    """As people write it: 100.0 is 100, and a number that a browser would round stays text."""
+    number = float(text)
+    if Decimal(text) != Decimal(repr(number)):
+        return text
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
 def _integer(text: str) -> int | str:

@@ -83,6 +83,9 @@ def test_a_job_gets_a_driver_of_its_own_and_the_editor_gets_answers(
         assert [column["name"] for column in found["schemas"]["numbers"]["out"]] == ["id", "time", "key", "value"]
         looked = queue.interactive_call("preview", {**question, "node_id": "numbers", "rows": 5}, timeout=100)
         assert [row[0] for row in looked["out"]["out"]["rows"]] == [0, 1, 2, 3, 4]
+        document["tests"] = [{"name": "one", "given": {"numbers": [{"id": 7}]}, "expect": {"out": [{"id": 7}]}, "only_columns": True}]
+        tested = queue.interactive_call("test", {**question, "seconds": 90, "test": "one"}, timeout=100)
+        assert [(result["status"], result["message"]) for result in tested["results"]] == [("passed", "")]
         assert status_reached(execution, "COMPLETED", "FAILED").status == "COMPLETED"
         dedicated = Driver.objects.filter(kind="DEDICATED")
         assert dedicated.exists()

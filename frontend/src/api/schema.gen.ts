@@ -784,6 +784,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{job_name}/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the tests of the job's document, or one of them
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        post: operations["jobs_job_name_tests_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{job_name}/versions": {
         parameters: {
             query?: never;
@@ -1659,6 +1679,22 @@ export interface components {
             /** Steps */
             steps: components["schemas"]["CheckStepOut"][];
         };
+        /**
+         * DifferingRowOut
+         * @description A row that came with other values in `columns` than were expected.
+         */
+        DifferingRowOut: {
+            /** Expected */
+            expected: {
+                [key: string]: unknown;
+            };
+            /** Actual */
+            actual: {
+                [key: string]: unknown;
+            };
+            /** Columns */
+            columns: string[];
+        };
         /** DraftBody */
         DraftBodyRequest: {
             /** Document */
@@ -2252,6 +2288,17 @@ export interface components {
             rejects_rows: boolean;
         };
         /**
+         * OutletResultOut
+         * @description What came out where rows were expected: at a sink, or behind a flow as "id" or "id.port". `columns`: those compared.
+         */
+        OutletResultOut: {
+            /** Outlet */
+            outlet: string;
+            /** Columns */
+            columns: string[];
+            differences: components["schemas"]["RowDifferencesOut"];
+        };
+        /**
          * OverviewOut
          * @description Counts are of jobs: `running` has an unfinished execution with a lease, `failing` has a failed latest one.
          *
@@ -2365,6 +2412,41 @@ export interface components {
              * @default null
              */
             project: string | null;
+        };
+        /**
+         * PipelineTestResultOut
+         * @description `error`: the test could not be run to its end; `message` says why, `problems` where in the document.
+         */
+        PipelineTestResultOut: {
+            /** Name */
+            name: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "passed" | "failed" | "error";
+            /** Seconds */
+            seconds: number;
+            /** Message */
+            message: string;
+            /** Node Id */
+            node_id: string;
+            /** Problems */
+            problems: components["schemas"]["Problem"][];
+            /** Outlets */
+            outlets: components["schemas"]["OutletResultOut"][];
+        };
+        /**
+         * PipelineTestsOut
+         * @description No system is touched and no sink is written. `available` is false with the reason in `message`.
+         */
+        PipelineTestsOut: {
+            /** Available */
+            available: boolean;
+            /** Message */
+            message: string;
+            /** Results */
+            results: components["schemas"]["PipelineTestResultOut"][];
         };
         /** PortOut */
         PortOut: {
@@ -2598,6 +2680,58 @@ export interface components {
              * @default false
              */
             allow_non_restored_state: boolean;
+        };
+        /**
+         * RowDifferencesOut
+         * @description The `…_rows` count all; the lists hold the first twenty. `first_out_of_order`: the rows are right, but from this one on their
+         *     order is not; 0 elsewhere.
+         */
+        RowDifferencesOut: {
+            /** Expected Rows */
+            expected_rows: number;
+            /** Actual Rows */
+            actual_rows: number;
+            /** Missing Rows */
+            missing_rows: number;
+            /** Unexpected Rows */
+            unexpected_rows: number;
+            /** Differing Rows */
+            differing_rows: number;
+            /** First Out Of Order */
+            first_out_of_order: number;
+            /** Missing */
+            missing: {
+                [key: string]: unknown;
+            }[];
+            /** Unexpected */
+            unexpected: {
+                [key: string]: unknown;
+            }[];
+            /** Differing */
+            differing: components["schemas"]["DifferingRowOut"][];
+        };
+        /**
+         * RunTestsBody
+         * @description `document`: the one to test; else the published `version`; else the draft. `test`: the name of the only one to run.
+         */
+        RunTestsBodyRequest: {
+            /**
+             * Document
+             * @default null
+             */
+            document: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Version
+             * @default null
+             */
+            version: number | null;
+            /**
+             * Test
+             * @default null
+             */
+            test: string | null;
         };
         /**
          * ScheduleBody
@@ -6838,6 +6972,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartedOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    jobs_job_name_tests_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RunTestsBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineTestsOut"];
                 };
             };
             400: {

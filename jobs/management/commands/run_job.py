@@ -17,9 +17,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from rich.console import Console
 
-from jobs.dag.document import DagDocument, parse_document
-from jobs.dag.importing import import_document
-from jobs.dag.problems import Problem, errors_in
+from jobs.dag.document import DagDocument
+from jobs.dag.problems import errors_in
+from jobs.driver.document_file import HAS_PROBLEMS, document_read, problems_told
 from jobs.driver.spark import spark_start
 from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve
 from jobs.engine.failure import ExecutionFailure
@@ -28,9 +28,8 @@ from jobs.engine.runner import Run
 from jobs.engine.terminal import Display
 from jobs.engine.validation import analyse
 from jobs.nodes.base import ConnectionSettings, Limits
-from jobs.nodes.registry import REGISTRY
 
-COMPLETED, FAILED, HAS_PROBLEMS = 0, 1, 2
+COMPLETED, FAILED = 0, 1
 _POLL_SECONDS = 0.2
 
 
@@ -57,11 +56,11 @@ class Command(BaseCommand):
 
 
 def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
-    document, problems = _document(options["file"])
+    document, problems = document_read(options["file"])
     connections = _connections(options)
     limits = Limits(tuple(settings.FILE_ROOTS), tuple(settings.HTTP_ALLOWED_HOSTS), settings.DATA_DIR)
     if document is None or errors_in(problems):
-        return _problems_told(console, problems)
+        return problems_told(console, problems)
     with console.status("starting Spark"):
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pipeline-web-")))
         spark = spark_start(folder, memory=settings.SPARK_DRIVER_MEMORY)
@@ -71,13 +70,13 @@ def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
         parameters = _parameters(options["param"])
         found = analyse(spark, document, connections=connections, limits=limits, parameters=parameters)
     if found.problems:
-        _problems_told(console, found.problems)
+        problems_told(console, found.problems)
     if errors_in(found.problems):
         return HAS_PROBLEMS
     try:
         plan = _plan(document, connections, limits, parameters, options["live"], folder)
     except PlanInvalid as error:
-        return _problems_told(console, error.problems)
+        return problems_told(console, error.problems)
     return _execute(console, spark, plan, rejected=options["rejected"], trace=options["traceback"])
 
 
@@ -102,18 +101,6 @@ def _execute(console: Console, spark: Any, plan: Plan, *, rejected: int, trace: 
                 break
     display.result(outcome, time.monotonic() - begun)
     return COMPLETED
-
-
-def _document(path: Path) -> tuple[DagDocument | None, list[Problem]]:
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}", returncode=HAS_PROBLEMS) from None
-    imported = import_document(raw, REGISTRY.catalogue())
-    if imported.document is None:
-        return None, imported.problems
-    document, problems = parse_document(imported.document)
-    return document, imported.problems or problems
 
 
 def _connections(options: Mapping[str, Any]) -> Mapping[str, ConnectionSettings]:
@@ -173,9 +160,3 @@ def _plan(
         locations=Locations(live=root / generation, work=root / generation / "work"),
         limits=limits,
     )
-
-
-def _problems_told(console: Console, problems: list[Problem]) -> int:
-    for problem in problems:
-        console.print(f"{problem.severity} {problem.code} {problem.pointer or '/'}: {problem.message}", markup=False)
-    return HAS_PROBLEMS

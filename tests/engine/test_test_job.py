@@ -1,0 +1,67 @@
+"""`manage.py test_job` from outside: exit codes and what stands on the terminal."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DOCUMENT = """
+name: orders
+type: STREAMING
+nodes:
+  orders: {type: source.kafka, name: Orders, config: {connection: main, topic: orders, columns: [{name: id, type: long},
+           {name: amount, type: double}]}}
+  big: {type: flow.filter_rows, name: Big, config: {condition: "amount >= 100"}}
+  out: {type: sink.kafka, name: Out, config: {connection: main, topic: big}}
+edges:
+  e1: {from: [orders, out], to: [big, in]}
+  e2: {from: [big, out], to: [out, in]}
+tests:
+  - name: a big order comes through
+    given: {orders: [{id: 1, amount: 100}, {id: 2, amount: 99.9}]}
+    expect: {out: [{id: 1, amount: 100}]}
+  - name: amounts are right
+    given: {orders: [{id: 1, amount: 100}, {id: 2, amount: 120}]}
+    expect: {out: [{id: 1, amount: 101}, {id: 7, amount: 700}]}
+  - name: a row that does not fit
+    given: {orders: [{id: one}]}
+    expect: {out: []}
+"""
+
+
+def run_tests(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "job.yml").write_text(DOCUMENT)
+    environment = {**os.environ, "DATA_DIR": str(folder), "SPARK_MASTER": "local[2]", "SPARK_DRIVER_MEMORY": "1g"}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    given = [sys.executable, "manage.py", "test_job", str(folder / "job.yml"), *arguments]
+    return subprocess.run(given, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+
+
+def test_each_test_is_a_line_and_what_differs_stands_below(tmp_path: Path) -> None:
+    done = run_tests(tmp_path)
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert [line.partition(" (")[0] for line in lines if " s)" in line] == [
+        "passed a big order comes through",
+        "failed amounts are right",
+        "error  a row that does not fit",
+    ]
+    assert "out: 2 rows expected, 2 came" in lines
+    assert 'different: amount: 100 instead of 101 in {"id": 1}' in lines
+    assert 'missing: {"id": 7, "amount": 700}' in lines
+    assert 'unexpected: {"id": 2, "amount": 120}' in lines
+    assert '/tests/2/given/orders/0/id: "a row that does not fit": orders, row 1: column id: "one" is no bigint' in done.stdout
+    assert lines[-1] == "orders: 1 of 3 tests passed"
+
+
+@pytest.mark.parametrize(("name", "code"), [("a big order comes through", 0), ("amounts are right", 1), ("nothing", 2)])
+def test_the_exit_code_says_how_it_went(tmp_path: Path, name: str, code: int) -> None:
+    done = run_tests(tmp_path, "--test", name)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
