@@ -19,6 +19,22 @@ export interface DagEdge {
   to: Endpoint
 }
 
+export type Row = Record<string, Json>
+
+/** Rows, or in a stream a list of micro-batches. */
+export type GivenRows = Row[] | Row[][]
+
+/** Rows for the sources and those expected at a sink, behind a flow ("id") or at one of its ports ("id.port"). */
+export interface PipelineTest {
+  name: string
+  given?: Record<string, GivenRows>
+  columns?: Record<string, string>
+  expect?: Record<string, Row[]>
+  parameters?: Record<string, Json>
+  ordered?: boolean
+  only_columns?: boolean
+}
+
 export interface DagDocument {
   schema_version: number
   name: string
@@ -29,6 +45,7 @@ export interface DagDocument {
   nodes: Record<string, DagNode>
   edges: Record<string, DagEdge>
   settings: Record<string, Json>
+  tests?: PipelineTest[]
 }
 
 export interface Position {
@@ -94,6 +111,10 @@ export interface Column {
 
 /** Node id → port → columns. */
 export type Schemas = Record<string, Record<string, Column[]>>
+
+/** Whether both do the same with the same rows, whatever their tests and titles are. Parts that were not changed are the same objects. */
+export const isSameLogic = (one: DagDocument, other: DagDocument) =>
+  one.nodes === other.nodes && one.edges === other.edges && one.settings === other.settings && one.parameters === other.parameters && one.type === other.type
 
 export const isInput = (port: Port) => port.kind === 'input' || port.kind === 'reference'
 

@@ -8,6 +8,7 @@ import { ordered, worst } from '../../dag/problems'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTab } from './preview-tab'
+import { TestsTab } from './tests/tests-tab'
 
 function Problems() {
   const { t } = useTranslation('canvas')
@@ -77,9 +78,9 @@ function DocumentJson() {
   )
 }
 
-const BODIES: Record<string, () => ReactNode> = { preview: PreviewTab, schema: Schema, json: DocumentJson }
+const BODIES: Record<string, () => ReactNode> = { preview: PreviewTab, tests: TestsTab, schema: Schema, json: DocumentJson }
 
-/** Below the canvas: problems, rows of the selected node, schema, the document itself. */
+/** Below the canvas: problems, rows of the selected node, tests, schema, the document itself. */
 export function Dock() {
   const { t } = useTranslation('canvas')
   const [search, setSearch] = useSearchParams()
@@ -90,7 +91,7 @@ export function Dock() {
   const tab = search.get('dock') ?? 'problems'
   const Body = BODIES[tab] ?? Problems
   return (
-    <section className={`pw-dock${tab === 'preview' ? ' pw-dock-tall' : ''}${open ? '' : ' pw-dock-closed'}`} aria-label={t('dock')}>
+    <section className={`pw-dock${tab === 'preview' || tab === 'tests' ? ' pw-dock-tall' : ''}${open ? '' : ' pw-dock-closed'}`} aria-label={t('dock')}>
       <Tabs
         value={tab}
         onChange={(value) => {
@@ -103,6 +104,7 @@ export function Dock() {
             {t('problems')}
           </Tabs.Tab>
           {!readOnly && <Tabs.Tab value="preview">{t('preview.tab')}</Tabs.Tab>}
+          <Tabs.Tab value="tests">{t('tests.tab')}</Tabs.Tab>
           <Tabs.Tab value="schema">{t('schema')}</Tabs.Tab>
           <Tabs.Tab value="json">JSON</Tabs.Tab>
           {analysing && <span className="pw-dock-note">{t('checking')}</span>}

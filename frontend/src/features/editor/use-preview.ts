@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Preview } from '../../api/types'
-import type { DagDocument } from '../../dag/document'
+import { isSameLogic, type DagDocument } from '../../dag/document'
 import { previewNode } from './draft-requests'
 import { useEditor } from './editor-store'
 
@@ -42,7 +42,7 @@ export function usePreview(nodeId: string, rows: number): Previewed {
     preview: asked.data?.preview,
     error: asked.error,
     loading: asked.isFetching || settled !== nodeId,
-    outdated: asked.data !== undefined && asked.data.of !== document,
+    outdated: asked.data !== undefined && !isSameLogic(asked.data.of, document),
     again: () => void asked.refetch(),
     cancel: () => void client.cancelQueries({ queryKey: key }),
   }

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import type { Row } from '../../../dag/document'
+import { rowsOfText, textOfRows } from './rows-text'
+
+describe('rows as text', () => {
+  it('reads what it writes, rows and batches', () => {
+    const rows: Row[] = [{ id: 1, name: 'Ada' }, { id: 2, tags: ['x'] }]
+    expect(textOfRows(rows)).toBe('[\n  {"id":1,"name":"Ada"},\n  {"id":2,"tags":["x"]}\n]')
+    for (const given of [[], rows, [rows, []]]) expect(rowsOfText(textOfRows(given), [], true)).toEqual(given)
+  })
+
+  it('reads one object a line', () => {
+    expect(rowsOfText('{"id": 1}\n{"id": 2}')).toEqual([{ id: 1 }, { id: 2 }])
+  })
+
+  it('reads CSV: numbers become numbers but in columns of text, quotes keep delimiters, nothing is null', () => {
+    const text = 'id;zip;note\r\n1;01234;"a;b ""c"""\r\n2;10115;\r\n'
+    expect(rowsOfText(text, [{ name: 'zip', type: 'string' }])).toEqual([
+      { id: 1, zip: '01234', note: 'a;b "c"' },
+      { id: 2, zip: '10115', note: null },
+    ])
+    expect(rowsOfText('a\tb\n007\ttrue')).toEqual([{ a: '007', b: true }])
+  })
+
+  it('says why a text holds no rows', () => {
+    expect(() => rowsOfText('[1]')).toThrow('each item is a row')
+    expect(() => rowsOfText('[[{"a": 1}]]')).toThrow('each item is a row')
+    expect(() => rowsOfText('a,b\n1')).toThrow('line 2 has 1 values, the first line names 2 columns')
+    expect(() => rowsOfText('nothing')).toThrow('one line')
+    expect(() => rowsOfText('[{')).toThrow()
+  })
+})

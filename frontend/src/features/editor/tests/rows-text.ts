@@ -1,0 +1,78 @@
+import type { Column, GivenRows, Json, Row } from '../../../dag/document'
+
+const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/
+
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** One row a line, so that rows can be told apart and compared. */
+export function textOfRows(rows: GivenRows): string {
+  const lines = (list: Row[], indent: string) => (list.length === 0 ? '[]' : `[\n${list.map((row) => `${indent}  ${JSON.stringify(row)}`).join(',\n')}\n${indent}]`)
+  if (rows.length > 0 && rows.every((item) => Array.isArray(item))) return `[\n${(rows as Row[][]).map((batch) => `  ${lines(batch, '  ')}`).join(',\n')}\n]`
+  return lines(rows as Row[], '')
+}
+
+function valuesOf(text: string, delimiter: string): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  let value = ''
+  let quoted = false
+  const end = () => {
+    row.push(value)
+    value = ''
+  }
+  for (let place = 0; place < text.length; place += 1) {
+    const sign = text[place]
+    if (quoted && sign === '"' && text[place + 1] === '"') {
+      value += '"'
+      place += 1
+    } else if (sign === '"') quoted = !quoted
+    else if (!quoted && sign === delimiter) end()
+    else if (!quoted && sign === '\n') {
+      end()
+      rows.push(row)
+      row = []
+    } else value += sign
+  }
+  if (value !== '' || row.length > 0) {
+    end()
+    rows.push(row)
+  }
+  return rows
+}
+
+function typed(text: string, type: string | undefined): Json {
+  if (text === '') return null
+  if (type === 'string') return text
+  if (NUMBER.test(text)) return Number(text)
+  return text === 'true' ? true : text === 'false' ? false : text
+}
+
+/** Of the columns that are known to be text the values stay text; an empty one is null. */
+function rowsOfCsv(text: string, columns: readonly Column[]): Row[] {
+  const head = text.slice(0, text.indexOf('\n'))
+  const delimiter = [',', '\t', ';'].sort((one, other) => head.split(other).length - head.split(one).length)[0] ?? ','
+  const [names = [], ...rows] = valuesOf(text.replace(/\r\n?/g, '\n'), delimiter)
+  const types = new Map(columns.map((column) => [column.name, column.type]))
+  return rows
+    .filter((row) => row.some((value) => value !== ''))
+    .map((row, number) => {
+      if (row.length !== names.length) throw new Error(`line ${number + 2} has ${row.length} values, the first line names ${names.length} columns`)
+      return Object.fromEntries(row.map((value, place) => [names[place] ?? '', typed(value, types.get(names[place] ?? ''))]))
+    })
+}
+
+/** The rows that `text` holds as JSON or CSV; an Error says why it holds none. `batches`: lists of rows may stand in it too. */
+export function rowsOfText(text: string, columns: readonly Column[] = [], batches = false): GivenRows {
+  const trimmed = text.trim()
+  if (trimmed === '') return []
+  if (!/^[[{]/.test(trimmed)) {
+    if (!trimmed.includes('\n')) throw new Error('one line alone holds no rows')
+    return rowsOfCsv(trimmed, columns)
+  }
+  // One object a line is what many tools write.
+  const data: unknown = JSON.parse(trimmed.startsWith('{') ? `[${trimmed.split('\n').map((line) => line.trim().replace(/,$/, '')).filter(Boolean).join(',')}]` : trimmed)
+  const list = data as unknown[]
+  if (list.every(isRow)) return list
+  if (batches && list.every((item) => Array.isArray(item) && item.every(isRow))) return list as Row[][]
+  throw new Error(batches ? 'each item is a row, or each is a list of rows' : 'each item is a row')
+}

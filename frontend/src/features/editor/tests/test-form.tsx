@@ -1,0 +1,147 @@
+import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core'
+import { IconPlayerPlay, IconTrash, IconX } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import { familyOf, isInput, portsOf, type Catalogue, type DagDocument, type PipelineTest, type Row } from '../../../dag/document'
+import { useDocument, useEditor } from '../editor-store'
+import { RowsField } from './rows-field'
+import { sourcesAbove } from './take-from-preview'
+import { useTestRuns } from './tests-store'
+
+interface Props {
+  test: PipelineTest
+  change: (next: PipelineTest, key: string) => void
+  remove: () => void
+}
+
+const without = <T,>(map: Record<string, T> | undefined, key: string): Record<string, T> => Object.fromEntries(Object.entries(map ?? {}).filter(([one]) => one !== key))
+
+/** "id" or "id.port" in the words of the drawing. */
+export function outletWords(document: DagDocument, outlet: string): string {
+  const [id = '', ...port] = outlet.split('.')
+  return [document.nodes[id]?.name ?? id, port.join('.')].filter(Boolean).join(' · ')
+}
+
+function outletsOf(document: DagDocument, catalogue: Catalogue): string[] {
+  return Object.entries(document.nodes).flatMap(([id, node]) => {
+    if (familyOf(node.type) === 'sink') return [id]
+    const ports = portsOf(node, catalogue.get(node.type)).filter((port) => !isInput(port))
+    return ports.filter((port) => familyOf(node.type) !== 'source' || port.name !== 'out').map((port) => (port.name === 'out' ? id : `${id}.${port.name}`))
+  })
+}
+
+function Given({ test, change }: Props) {
+  const { t } = useTranslation('canvas')
+  const document = useDocument()
+  const schemas = useEditor((state) => state.schemas)
+  const needed = new Set(Object.keys(test.expect ?? {}).flatMap((outlet) => sourcesAbove(document, outlet.split('.')[0] ?? '')))
+  const all = Object.keys(document.nodes).filter((id) => familyOf(document.nodes[id]?.type ?? '') === 'source')
+  const shown = [...new Set([...Object.keys(test.given ?? {}), ...(needed.size > 0 ? needed : all)])].sort()
+  return (
+    <>
+      <h3>{t('tests.given')}<small>{t('tests.givenHelp')}</small></h3>
+      {shown.map((id) => {
+        const node = document.nodes[id]
+        const name = node?.name ?? id
+        return (
+          <div key={id} className="pw-tests-rows">
+            <RowsField
+              title={node ? name : `${id} (${t('tests.noLongerThere')})`}
+              label={t('tests.rowsOf', { node: name })}
+              rows={test.given?.[id] ?? []}
+              columns={schemas[id]?.out ?? []}
+              batches
+              act={(!node || !needed.has(id)) && test.given?.[id] && (
+                <ActionIcon variant="subtle" color="gray" size={20} aria-label={t('tests.removeRows', { node: name })} onClick={() => change({ ...test, given: without(test.given, id), columns: without(test.columns, id) }, '')}>
+                  <IconX size={12} />
+                </ActionIcon>
+              )}
+              onChange={(rows) => change({ ...test, given: { ...test.given, [id]: rows } }, '')}
+            />
+            <TextInput
+              size="xs"
+              aria-label={t('tests.columnsOf', { node: name })}
+              leftSection={<span className="pw-11 pw-3">{t('tests.columns')}</span>}
+              leftSectionWidth={62}
+              placeholder={t('tests.columnsHint')}
+              classNames={{ input: 'pw-mono' }}
+              value={test.columns?.[id] ?? ''}
+              onChange={(event) => {
+                const text = event.currentTarget.value
+                change({ ...test, given: { ...test.given, [id]: test.given?.[id] ?? [] }, columns: text === '' ? without(test.columns, id) : { ...test.columns, [id]: text } }, `columns/${id}`)
+              }}
+            />
+          </div>
+        )
+      })}
+    </>
+  )
+}
+
+/** Naming a place where rows are expected gives every source above it its rows, none at first. */
+function withOutlet(document: DagDocument, test: PipelineTest, outlet: string): PipelineTest {
+  const sources = sourcesAbove(document, outlet.split('.')[0] ?? '')
+  return { ...test, given: { ...Object.fromEntries(sources.map((id) => [id, []])), ...test.given }, expect: { ...test.expect, [outlet]: test.expect?.[outlet] ?? [] } }
+}
+
+function Expected({ test, change }: Props) {
+  const { t } = useTranslation('canvas')
+  const document = useDocument()
+  const catalogue = useEditor((state) => state.catalogue)
+  const schemas = useEditor((state) => state.schemas)
+  const outlets = outletsOf(document, catalogue)
+  const free = outlets.filter((outlet) => !(outlet in (test.expect ?? {})))
+  return (
+    <>
+      <h3>{t('tests.expected')}</h3>
+      {Object.entries(test.expect ?? {}).map(([outlet, rows]) => {
+        const [id = '', port = 'out'] = outlet.split('.')
+        const words = outletWords(document, outlet)
+        return (
+          <RowsField
+            key={outlet}
+            title={outlets.includes(outlet) ? words : `${words} (${t('tests.noLongerThere')})`}
+            label={t('tests.expectedAt', { node: words })}
+            rows={rows}
+            columns={schemas[id]?.[familyOf(document.nodes[id]?.type ?? '') === 'sink' ? 'in' : port] ?? []}
+            act={
+              <ActionIcon variant="subtle" color="gray" size={20} aria-label={t('tests.removeRows', { node: words })} onClick={() => change({ ...test, expect: without(test.expect, outlet) }, '')}>
+                <IconX size={12} />
+              </ActionIcon>
+            }
+            onChange={(next) => change({ ...test, expect: { ...test.expect, [outlet]: next as Row[] } }, '')}
+          />
+        )
+      })}
+      {free.length > 0 && (
+        <Select size="xs" aria-label={t('tests.expectAt')} placeholder={t('tests.expectAt')} value={null} data={free.map((outlet) => ({ value: outlet, label: outletWords(document, outlet) }))} onChange={(outlet) => outlet && change(withOutlet(document, test, outlet), '')} />
+      )}
+      <Checkbox size="xs" label={t('tests.ordered')} checked={test.ordered ?? false} onChange={(event) => change({ ...test, ordered: event.currentTarget.checked }, '')} />
+      <Checkbox size="xs" label={t('tests.onlyColumns')} checked={test.only_columns ?? false} onChange={(event) => change({ ...test, only_columns: event.currentTarget.checked }, '')} />
+    </>
+  )
+}
+
+/** One test: its name, the rows it gives, the rows it expects. */
+export function TestForm(props: Props) {
+  const { test, change, remove } = props
+  const { t } = useTranslation('canvas')
+  const readOnly = useEditor((state) => state.readOnly)
+  const running = useTestRuns((state) => state.running)
+  return (
+    <fieldset className="pw-tests-form" disabled={readOnly}>
+      <div className="pw-tests-head">
+        <TextInput size="xs" aria-label={t('tests.name')} value={test.name} maxLength={200} onChange={(event) => event.currentTarget.value.trim() && change({ ...test, name: event.currentTarget.value }, 'name')} />
+        {!readOnly && (
+          <>
+            <Button size="compact-xs" leftSection={<IconPlayerPlay size={12} />} disabled={running !== null} onClick={() => void useTestRuns.getState().run([test.name])}>{t('tests.run')}</Button>
+            <ActionIcon variant="subtle" color="gray" size={22} aria-label={t('tests.remove')} onClick={remove}>
+              <IconTrash size={14} />
+            </ActionIcon>
+          </>
+        )}
+      </div>
+      <Given {...props} />
+      <Expected {...props} />
+    </fieldset>
+  )
+}
