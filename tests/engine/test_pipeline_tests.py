@@ -1,13 +1,15 @@
 """Tests of a job, run on the test session: bounded and as a stream, passing, failing and refused."""
 
+import re
 import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pyspark.sql import SparkSession
 
-from jobs.dag.document import DagDocument
+from jobs.dag.document import DagDocument, parse_document
 from jobs.engine.pipeline_test import PipelineTestResult, pipeline_test_run
 from tests.engine.graphs import document
 
@@ -170,3 +172,15 @@ def test_a_test_ends_when_its_time_is_over_or_it_is_cancelled(spark: SparkSessio
     assert (result.status, result.message) == ("error", "it took too long and was ended: give it fewer rows or batches")
     result = run(spark, tmp_path, orders(test, big=endless), cancelled=lambda: True)
     assert (result.status, result.message) == ("error", "it was cancelled")
+
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "pipeline-tests.md"
+
+
+def test_the_example_of_the_docs_passes(spark: SparkSession, tmp_path: Path) -> None:
+    (block,) = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
+    read, problems = parse_document(yaml.safe_load(block))
+    assert read is not None, problems
+    for number in range(len(read.tests)):
+        result = pipeline_test_run(spark, read, number, folder=tmp_path)
+        assert (result.name, result.status, result.message) == (result.name, "passed", "")

@@ -116,7 +116,7 @@ def test_floating_numbers_are_compared_in_twelve_digits_and_decimals_in_all() ->
 
 
 def test_rows_show_the_types_of_their_columns() -> None:
-    shown = [[True, None], [1], [1, 2.5], ["x"], [None], [[1], []], [{"a": 1}, {"b": "x"}]]
+    shown: list[list[Any]] = [[True, None], [1], [1, 2.5], ["x"], [None], [[1], []], [{"a": 1}, {"b": "x"}]]
     assert [type_shown_by(values).simpleString() for values in shown] == [
         "boolean",
         "bigint",

@@ -5,6 +5,9 @@ import type { Column, GivenRows } from '../../../dag/document'
 import { StateGlyph } from '../../../shared/state-glyph'
 import { rowsOfText, textOfRows } from './rows-text'
 
+/** Always as many: were the field to grow when it is left, what was clicked on would move away. */
+const ROWS = 5
+
 interface Props {
   title: ReactNode
   label: string
@@ -38,7 +41,7 @@ export function RowsField({ title, label, rows, columns, batches = false, act, o
         <label htmlFor={id} className="pw-cut">{title}</label>
         {act}
       </div>
-      <Textarea id={id} aria-label={label} autosize minRows={2} maxRows={9} spellCheck={false} value={text ?? textOfRows(rows)} onChange={(event) => setText(event.currentTarget.value)} onBlur={leave} />
+      <Textarea id={id} aria-label={label} rows={ROWS} resize="vertical" wrap="off" spellCheck={false} value={text ?? textOfRows(rows)} onChange={(event) => setText(event.currentTarget.value)} onBlur={leave} />
       {why && (
         <p className="pw-field-error" role="alert">
           <StateGlyph state="failed" />

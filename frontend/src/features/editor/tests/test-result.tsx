@@ -17,6 +17,25 @@ const textOf = (value: unknown) => {
 
 const full = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value ?? null)).slice(0, 2000)
 
+/** Two texts from shortly before they begin to differ, which is what one looks for in long ones. */
+function fromDifference(one: string, other: string): [string, string] {
+  let same = 0
+  while (same < one.length && one[same] === other[same]) same += 1
+  if (same < 24) return [textOf(one), textOf(other)]
+  return [`…${textOf(one.slice(same - 12))}`, `…${textOf(other.slice(same - 12))}`]
+}
+
+function Differs({ expected, actual }: { expected: string; actual: string }) {
+  const { t } = useTranslation('canvas')
+  const [was, came] = fromDifference(expected, actual)
+  return (
+    <td className="pw-tests-cell-differs" title={`${expected}\n${actual}`}>
+      <del><small>{t('tests.was')}</small>{was}</del>
+      <ins><small>{t('tests.came')}</small>{came}</ins>
+    </td>
+  )
+}
+
 interface RowsProps {
   kind: 'missing' | 'unexpected'
   count: number
@@ -78,10 +97,7 @@ function Differing({ found, columns }: { found: RowDifferences; columns: string[
               <tr key={place}>
                 {columns.map((name) =>
                   row.columns.includes(name) ? (
-                    <td key={name} className="pw-tests-cell-differs" title={`${full(row.expected[name])}\n${full(row.actual[name])}`}>
-                      <del><small>{t('tests.was')}</small>{textOf(row.expected[name])}</del>
-                      <ins><small>{t('tests.came')}</small>{textOf(row.actual[name])}</ins>
-                    </td>
+                    <Differs key={name} expected={full(row.expected[name])} actual={full(row.actual[name])} />
                   ) : (
                     <td key={name} title={full(row.expected[name])}>{textOf(row.expected[name])}</td>
                   ),

@@ -1,0 +1,80 @@
+"""Tests of a job in the editor's dock: written, taken from a preview, run, mended."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
+
+DOCUMENT: dict[str, Any] = {
+    "title": "Tested",
+    "type": "STREAMING",
+    "nodes": {
+        "numbers": {"type": "source.generator", "name": "Numbers", "config": {"total_rows": 100}},
+        "even": {"type": "flow.filter_rows", "name": "Even", "config": {"condition": "id % 2 = 0"}},
+        "out": {"type": "sink.none", "name": "Nowhere", "config": {}},
+    },
+    "edges": {"e1": {"from": ["numbers", "out"], "to": ["even", "in"]}, "e2": {"from": ["even", "out"], "to": ["out", "in"]}},
+}
+
+
+def dock(page: Page) -> Locator:
+    return page.get_by_role("region", name="Problems, schema and document")
+
+
+def verdict(page: Page, words: str) -> None:
+    expect(page.locator(".pw-tests-verdict")).to_contain_text(words, timeout=90_000)
+
+
+def opened(page: Page, name: str) -> None:
+    """A new job called `name`, in the editor with its tests."""
+    page.goto("/jobs")
+    token = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "csrftoken")
+    headers = {"X-CSRFToken": token, "Referer": page.url}
+    made = page.request.post("/api/jobs", data={**DOCUMENT, "name": name, "publish": False}, headers=headers)
+    assert made.status == 201, made.text()
+    page.goto(f"/jobs/{name}?dock=tests")
+
+
+def test_a_test_is_written_fails_readably_is_mended_and_kept(page: Page) -> None:
+    opened(page, "tested")
+    expect(dock(page).get_by_text("A test gives rows to the sources")).to_be_visible()
+    dock(page).get_by_role("button", name="Write a test").click()
+    dock(page).get_by_role("textbox", name="Name").fill("even numbers pass")
+    dock(page).get_by_role("combobox", name="Expect rows at…").click()
+    page.get_by_role("option", name="Nowhere").click()
+    given = dock(page).get_by_role("textbox", name="Rows of Numbers")
+    given.fill("id,key\n1,a\n2,b\n4,c\n")
+    expected = dock(page).get_by_role("textbox", name="Rows expected at Nowhere")
+    expected.fill('[{"id": 2, "key": "b"}, {"id": 4, "key": "x"}]')
+    dock(page).get_by_label("Compare only the columns named").check()
+    expect(given).to_have_value('[\n  {"id":1,"key":"a"},\n  {"id":2,"key":"b"},\n  {"id":4,"key":"c"}\n]')
+    dock(page).get_by_role("button", name="Run", exact=True).click()
+    verdict(page, "Failed")
+    differing = dock(page).get_by_role("region", name="1 row with other values")
+    expect(differing.locator("del")).to_have_text("expectedx")
+    expect(differing.locator("ins")).to_have_text("camec")
+    expected.fill('[{"id": 2, "key": "b"}, {"id": 4, "key": "c"}]')
+    dock(page).get_by_role("button", name="Run all").click()
+    verdict(page, "Passed")
+    expect(page.get_by_text("Saved draft")).to_be_visible()
+    page.reload()
+    expect(dock(page).get_by_role("button", name="even numbers pass")).to_be_visible()
+    kept = page.request.get("/api/jobs/tested/draft").json()["document"]["tests"]
+    assert kept[0]["given"] == {"numbers": [{"id": 1, "key": "a"}, {"id": 2, "key": "b"}, {"id": 4, "key": "c"}]}
+
+
+def test_a_test_taken_from_the_preview_passes_and_fails_once_the_drawing_is_changed(page: Page) -> None:
+    opened(page, "taken")
+    page.locator(".pw-node[data-node-id=even]").click()
+    dock(page).get_by_role("button", name="Take from preview").click()
+    expect(dock(page).get_by_role("textbox", name="Rows expected at Even")).to_have_value(re.compile('"id":8'), timeout=90_000)
+    dock(page).get_by_role("button", name="Run", exact=True).click()
+    verdict(page, "Passed")
+    page.locator(".pw-panel .cm-content").fill("id % 2 = 1")
+    expect(page.locator(".pw-tests-verdict")).to_contain_text("Changed since")
+    dock(page).get_by_role("button", name="Run", exact=True).click()
+    verdict(page, "Failed")
+    expect(dock(page).get_by_role("region", name="5 rows missing")).to_be_visible()
