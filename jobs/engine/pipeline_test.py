@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import tempfile
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -40,6 +42,7 @@ from jobs.nodes.registry import REGISTRY
 MOST_SECONDS = 60.0
 _END_SECONDS = 10.0
 _POLL_SECONDS = 0.2
+_LEFT_BEHIND_SECONDS = 3600.0
 
 Status = Literal["passed", "failed", "error"]
 
@@ -113,6 +116,7 @@ def _run(
     session, zone = spark.newSession(), ZoneInfo(document.settings.time_zone or "UTC")
     tables = _tables(session, part, test, number, values, zone)
     folder.mkdir(parents=True, exist_ok=True)
+    _left_behind_remove(folder)
     with tempfile.TemporaryDirectory(prefix="test-", dir=folder, ignore_cleanup_errors=True) as name:
         place = Path(name)
         trial = trial_of(part, test, {source: table.schema for source, table in tables.items()}, place)
@@ -120,6 +124,14 @@ def _run(
             table_write(session, table, trial.given[source], one_batch=document.type != "STREAMING")
         _bring_forth(spark, _plan(trial, document, values, place), trial, deadline, cancelled)
         return [_compared(test, number, outlet, kept, zone) for outlet, kept in trial.kept.items()]
+
+
+def _left_behind_remove(folder: Path) -> None:
+    """What tests left whose process was killed."""
+    for place in folder.glob("test-*"):
+        with suppress(FileNotFoundError):
+            if time.time() - place.stat().st_mtime > _LEFT_BEHIND_SECONDS:
+                shutil.rmtree(place, ignore_errors=True)
 
 
 def _tables(

@@ -1,5 +1,6 @@
 """Tests of a job, run on the test session: bounded and as a stream, passing, failing and refused."""
 
+import os
 import re
 import uuid
 from pathlib import Path
@@ -172,6 +173,17 @@ def test_a_test_ends_when_its_time_is_over_or_it_is_cancelled(spark: SparkSessio
     assert (result.status, result.message) == ("error", "it took too long and was ended: give it fewer rows or batches")
     result = run(spark, tmp_path, orders(test, big=endless), cancelled=lambda: True)
     assert (result.status, result.message) == ("error", "it was cancelled")
+
+
+def test_folders_of_tests_that_were_killed_are_removed_by_a_later_one(spark: SparkSession, tmp_path: Path) -> None:
+    old, running = tmp_path / "test-old", tmp_path / "test-running"
+    for folder in (old, running):
+        (folder / "live").mkdir(parents=True)
+    long_ago = old.stat().st_mtime - 7200
+    os.utime(old, (long_ago, long_ago))
+    read = orders({"given": {"orders": []}, "expect": {"out": []}}, type="SQL_TASK")
+    assert pipeline_test_run(spark, read, 0, folder=tmp_path).status == "passed"
+    assert list(tmp_path.iterdir()) == [running]
 
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "pipeline-tests.md"
