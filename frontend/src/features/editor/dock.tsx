@@ -4,11 +4,21 @@ import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { lessName } from '../../dag/less-name'
+import type { Problem } from '../../dag/document'
 import { ordered, worst } from '../../dag/problems'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTab } from './preview-tab'
 import { TestsTab } from './tests/tests-tab'
+
+/** A fault of a test is mended where the tests are. */
+function useGoTo() {
+  const [, setSearch] = useSearchParams()
+  return (problem: Problem) => {
+    useEditor.getState().focusProblem(problem)
+    if (problem.pointer.startsWith('/tests/')) setSearch((old) => new URLSearchParams({ ...Object.fromEntries(old), dock: 'tests' }), { replace: true })
+  }
+}
 
 function Problems() {
   const { t } = useTranslation('canvas')
@@ -16,12 +26,13 @@ function Problems() {
   const problems = useEditor((state) => state.problems)
   const analysing = useEditor((state) => state.analysing)
   const readOnly = useEditor((state) => state.readOnly)
+  const goTo = useGoTo()
   if (problems.length === 0) return <p className="pw-empty">{t(analysing ? 'noProblemsYet' : readOnly ? 'noProblemsRead' : 'noProblems')}</p>
   return (
     <ul className="pw-problems">
       {ordered(problems, document).map((problem, index) => (
         <li key={index}>
-          <button type="button" onClick={() => useEditor.getState().focusProblem(problem)}>
+          <button type="button" onClick={() => goTo(problem)}>
             <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={t(`severity.${problem.severity}`)} />
             <span className="pw-problem-node">{problem.node_id ? (document.nodes[problem.node_id]?.name ?? problem.node_id) : t('wholeJob')}</span>
             <span>{lessName(problem.message, document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
