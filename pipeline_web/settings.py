@@ -241,6 +241,8 @@ LEASE_SECONDS = env.int("LEASE_SECONDS", 15)
 LEASE_RENEW_SECONDS = env.int("LEASE_RENEW_SECONDS", 3)
 CLAIM_POLL_SECONDS = env.float("CLAIM_POLL_SECONDS", 1.0)
 START_TIMEOUT_SECONDS = env.int("START_TIMEOUT_SECONDS", 300)
+#: In a preview, a person's Python is stopped after this; the editor itself waits for a minute.
+PREVIEW_CODE_SECONDS = env.float("PREVIEW_CODE_SECONDS", 30.0)
 STOP_GRACE_SECONDS = env.int("STOP_GRACE_SECONDS", 30)
 #: A worker that took no task for so long, though some waited, ends itself to be started anew.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", 60)

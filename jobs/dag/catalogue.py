@@ -59,6 +59,10 @@ class NodeTypeSpec:
     extra: Mapping[str, Any] = field(default_factory=dict)
     #: Config field, a list of rows: the `name` of each is one more output port.
     ports_field: str = ""
+    #: Config fields in which parameters have no place.
+    verbatim: frozenset[str] = frozenset()
+    #: Its config holds a program, which only some may run.
+    runs_user_code: bool = False
 
     def ports_of(self, config: Mapping[str, Any]) -> tuple[Port, ...]:
         """The ports of a node with this config: those that its rows name stand before the other outputs. Never raises."""

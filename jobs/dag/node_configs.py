@@ -5,7 +5,7 @@ from typing import Any
 
 from jobs.dag.catalogue import Catalogue, NodeTypeSpec
 from jobs.dag.document import DagDocument, Node
-from jobs.dag.parameters import example_values, references, substitute
+from jobs.dag.parameters import config_filled, example_values, references
 from jobs.dag.pointers import parts_of, pointer_of
 from jobs.dag.problems import Problem
 
@@ -43,8 +43,10 @@ def _is_own(name: str, own: frozenset[str] | None) -> bool:
 
 def _config_problems(node_id: str, node: Node, spec: NodeTypeSpec, values: Mapping[str, Any], without_default: set[str]) -> list[Problem]:
     """A field whose value is only known at the start is not blamed for the example value it was checked with."""
-    open_fields = {tuple(map(str, path)) for path, name in references(node.config) if name in without_default}
-    found = spec.config_problems(substitute(node.config, values))
+    open_fields = {
+        tuple(map(str, path)) for path, name in references(node.config) if name in without_default and path[0] not in spec.verbatim
+    }
+    found = spec.config_problems(config_filled(node.config, values, spec.verbatim))
     return [
         problem.model_copy(update={"node_id": node_id, "pointer": pointer_of(("nodes", node_id, "config")) + problem.pointer})
         for problem in found

@@ -7,7 +7,7 @@ as `${cursor}`: a parameter of the same name comes first.
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from jobs.dag.document import DagDocument, Parameter, ParameterType
@@ -60,6 +60,11 @@ def trial_values(document: DagDocument, given: Mapping[str, Any]) -> tuple[dict[
     examples = example_values(document)
     values, problems = resolve_parameters(document, {**examples, **given})
     return {**examples, **values}, [problem for problem in problems if problem.pointer in {_pointer(name) for name in given}]
+
+
+def config_filled(config: Mapping[str, Any], values: Mapping[str, Any], verbatim: Set[str]) -> dict[str, Any]:
+    """A node's config with its parameters filled in, but for the fields that stay as they are written."""
+    return {key: item if key in verbatim else substitute(item, values) for key, item in config.items()}
 
 
 def substitute(config: Any, values: Mapping[str, Any]) -> Any:

@@ -69,7 +69,7 @@ def _node(result: Rewritten, catalogue: Catalogue, node_id: str, family: str, st
     node: dict[str, Any] = {"type": node_type, "name": _name(step, node_id, node_type, catalogue), "config": config}
     _shorten_lists(node["type"], config)
     _propose(result, node_id, node["type"], config)
-    _report_functions(result, node_id, node, catalogue)
+    _report_functions(result, node_id, node)
     return node
 
 
@@ -145,10 +145,10 @@ def _register(result: Rewritten, proposed: ProposedConnection) -> ProposedConnec
     return proposed
 
 
-def _report_functions(result: Rewritten, node_id: str, node: dict[str, Any], catalogue: Catalogue) -> None:
+def _report_functions(result: Rewritten, node_id: str, node: dict[str, Any]) -> None:
     config = node["config"]
-    if node["type"] == "flow.python" and "flow.python" not in catalogue:
-        message = f'the function "{config.get("function")}" does not exist here: replace this step, for instance by "Compute columns"'
+    if node["type"] == "flow.python" and "function" in config:
+        message = f'the function "{config["function"]}" does not exist here: write its code here, or replace this step by "Compute columns"'
         result.problems.append(_on_config("function.unknown", node_id, "function", message))
     for key, value in config.items():
         call = _METHOD_CALL.search(_QUOTED.sub("''", value)) if isinstance(value, str) and key in ("condition", "expression") else None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from django.conf import settings
 from django.db import close_old_connections
 from redis.exceptions import RedisError
 
@@ -109,6 +110,8 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
             limits=installation_limits(),
             parameters=payload.get("parameters") or {},
             job_uid=_job_uid(document, payload),
+            workers=f"project {payload['project_id']}",
+            code_seconds=settings.PREVIEW_CODE_SECONDS,
         )
     except PlanInvalid as error:
         return {"problems": [problem.model_dump() for problem in error.problems]}

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from jobs.dag.document import DagDocument
 from jobs.dag.durations import duration_seconds
 from jobs.dag.graph import structure_problems, topological_order
-from jobs.dag.parameters import resolve_parameters, substitute
+from jobs.dag.parameters import config_filled, resolve_parameters
 from jobs.dag.problems import Problem, errors_in
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.nodes.base import ConnectionSettings, Limits
@@ -70,7 +70,7 @@ def step_compile(document: DagDocument, node_id: str, parameters: Mapping[str, A
         message = f'"{node.name}": the node type "{node.type}" does not exist here'
         raise PlanInvalid([Problem(code="node.unknown_type", node_id=node_id, pointer=f"/nodes/{node_id}/type", message=message)])
     try:
-        config = node_type.Config.model_validate(substitute(node.config, parameters))
+        config = node_type.Config.model_validate(config_filled(node.config, parameters, node_type.Config.verbatim))
     except ValidationError as error:
         raise PlanInvalid([_config_problem(node_id, node.name, fault) for fault in error.errors()]) from None
     arriving = [(edge_id, edge) for edge_id, edge in document.edges.items() if edge.target[0] == node_id]

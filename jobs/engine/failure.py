@@ -15,6 +15,7 @@ from pyspark.errors import AnalysisException, PySparkException
 
 from jobs.engine.analysis_problems import explained
 from jobs.engine.plan import Plan, Step
+from jobs.engine.user_code import steps_of_code, worker_death
 from jobs.nodes.base import NodeError, SinkFenced
 from jobs.nodes.registry import REGISTRY
 from jobs.nodes.worker_errors import node_error_in
@@ -133,10 +134,13 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="external", stack_trace=trace)
     if carried := node_error_in(text):
-        sentence = _at(plan, carried.node_id, carried.error.message)
-        return ExecutionFailure(
-            sentence, node_id=carried.node_id, kind=carried.error.kind, permanent=carried.error.permanent, stack_trace=trace
-        )
+        told, kind = carried.error, carried.error.kind
+        sentence = _at(plan, carried.node_id, told.message)
+        # What a person's own job says needs no lines of ours or of Spark's below it.
+        shown = "" if kind == "user" else trace
+        return ExecutionFailure(sentence, node_id=carried.node_id, kind=kind, permanent=told.permanent, stack_trace=shown)
+    if died := worker_death(text, steps_of_code(plan.steps)):
+        return ExecutionFailure(_at(plan, died[0], died[1].message), node_id=died[0], kind=died[1].kind, stack_trace=trace)
     if "Python worker failed to connect back" in text:
         node_id = _source_of(text, plan) or acting
         sentence = "its Python worker did not start within ten seconds, because the machine is overloaded; free some processor time"

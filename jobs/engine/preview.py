@@ -22,9 +22,12 @@ from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
+from jobs.engine.user_code import Limit, steps_of_code, time_limit, worker_death
 from jobs.engine.validation import analyse, schema_plan
 from jobs.nodes.base import ConnectionSettings, Limits, Sink
 from jobs.nodes.registry import REGISTRY, NodeRegistry
+from jobs.nodes.user_python.workers import workers_of
+from jobs.nodes.worker_errors import node_error_in
 
 MOST_ROWS = 1000
 
@@ -40,6 +43,8 @@ def preview(
     parameters: Mapping[str, Any] | None = None,
     job_uid: str = "",
     registry: NodeRegistry = REGISTRY,
+    workers: str = "",
+    code_seconds: float = 30.0,
 ) -> dict[str, Any]:
     """{"in": table | None, "out": table | None, "rejected": table | None}; a table is {"columns": [{"name", "type"}], "rows": [object]}.
 
@@ -47,6 +52,8 @@ def preview(
 
     Each source above the node gives at most `rows` rows, so a filter may leave none. PlanInvalid if the node, or one above it,
     does not hold. Faults elsewhere in the document do not matter.
+
+    A person's code runs in Python workers that belong to `workers` alone, and has `code_seconds` for all of the preview.
     """
     rows = max(1, min(rows, MOST_ROWS))
     values, wrong = trial_values(document, parameters or {})
@@ -63,17 +70,21 @@ def preview(
     session_enter(session, steps.plan)
     group = f"preview-{uuid4()}"
     session.sparkContext.setJobGroup(group, f"preview of {node_id}", interruptOnCancel=True)
+    seconds = code_seconds if steps_of_code(compiled, registry) else None
     try:
-        return _tables(steps, session, node_id, rows)
+        with workers_of(workers), time_limit(session, group, seconds) as limit:
+            return _tables(steps, session, node_id, rows, limit)
     except AtNode as error:
         told = analyse(
             session, part, connections=connections, limits=limits, parameters=values, job_uid=job_uid, registry=registry
         ).problems
         told = [problem for problem in errors_in(told) if not problem.code.startswith("graph.")]
         raise PlanInvalid(told or [_problem(error, part, values, steps)]) from error
+    finally:  # this thread's next question must not be cancelled with it
+        session.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
 
 
-def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int) -> dict[str, Any]:
+def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit: Limit) -> dict[str, Any]:
     frames = Frames(
         steps,
         session,
@@ -94,7 +105,20 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int) -> dic
     except AtNode:
         raise
     except Exception as error:  # rows are only computed when they are taken
-        raise AtNode(node_id, error) from error
+        at, cause = _blamed(error, steps, node_id, limit)
+        raise AtNode(at, cause) from cause
+
+
+def _blamed(error: Exception, steps: Steps, node_id: str, limit: Limit) -> tuple[str, Exception]:
+    """What went wrong while rows were computed, and the node that did it as far as that can be told."""
+    code = steps_of_code(steps.plan.steps, steps.registry)
+    if limit.passed and code:
+        return code[-1].node_id, limit.error()
+    if carried := node_error_in(str(error)):
+        return (carried.node_id if carried.node_id in steps.by_id else node_id), carried.error
+    if died := worker_death(str(error), code):
+        return died[0] or node_id, died[1]
+    return node_id, error
 
 
 def _table(frame: DataFrame, rows: int) -> dict[str, Any]:

@@ -120,6 +120,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.sql.catalogImplementation": "in-memory",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(_python_path()),
         "spark.python.worker.reuse": "true",
+        # A worker that crashes says in which line.
+        "spark.python.worker.faulthandler.enabled": "true",
         "spark.sql.adaptive.enabled": "true",
         # Twenty streams that start at once would leave forty idle Python workers of 60 MB behind.
         "spark.python.factory.idleWorkerMaxPoolSize": "2",

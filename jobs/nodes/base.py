@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 
 #: A rejecting node adds this column: the reason as text, null for a good row. The engine splits and drops it.
 REJECTED = "__rejected"
-#: In that reason: what follows is the row as it came.
-AS_IT_CAME = ":\n"
+AS_IT_CAME = ":\n"  # in that reason: what follows is the row as it came
 #: The reason of a line of delimited values: the engine looks into it for those that are to blame.
 LINE_MISFIT = "the line does not fit the columns"
 
 
 class Config(BaseModel):
     """Base of every node's settings: unknown fields are refused. Each field has description, examples and default (or is required)."""
+
+    verbatim: ClassVar[frozenset[str]] = frozenset()  # fields in which `${name}` stays: a parameter written into code would be code
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -139,6 +140,7 @@ class NodeType(ABC, Generic[ConfigT]):
     job_types: ClassVar[tuple[JobTypeName, ...]] = ("STREAMING", "BATCH_ROLLER", "SQL_TASK")
     connection_kinds: ClassVar[tuple[str, ...]] = ()
     rejects_rows: ClassVar[bool] = False
+    runs_user_code: ClassVar[bool] = False  # its config holds a program, which only those who are allowed to may write and run
     changes_row_count: ClassVar[bool] = False  # row count out differs from row count in: the engine observes behind this node
     #: The one line under the name on the node's card, with `{field}` for config values; drawn in the browser as `x-summary`.
     summary_template: ClassVar[str] = ""

@@ -23,7 +23,7 @@ def config_problems(model: type[BaseModel], config: Mapping[str, Any]) -> list[P
         model.model_validate(config)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        return [_problem(model, detail) for detail in details if not _waits_for_parameter(detail["input"]) and not _is_echo(detail)]
+        return [_problem(model, detail) for detail in details if not _waits_for_parameter(model, detail) and not _is_echo(detail)]
     return []
 
 
@@ -41,8 +41,9 @@ def config_resolved(model: type[BaseModel], config: Mapping[str, Any]) -> dict[s
     return resolved
 
 
-def _waits_for_parameter(value: Any) -> bool:
-    return isinstance(value, str) and _PARAMETER.search(value) is not None
+def _waits_for_parameter(model: type[BaseModel], detail: ErrorDetails) -> bool:
+    is_verbatim = bool(detail["loc"]) and detail["loc"][0] in getattr(model, "verbatim", ())
+    return not is_verbatim and isinstance(detail["input"], str) and _PARAMETER.search(detail["input"]) is not None
 
 
 def _is_echo(detail: ErrorDetails) -> bool:

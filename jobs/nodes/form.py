@@ -22,11 +22,17 @@ def field_words(name: str) -> str:
 
 
 def hints(
-    widget: Widget | None = None, *, advanced: bool = False, kinds: tuple[str, ...] = (), when: str = "", allowed: str = ""
+    widget: Widget | None = None,
+    *,
+    advanced: bool = False,
+    kinds: tuple[str, ...] = (),
+    when: str = "",
+    allowed: str = "",
+    language: str = "",
 ) -> dict[str, Any]:
     """`json_schema_extra` of a field. `advanced` folds it away; `kinds` are connection kinds; `when` is "field=value" that shows it.
 
-    `allowed` says in words what its pattern asks for: "a server's name or address".
+    `allowed` says in words what its pattern asks for: "a server's name or address". `language` is that of a code field, if not SQL.
     """
     found: dict[str, Any] = {}
     if widget is not None:
@@ -39,6 +45,8 @@ def hints(
         found["x-when"] = when
     if allowed:
         found["x-allowed"] = allowed
+    if language:
+        found["x-language"] = language
     return found
 
 

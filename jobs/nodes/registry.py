@@ -31,6 +31,7 @@ NODE_TYPES: Mapping[str, str] = {
     "flow.aggregate": "jobs.nodes.flows.aggregate:AggregateFlow",
     "flow.deduplicate": "jobs.nodes.flows.deduplicate:Deduplicate",
     "flow.expectations": "jobs.nodes.flows.expectations:Expectations",
+    "flow.python": "jobs.nodes.flows.python:PythonFlow",
     "flow.rank": "jobs.nodes.flows.rank:Rank",
     "flow.flat_map": "jobs.nodes.flows.flat_map:FlatMap",
     "flow.format": "jobs.nodes.flows.format:Format",
@@ -189,6 +190,8 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
         rejects_rows=node_type.rejects_rows,
         own_places=node_type.own_places,
         ports_field=node_type.ports_field,
+        verbatim=node_type.Config.verbatim,
+        runs_user_code=node_type.runs_user_code,
     )
 
 

@@ -2,10 +2,12 @@ import { autocompletion, type CompletionContext } from '@codemirror/autocomplete
 import { sql, StandardSQL } from '@codemirror/lang-sql'
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { EditorState } from '@codemirror/state'
+import { lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { EditorView, minimalSetup } from 'codemirror'
 import { useEffect, useRef } from 'react'
 import type { Column } from '../../../dag/document'
+import { python } from './python-language'
 
 const FUNCTIONS = 'abs avg cast ceil coalesce concat count current_timestamp date_format date_trunc floor from_json greatest hour if ifnull initcap instr isnotnull isnull least length lower lpad make_timestamp max md5 min minute month nullif regexp_extract regexp_replace round rpad sha2 split sqrt substring sum to_date to_json to_timestamp trim try_cast upper year'.split(' ')
 
@@ -24,6 +26,7 @@ interface Props {
   columns: Column[]
   invalid: boolean
   tall: boolean
+  language: string
   readOnly: boolean
   onChange: (value: string) => void
 }
@@ -41,8 +44,11 @@ function complete(columns: () => Column[]) {
   }
 }
 
-/** A Spark SQL expression or query, with the columns that reach the node. */
-export default function CodeField({ id, label, value, columns, invalid, tall, readOnly, onChange }: Props) {
+/** Errors name a line. Tab still leads on to the next field: who edits by keyboard alone would not come out again. */
+const PYTHON = [python, lineNumbers()]
+
+/** A Spark SQL expression or query with the columns that reach the node, or Python. */
+export default function CodeField({ id, label, value, columns, invalid, tall, language, readOnly, onChange }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const latest = useRef({ columns, onChange })
@@ -60,8 +66,7 @@ export default function CodeField({ id, label, value, columns, invalid, tall, re
         extensions: [
           minimalSetup,
           syntaxHighlighting(COLOURS),
-          sql({ dialect: StandardSQL }),
-          autocompletion({ override: [complete(() => latest.current.columns)] }),
+          ...(language === 'python' ? PYTHON : [sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current.columns)] })]),
           EditorView.lineWrapping,
           EditorState.readOnly.of(readOnly),
           EditorView.cspNonce.of(nonce()),
@@ -76,7 +81,7 @@ export default function CodeField({ id, label, value, columns, invalid, tall, re
     return () => editor.destroy()
     // The editor owns its text after the first drawing; outer changes come through the next effect.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [id, label, readOnly])
+  }, [id, label, language, readOnly])
 
   useEffect(() => {
     const editor = view.current

@@ -103,11 +103,13 @@ function TextareaWidget(props: WidgetProps) {
 }
 
 function ExpressionWidget(props: WidgetProps) {
-  const tall = ['sql', 'code'].includes(String((props.schema as Record<string, unknown>)['x-widget']))
+  const schema = props.schema as Record<string, unknown>
+  const tall = ['sql', 'code'].includes(String(schema['x-widget']))
+  const language = String(schema['x-language'] ?? 'sql')
   const value = String(props.value ?? '')
   return (
     <Suspense fallback={<Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} />}>
-      <CodeField id={props.id} label={props.label} value={value} columns={help(props).columns} invalid={errorOf(props)} tall={tall} readOnly={help(props).readOnly} onChange={props.onChange} />
+      <CodeField id={props.id} label={props.label} value={value} columns={help(props).columns} invalid={errorOf(props)} tall={tall} language={language} readOnly={help(props).readOnly} onChange={props.onChange} />
     </Suspense>
   )
 }

@@ -1,0 +1,77 @@
+"""A person's code in a run or a preview: which node to name when its worker dies, and an end for what does not end by itself."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from jobs.engine.plan import Step
+from jobs.nodes.base import NodeError
+from jobs.nodes.registry import REGISTRY, NodeRegistry
+
+_DIED = "Python worker exited unexpectedly"
+_LINE = re.compile(r'File "<(?P<node>[^"\n]+)>", line (?P<line>\d+)')
+
+
+def steps_of_code(steps: Sequence[Step], registry: NodeRegistry = REGISTRY) -> list[Step]:
+    """Those of `steps` that run a person's code."""
+    return [step for step in steps if (node_type := registry.get(step.type)) is not None and node_type.runs_user_code]
+
+
+def worker_death(text: str, steps: Sequence[Step]) -> tuple[str, NodeError] | None:
+    """Node id ("" where it could be several) and sentence, where `text` tells that a worker died and one of `steps` has a person's code.
+
+    A worker that is killed, or that ends itself, leaves no word; one that crashes leaves the line.
+    """
+    if _DIED not in text or not steps:
+        return None
+    at = _LINE.search(text)
+    named = [step for step in steps if at is not None and step.name == at["node"]] or list(steps)
+    where = f" in line {at['line']}" if at is not None else ""
+    names = " or ".join(f'"{step.name}"' for step in named)
+    which = "its Python worker" if len(named) == 1 else f"the Python worker of {names}"
+    causes = "" if at is not None else ": its code ended it, or the system killed it, which it does where memory runs out"
+    message = f"{which} died{where}{causes}; mend the code, or let it hold fewer rows at a time"
+    return (named[0].node_id if len(named) == 1 else ""), NodeError(message, kind="external", field="code")
+
+
+@dataclass
+class Limit:
+    """`passed`: the time was up."""
+
+    seconds: float
+    passed: bool = False
+
+    def error(self) -> NodeError:
+        message = (
+            f"its Python did not end within {self.seconds:g} s and was stopped: look for a loop without an end, or for what it waits for"
+        )
+        return NodeError(message, permanent=True, kind="user", field="code")
+
+
+@contextmanager
+def time_limit(spark: SparkSession, group: str, seconds: float | None) -> Iterator[Limit]:
+    """Spark's jobs of `group` are cancelled after `seconds`, those to come too; their workers are then killed. None: no limit."""
+    limit = Limit(seconds or 0)
+    if seconds is None:
+        yield limit
+        return
+
+    def stop() -> None:
+        limit.passed = True
+        java: Any = spark.sparkContext._jsc
+        java.sc().cancelJobGroupAndFutureJobs(group)
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield limit
+    finally:
+        timer.cancel()

@@ -1,0 +1,151 @@
+"""A person's own Python over rows or batches of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from jobs.nodes import base
+from jobs.nodes.base import REJECTED, Flow, NodeContext, NodeError
+from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
+from jobs.nodes.form import hints
+from jobs.nodes.user_python.code import DEFAULT_CODE, checked_code
+from jobs.nodes.user_python.workers import in_workers_apart, is_worker_apart
+from jobs.nodes.worker_errors import carried_out
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.accumulators import Accumulator
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from jobs.nodes.user_python.loaded import UserCode
+
+
+class PythonConfig(base.Config):
+    verbatim: ClassVar[frozenset[str]] = frozenset({"code"})
+
+    shape: Literal["row", "arrow", "pandas"] = Field(
+        "row",
+        description="How the function gets its data: each row as a dict, or some thousand rows at once as a pyarrow RecordBatch or a "
+        "pandas DataFrame, which is much faster.",
+        examples=["row", "arrow"],
+    )
+    code: Annotated[str, AfterValidator(checked_code)] = Field(
+        DEFAULT_CODE,
+        max_length=100_000,
+        description="Python with a function process(row), which returns what goes on: a row, several, or none; for batches, a batch. "
+        "The job's parameters are in the dict parameters.",
+        examples=["def process(row):\n    row['late'] = row['delay'] > 15\n    return row"],
+        json_schema_extra=hints("code", language="python"),
+    )
+    columns: tuple[ColumnField, ...] = Field(
+        (),
+        max_length=1000,
+        description="The columns of the rows that go on. Empty: the same as those that come in.",
+        examples=[[{"name": "id", "type": "long"}, {"name": "late", "type": "boolean"}]],
+        json_schema_extra=hints("columns"),
+    )
+
+
+class PythonFlow(Flow[PythonConfig]):
+    """Calls a function of your own for each row or batch; a row for which it raises is rejected."""
+
+    type = "flow.python"
+    title = "Python"
+    icon = "python"
+    Config = PythonConfig
+    changes_row_count: ClassVar[bool] = True
+    rejects_rows: ClassVar[bool] = True
+    runs_user_code: ClassVar[bool] = True
+    own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {"code": None}
+    summary_template = "{shape}"
+
+    def __init__(self) -> None:
+        self._prints: Accumulator[tuple[str, ...]] | None = None
+        self._context: NodeContext[PythonConfig] | None = None
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[PythonConfig]) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        (frame,) = frames["in"]
+        _refuse_twice(frame)
+        config = context.config
+        schema = schema_of(config.columns) if config.columns else frame.schema.toNullable()
+        task = self._task(frame, schema, context)
+        made = rejected_schema(schema) if config.shape == "row" else schema
+        frame = in_workers_apart(frame.sparkSession, context.job_uid, lambda: frame.mapInArrow(lambda batches: task.run(batches), made))
+        return frame if config.shape == "row" else frame.withColumn(REJECTED, F.lit(None).cast("string"))
+
+    def _task(self, frame: DataFrame, schema: StructType, context: NodeContext[PythonConfig]) -> _Task:
+        from jobs.nodes.user_python.loaded import UserCode
+
+        _arrow_schema(frame.schema, context.time_zone, "it is handed")  # what cannot be handed over is told here
+        arrow = _arrow_schema(schema, context.time_zone, "goes on")
+        code = UserCode(context.node_name, context.config.code, dict(context.parameters))
+        task = _Task(context.node_id, code, arrow, context.config.shape, came=bool(context.config.columns))
+        return task if context.schema_only else replace(task, prints=self._heard(frame, context))
+
+    def _heard(self, frame: DataFrame, context: NodeContext[PythonConfig]) -> Accumulator[tuple[str, ...]]:
+        """One for all batches of a run."""
+        from jobs.nodes.user_python.prints import prints_of
+
+        self._context = context
+        if self._prints is None:
+            self._prints = prints_of(frame.sparkSession, self._tell)
+        return self._prints
+
+    def _tell(self, text: str) -> None:
+        if self._context is not None:
+            self._context.log(f"printed: {text}")
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Goes to Spark's workers by value: nothing of a connection or of the driver is in it."""
+
+    node_id: str
+    code: UserCode
+    schema: pa.Schema
+    shape: Literal["row", "arrow", "pandas"]
+    came: bool
+    prints: Accumulator[tuple[str, ...]] | None = None
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from jobs.nodes.user_python.prints import output_close, printed_to
+
+        if is_worker_apart():
+            output_close()
+        with carried_out(self.node_id), printed_to(self.prints):
+            yield from self._caller()(self.code.load(), batches)
+
+    def _caller(self) -> Callable[[Callable[[Any], Any], Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+        from jobs.nodes.user_python.batches import BatchByBatch
+        from jobs.nodes.user_python.rows import RowByRow
+
+        if self.shape == "row":
+            return RowByRow(self.code, self.schema, self.came).run
+        return BatchByBatch(self.code, self.schema, self.shape).run
+
+
+def _arrow_schema(schema: StructType, time_zone: str, what: str) -> pa.Schema:
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    for column in schema.fields:
+        try:
+            to_arrow_schema(type(schema)([column]), timezone=time_zone)
+        except PySparkException:
+            kind = column.dataType.simpleString()
+            message = f"the column {column.name} that {what} is {kind}, which Python cannot hold: cast it, or leave it out before"
+            raise NodeError(message, permanent=True, kind="user") from None
+    return to_arrow_schema(schema, timezone=time_zone)
+
+
+def _refuse_twice(frame: DataFrame) -> None:
+    if twice := sorted({name for name in frame.columns if frame.columns.count(name) > 1}):
+        message = f"the column {', '.join(twice)} comes in more than once: rename one before"
+        raise NodeError(message, permanent=True, kind="user")

@@ -1,0 +1,114 @@
+"""What can be said of a person's Python without running it: whether it can be read, and whether it holds the function that is called."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+
+#: The one function that is called.
+FUNCTION = "process"
+
+DEFAULT_CODE = """\
+# process is called for each row, a dict of column name → value. Return
+#   the row, changed or not          it goes on
+#   a list of rows, or yield rows    each of them goes on
+#   True or False                    the row as it is, or none
+#   None                             the row is left out
+# A row for which it raises is rejected, with the reason and the line.
+# What stands outside of the function runs once in each of Spark's tasks.
+
+
+def process(row):
+    return row
+"""
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def checked_code(code: str) -> str:
+    """`code`, if it can be read and holds a function `process` of one argument; ValueError that names the line where it does not."""
+    tree = _read(code)
+    found = [(name, where) for name, where in _names(tree.body) if name == FUNCTION]
+    if not found:
+        raise ValueError(_no_function(tree))
+    last = found[-1][1]
+    if isinstance(last, ast.ClassDef):
+        raise ValueError(f"line {last.lineno}: {FUNCTION} is a class; write a function: def {FUNCTION}(row)")
+    if isinstance(last, _Function):
+        _check_function(last)
+    return code
+
+
+def _read(code: str) -> ast.Module:
+    try:
+        tree = ast.parse(code)
+        compile(tree, "code", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        line = error.lineno or 1
+        shown = "".join(code.splitlines()[line - 1 : line]).strip()
+        raise ValueError(f"line {line}: {error.msg}" + (f": {shown[:200]}" if shown else "")) from None
+    except (RecursionError, MemoryError):
+        raise ValueError("the code is nested too deeply to be read") from None
+    return tree
+
+
+def _names(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
+    """What the module itself defines, assigns or imports, in the order of the lines; also below if, try, with and loops."""
+    for statement in body:
+        if isinstance(statement, _Function | ast.ClassDef):
+            yield statement.name, statement
+            continue
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            yield from ((alias.asname or alias.name.partition(".")[0], statement) for alias in statement.names)
+        targets = (
+            statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, ast.AnnAssign) else []
+        )
+        yield from ((target.id, statement) for target in targets if isinstance(target, ast.Name))
+        for part in ("body", "orelse", "finalbody"):
+            yield from _names(getattr(statement, part, []))
+        for handler in getattr(statement, "handlers", []):
+            yield from _names(handler.body)
+
+
+def _no_function(tree: ast.Module) -> str:
+    functions = [(statement.name, statement.lineno) for statement in tree.body if isinstance(statement, _Function)]
+    near = difflib.get_close_matches(FUNCTION, [name for name, _ in functions], n=1, cutoff=0.6) or [name for name, _ in functions[:1]]
+    wanted = f"there is no function {FUNCTION}"
+    if not near:
+        return f"{wanted}: write def {FUNCTION}(row)"
+    line = next(line for name, line in functions if name == near[0])
+    return f"{wanted}: call the one in line {line} {FUNCTION} instead of {near[0]}"
+
+
+def _check_function(function: _Function) -> None:
+    at = f"line {function.lineno}"
+    if isinstance(function, ast.AsyncFunctionDef):
+        raise ValueError(f"{at}: {FUNCTION} must be an ordinary function: leave async out")
+    if function.decorator_list:  # what it takes and gives is then the decorator's affair
+        return
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    required = len(positional) - len(arguments.defaults)
+    takes_one = required <= 1 and (positional or arguments.vararg)
+    needs_more = any(default is None for default in arguments.kw_defaults)
+    if not takes_one or needs_more:
+        count = required + sum(default is None for default in arguments.kw_defaults)
+        raise ValueError(f"{at}: {FUNCTION} is called with one argument, and takes {count}: write def {FUNCTION}(row)")
+    if not any(_gives(node) for node in _own_nodes(function)):
+        raise ValueError(f"{at}: {FUNCTION} returns nothing: end it with return row")
+
+
+def _own_nodes(function: _Function) -> Iterator[ast.AST]:
+    """Everything inside of `function` but what functions inside of it hold."""
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, _Function | ast.Lambda | ast.ClassDef):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _gives(node: ast.AST) -> bool:
+    """A function that only raises may be on its way to being written, but it says what it does."""
+    return isinstance(node, ast.Yield | ast.YieldFrom | ast.Raise) or (isinstance(node, ast.Return) and node.value is not None)

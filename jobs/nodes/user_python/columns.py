@@ -1,0 +1,77 @@
+"""Values that a person's function returned, as Arrow columns of the declared types; nothing is changed in silence to make it fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import pyarrow as pa
+
+_SHOWN_CHARACTERS = 100
+_UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
+
+
+class Misfit(Exception):
+    """A value, in words, that its column cannot hold."""
+
+
+def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Misfit, TypeError, ValueError or an ArrowException where one value does not fit `kind`."""
+    if pa.types.is_integer(kind):
+        # Arrow would cut 1.5 down to 1.
+        exact = {known: issubclass(known, Integral) for known in {type(value) for value in values}}
+        values = values if all(exact.values()) else [value if exact[type(value)] else _whole(value) for value in values]
+    return pa.array(values, kind)
+
+
+def _whole(value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, str | bytes) or value != value // 1:
+        raise Misfit
+    return int(value)
+
+
+def misfit(row: Mapping[str, Any], schema: pa.Schema) -> str:
+    """What in `row` does not fit `schema`, in words; "" where all does."""
+    for column in schema:
+        try:
+            array_of([row.get(column.name)], column.type)
+        except (*_UNFIT, Misfit):
+            return f"{column.name}: {shown(row[column.name])} is no {type_words(column.type)}"
+    return ""
+
+
+def fitting(row: Mapping[str, Any], schema: pa.Schema) -> dict[str, Any]:
+    """Those values of `row` that fit `schema`."""
+    return {column.name: row[column.name] for column in schema if column.name in row and not misfit(row, pa.schema([column]))}
+
+
+def batch_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.RecordBatch | None:
+    """None where a value does not fit."""
+    try:
+        return pa.RecordBatch.from_arrays(
+            [array_of([row.get(name) for row in rows], kind) for name, kind in _columns(schema)], schema=schema
+        )
+    except (*_UNFIT, Misfit):
+        return None
+
+
+def _columns(schema: pa.Schema) -> Iterable[tuple[str, pa.DataType]]:
+    return ((column.name, column.type) for column in schema)
+
+
+def shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:  # an object of the person's own
+        text = type(value).__name__
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]} …"
+
+
+def type_words(kind: pa.DataType) -> str:
+    """`kind` by Spark's name."""
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    return str(from_arrow_type(kind).simpleString())

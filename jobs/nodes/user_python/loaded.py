@@ -1,0 +1,83 @@
+"""A person's Python inside a Spark worker: loaded as a module of its own, and what it raises told by its own lines."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.user_python.code import FUNCTION
+
+#: What a function may raise for one row without more; an exit belongs to it, a kill does not.
+RAISED = (Exception, SystemExit)
+_MODULE = "pipeline_user_code"
+_MOST_CHARACTERS = 500
+_MOST_LINES = 20
+
+
+@dataclass(frozen=True)
+class UserCode:
+    """The text as it stands in the form, and the node's name, under which its lines are told."""
+
+    node_name: str
+    text: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """The name of its file: no real one is called so."""
+        return f"<{self.node_name}>"
+
+    def load(self) -> Callable[[Any], Any]:
+        """Runs the code outside of the function, and gives the function; NodeError where it raises, with its line."""
+        module = ModuleType(_MODULE)
+        module.__dict__["parameters"] = dict(self.parameters)
+        sys.modules[_MODULE] = module  # where dataclasses and pickle look for what the code defines
+        linecache.cache[self.place] = (len(self.text), None, self.text.splitlines(keepends=True), self.place)
+        with self.told():
+            exec(compile(self.text, self.place, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
+        function: Callable[[Any], Any] | None = module.__dict__.get(FUNCTION)
+        if not callable(function):
+            raise NodeError(f"the Python code has no function {FUNCTION} when it has run", permanent=True, kind="user", field="code")
+        return function
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """What is raised inside leaves as a NodeError that names the exception and the person's own lines, and no others."""
+        try:
+            yield
+        except NodeError:
+            raise
+        except RAISED as error:
+            raise NodeError(
+                f"its Python failed: {self.reason(error)}\n{self._lines(error)}", permanent=True, kind="user", field="code"
+            ) from None
+
+    def reason(self, error: BaseException) -> str:
+        """In one sentence: what was raised, and in which line of the code."""
+        frames = self._frames(error)
+        where = f", in line {frames[-1].lineno}: {(frames[-1].line or '').strip()[:200]}" if frames else ""
+        return f"{_named(error)}{where}"
+
+    def _frames(self, error: BaseException) -> list[traceback.FrameSummary]:
+        return [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.place]
+
+    def _lines(self, error: BaseException) -> str:
+        frames = [traceback.FrameSummary(self.node_name, frame.lineno, frame.name, line=frame.line) for frame in self._frames(error)]
+        shown = traceback.format_list(frames[-_MOST_LINES:])
+        return f"Traceback (most recent call last):\n{''.join(shown)}{_named(error)}"
+
+
+def _named(error: BaseException) -> str:
+    try:
+        text = str(error).strip()
+    except Exception:  # an exception of the person's own, whose text raises too
+        text = ""
+    name = type(error).__name__
+    return f"{name}: {text[:_MOST_CHARACTERS]}" if text else name

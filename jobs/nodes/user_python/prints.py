@@ -1,0 +1,97 @@
+"""What a person's Python prints in Spark's workers: kept short, and told in the job's log once a task has ended."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pyspark.accumulators import AccumulatorParam, _accumulatorRegistry
+
+if TYPE_CHECKING:
+    from pyspark.accumulators import Accumulator
+    from pyspark.sql import SparkSession
+
+#: Of what one task prints, so much is kept.
+MOST_CHARACTERS = 20_000
+Printed = tuple[str, ...]
+
+
+class _Heard(AccumulatorParam[Printed]):
+    """Tells the driver at once, and keeps nothing there, nor alive who hears it. A worker gets it without `hear`."""
+
+    def __init__(self, hear: weakref.WeakMethod[Callable[[str], None]] | None) -> None:
+        self._hear = hear
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Heard, (None,)
+
+    def zero(self, value: Printed) -> Printed:
+        return ()
+
+    def addInPlace(self, value1: Printed, value2: Printed) -> Printed:  # noqa: N802
+        if self._hear is None:
+            return (*value1, *value2)
+        if (hear := self._hear()) is not None:
+            for text in value2:
+                hear(text)
+        return ()
+
+
+def prints_of(spark: SparkSession, hear: Callable[[str], None]) -> Accumulator[Printed]:
+    """Brings what tasks print to the method `hear` while its object lives; a text is at most `MOST_CHARACTERS` and a note long."""
+    found = spark.sparkContext.accumulator((), _Heard(weakref.WeakMethod(hear)))
+    # Spark would keep it for as long as the driver lives.
+    weakref.finalize(hear.__self__, _accumulatorRegistry.pop, found.aid, None)  # type: ignore[attr-defined]
+    return found
+
+
+class _Short(io.TextIOBase):
+    """Keeps the beginning of what is written, and counts the rest."""
+
+    def __init__(self) -> None:
+        self._kept: list[str] = []
+        self._room = MOST_CHARACTERS
+        self._lost = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        kept = text[: self._room]
+        if kept:
+            self._kept.append(kept)
+        self._room -= len(kept)
+        self._lost += len(text) - len(kept)
+        return len(text)
+
+    def text(self) -> str:
+        more = f" … and {self._lost:,} characters more" if self._lost else ""
+        return f"{''.join(self._kept).rstrip()}{more}"
+
+
+@contextmanager
+def printed_to(prints: Accumulator[Printed] | None) -> Iterator[None]:
+    """What is printed inside, by Python or by programs it calls, never reaches the driver's own output."""
+    out, error = sys.stdout, sys.stderr
+    short = sys.stdout = sys.stderr = _Short()
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = out, error
+        if prints is not None and (text := short.text()):
+            prints.add((text,))
+
+
+def output_close() -> None:
+    """In a worker that runs nothing but a person's code: what is written past Python's own `print` goes nowhere.
+
+    Spark would copy it into the driver's log for as long as it comes.
+    """
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
