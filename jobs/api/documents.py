@@ -14,6 +14,7 @@ from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, body_read, describ
 from jobs.api.parsers import BoundedJsonParser, TextParser
 from jobs.dag.graph import check_document
 from jobs.dag.importing import import_document
+from jobs.dag.parts import part_above
 from jobs.dag.problems import Problem
 from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
@@ -22,6 +23,7 @@ from jobs.selectors.jobs import job_get, jobs_visible
 from jobs.selectors.refusals import Invalid, NotYet
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.services.jobs import job_document, project_for
+from jobs.services.user_code import user_code_check
 
 ANALYSIS_SECONDS = 20.0
 PREVIEW_SECONDS = 60.0
@@ -128,6 +130,8 @@ class PreviewView(DocumentView):
         document, problems = check_document(body.document, REGISTRY.catalogue())
         if document is None or body.node_id not in document.nodes:
             raise Invalid("the document, or the node, cannot be previewed", problems=problems)
+        part = part_above(document, [body.node_id]).model_dump(mode="json")
+        user_code_check(user=self.user(), document=part, act="looking at its rows")
         payload = {
             "document": body.document,
             "project_id": project.pk,

@@ -34,6 +34,7 @@ class Job(models.Model):
 
     class Meta:
         db_table = "pipeline_job_definition"
+        permissions = [("run_python", "Can write Python into jobs and run it")]
         constraints = [models.UniqueConstraint(fields=["job_name"], condition=models.Q(deleted_at=None), name="job_name_unique_living")]
         indexes = [
             models.Index(fields=["project", "job_name"], name="job_project_name"),

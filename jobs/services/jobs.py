@@ -18,6 +18,7 @@ from jobs.selectors.refusals import Conflict, Forbidden, Invalid
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
 from jobs.services.drafts import document_read, draft_conflict, layout_read
+from jobs.services.user_code import user_code_check
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -30,6 +31,7 @@ def job_create(*, user: "User", document: Mapping[str, Any], project: str = "", 
     content = {key: value for key, value in document.items() if key != "layout"}
     text, digest, problems = document_read(content)
     name, job_type, title, description = _identity(content, problems)
+    user_code_check(user=user, document=text, act="saving it")
     if Job.objects.filter(job_name=name, deleted_at=None).exists():
         raise _name_taken(name)
     try:
@@ -88,6 +90,7 @@ def job_publish(*, job: Job, user: "User", comment: str = "") -> JobVersion:
     """The draft as the next immutable version, with defaults written in; Invalid with the Problems when it has any error."""
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
     draft = JobDraft.objects.select_related("updated_by").get(job=job)
+    user_code_check(user=user, document=draft.document, act="publishing it")
     document = publishable(draft.document)
     number = (JobVersion.objects.filter(job=job).order_by("-version").values_list("version", flat=True).first() or 0) + 1
     text = canonical_json(document)

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from django.db import IntegrityError, transaction
@@ -15,6 +15,7 @@ from jobs.dag.parameters import resolve_parameters
 from jobs.dag.problems import Problem, errors_in
 from jobs.engine.change_words import Change
 from jobs.engine.compiler import settings_resolve
+from jobs.engine.plan import Settings
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, Job, JobConfig, JobVersion, Role, TriggeredBy
 from jobs.nodes.base import Source
 from jobs.nodes.registry import REGISTRY
@@ -23,6 +24,7 @@ from jobs.services.access import role_check
 from jobs.services.events import event_append, event_record
 from jobs.services.executions.going_on import change_facts, going_on_check
 from jobs.services.executions.not_startable import ExecutionConflict, NotStartable
+from jobs.services.user_code import code_nodes, user_code_check
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -181,10 +183,9 @@ def execution_create(
     beginning: Beginning,
 ) -> Execution:
     """The row with its first event; IntegrityError where another start was first. Call it inside a transaction."""
-    try:
-        resolved = settings_resolve(document, dict(JobConfig.objects.filter(job=job).values_list("config_key", "config_value")))
-    except ValueError as error:
-        raise NotStartable(str(error), code="config.invalid") from error
+    if user is not None:
+        user_code_check(user=user, document=version.dag_definition, act="starting it")
+    resolved = _settings_of(job, version, document)
     execution = Execution.objects.create(
         job=job,
         job_name=job.job_name,
@@ -223,3 +224,13 @@ def _changes_tell(execution: Execution, changes: tuple[Change, ...]) -> None:
             reason=change.message,
             detail=change_facts(change),
         )
+
+
+def _settings_of(job: Job, version: JobVersion, document: DagDocument) -> Settings:
+    overrides = dict(JobConfig.objects.filter(job=job).values_list("config_key", "config_value"))
+    try:
+        resolved = settings_resolve(document, overrides)
+    except ValueError as error:
+        raise NotStartable(str(error), code="config.invalid") from error
+    # A person's code that never ends would keep the processors of a shared driver from its other executions.
+    return replace(resolved, isolation="dedicated") if code_nodes(version.dag_definition) else resolved

@@ -1,0 +1,43 @@
+"""Who may write Python into jobs and run it: a right of its own beside the roles, which an administrator grants."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from jobs.nodes.registry import REGISTRY
+from jobs.selectors.refusals import Forbidden
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+#: Superusers have it; others get it in the administration, by themselves or by a group.
+PERMISSION = "jobs.run_python"
+
+
+def code_nodes(document: str | Mapping[str, Any]) -> dict[str, str]:
+    """Node id → the whole node as text, for each that holds a program; of a document that may be half-drawn."""
+    data = json.loads(document or "{}") if isinstance(document, str) else document
+    nodes = data.get("nodes") if isinstance(data, Mapping) else None
+    catalogue = REGISTRY.catalogue()
+    found = {}
+    for node_id, node in nodes.items() if isinstance(nodes, Mapping) else ():
+        spec = catalogue.get(str(node.get("type"))) if isinstance(node, Mapping) else None
+        if spec is not None and spec.runs_user_code:
+            found[str(node_id)] = json.dumps([node.get("type"), node.get("config")], sort_keys=True)
+    return found
+
+
+def user_code_check(*, user: "User | AnonymousUser", document: str | Mapping[str, Any], act: str, known: str = "") -> None:
+    """Forbidden where `document` holds a program that is not in the document `known`, and `user` may not run any.
+
+    `act` says what is refused, as in "publishing it".
+    """
+    known_code = code_nodes(known)
+    nodes = [node_id for node_id, text in code_nodes(document).items() if known_code.get(node_id) != text]
+    if nodes and not user.has_perm(PERMISSION):
+        named = ", ".join(nodes[:5])
+        raise Forbidden(
+            f"the job holds Python ({named}): {act} needs the permission {PERMISSION}, which you do not have: ask an administrator for it",
+            code="python.forbidden",
+            detail={"permission": PERMISSION, "node_ids": nodes},
+        )
