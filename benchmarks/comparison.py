@@ -51,15 +51,15 @@ def numbered_csv(spark: SparkSession, path: Path, rows: int, files: int = 4) -> 
 
 
 def run_document(
-    spark: SparkSession, raw: dict[str, Any], root: Path, connections: dict[str, ConnectionSettings] | None = None
+    spark: SparkSession, raw: dict[str, Any], root: Path, connections: dict[str, ConnectionSettings] | None = None, job_uid: str = ""
 ) -> dict[str, int]:
-    """Runs a document as a driver does, with counters; rows in and out."""
+    """Runs a document as a driver does, with counters; rows in and out. `job_uid`: of a job that ran before, else of a new one."""
     document, problems = parse_document(raw)
     assert document, problems
     generation = str(uuid.uuid4())
     plan = plan_compile(
         document,
-        job_uid=str(uuid.uuid4()),
+        job_uid=job_uid or str(uuid.uuid4()),
         generation=generation,
         attempt=1,
         fresh=True,

@@ -30,6 +30,8 @@ from jobs.nodes.user_python.workers import workers_of
 from jobs.nodes.worker_errors import node_error_in
 
 MOST_ROWS = 1000
+#: Python workers may take so long to start; then what hangs outside of Python, where it cannot end itself, is cut off as well.
+_START_SECONDS = 20.0
 
 
 def preview(
@@ -53,7 +55,7 @@ def preview(
     Each source above the node gives at most `rows` rows, so a filter may leave none. PlanInvalid if the node, or one above it,
     does not hold. Faults elsewhere in the document do not matter.
 
-    A person's code runs in Python workers that belong to `workers` alone, and has `code_seconds` for all of the preview.
+    A person's code runs in Python workers that belong to `workers` alone, and has `code_seconds` in each of its tasks.
     """
     rows = max(1, min(rows, MOST_ROWS))
     values, wrong = trial_values(document, parameters or {})
@@ -70,9 +72,9 @@ def preview(
     session_enter(session, steps.plan)
     group = f"preview-{uuid4()}"
     session.sparkContext.setJobGroup(group, f"preview of {node_id}", interruptOnCancel=True)
-    seconds = code_seconds if steps_of_code(compiled, registry) else None
+    seconds = code_seconds + _START_SECONDS if steps_of_code(compiled, registry) else None
     try:
-        with workers_of(workers), time_limit(session, group, seconds) as limit:
+        with workers_of(workers, code_seconds), time_limit(session, group, seconds) as limit:
             return _tables(steps, session, node_id, rows, limit)
     except AtNode as error:
         told = analyse(

@@ -117,6 +117,18 @@ def test_a_batch_that_raises_fails_with_the_lines_of_the_code_alone(bench: Bench
     assert "pyspark" not in error.message + error.stack_trace
 
 
+@pytest.mark.parametrize("kind", ["BATCH_ROLLER", "SQL_TASK"])
+def test_the_errors_port_of_code_over_batches_is_there_and_empty(bench: Bench, kind: str) -> None:
+    nodes = {
+        "gen": numbers(10),
+        "own": python("def process(batch):\n    return batch\n", shape="arrow"),
+        "out": files("out"),
+        "bad": files("bad"),
+    }
+    heard = bench.completed(document(nodes, "gen>own, own>out, own.errors>bad", type=kind))
+    assert (heard.rows("own"), heard.rows("out"), heard.rows("bad")) == (10, 10, 0)
+
+
 @pytest.mark.parametrize("end", ["os._exit(3)", "os.kill(os.getpid(), 9)"])
 def test_a_worker_that_dies_is_told_on_its_node(bench: Bench, end: str) -> None:
     nodes = {"gen": numbers(10), "own": python(f"import os\ndef process(row):\n    {end}\n    return row\n"), "out": COLLECT}
@@ -208,7 +220,7 @@ def process(row):
         looked_at(bench, {"gen": numbers(), "own": python(code), "out": COLLECT}, "gen>own, own>out", "own", code_seconds=8)
     assert time.monotonic() - begun < 60
     (problem,) = caught.value.problems
-    assert problem.message.startswith('"Own": its Python did not end within 8 s and was stopped')
+    assert problem.message.startswith('"Own": its Python did not end within 8 s and was stopped in line ')
     assert problem.node_id == "own"
     pid = int(place.read_text())
     wait_until(lambda: not _runs(pid), seconds=30, what="the end of the worker")
@@ -222,6 +234,15 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_what_hangs_outside_of_python_is_stopped_too(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.engine.preview._START_SECONDS", 10)
+    code = "import re\ndef process(row):\n    return re.match('(a+)+b', 'a' * 60)\n"
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench, {"gen": numbers(), "own": python(code), "out": COLLECT}, "gen>own, own>out", "own", code_seconds=1)
+    (problem,) = caught.value.problems
+    assert '"Own": its Python did not end within' in problem.message
 
 
 def test_code_of_two_projects_never_meets_in_a_process(bench: Bench) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from jobs.nodes import base
-from jobs.nodes.base import REJECTED, Flow, NodeContext, NodeError
+from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
 from jobs.nodes.form import hints
 from jobs.nodes.user_python.code import DEFAULT_CODE, checked_code
-from jobs.nodes.user_python.workers import in_workers_apart, is_worker_apart
+from jobs.nodes.user_python.workers import in_workers_apart, is_worker_apart, seconds_given
 from jobs.nodes.worker_errors import carried_out
 
 if TYPE_CHECKING:
@@ -69,16 +69,13 @@ class PythonFlow(Flow[PythonConfig]):
         self._context: NodeContext[PythonConfig] | None = None
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[PythonConfig]) -> DataFrame:
-        from pyspark.sql import functions as F
-
         (frame,) = frames["in"]
         _refuse_twice(frame)
         config = context.config
         schema = schema_of(config.columns) if config.columns else frame.schema.toNullable()
         task = self._task(frame, schema, context)
-        made = rejected_schema(schema) if config.shape == "row" else schema
-        frame = in_workers_apart(frame.sparkSession, context.job_uid, lambda: frame.mapInArrow(lambda batches: task.run(batches), made))
-        return frame if config.shape == "row" else frame.withColumn(REJECTED, F.lit(None).cast("string"))
+        made = rejected_schema(schema)
+        return in_workers_apart(frame.sparkSession, context.job_uid, lambda: frame.mapInArrow(lambda batches: task.run(batches), made))
 
     def _task(self, frame: DataFrame, schema: StructType, context: NodeContext[PythonConfig]) -> _Task:
         from jobs.nodes.user_python.loaded import UserCode
@@ -86,7 +83,7 @@ class PythonFlow(Flow[PythonConfig]):
         _arrow_schema(frame.schema, context.time_zone, "it is handed")  # what cannot be handed over is told here
         arrow = _arrow_schema(schema, context.time_zone, "goes on")
         code = UserCode(context.node_name, context.config.code, dict(context.parameters))
-        task = _Task(context.node_id, code, arrow, context.config.shape, came=bool(context.config.columns))
+        task = _Task(context.node_id, code, arrow, context.config.shape, bool(context.config.columns), seconds_given())
         return task if context.schema_only else replace(task, prints=self._heard(frame, context))
 
     def _heard(self, frame: DataFrame, context: NodeContext[PythonConfig]) -> Accumulator[tuple[str, ...]]:
@@ -112,6 +109,7 @@ class _Task:
     schema: pa.Schema
     shape: Literal["row", "arrow", "pandas"]
     came: bool
+    seconds: float | None
     prints: Accumulator[tuple[str, ...]] | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -119,7 +117,7 @@ class _Task:
 
         if is_worker_apart():
             output_close()
-        with carried_out(self.node_id), printed_to(self.prints):
+        with carried_out(self.node_id), printed_to(self.prints), self.code.ended_after(self.seconds):
             yield from self._caller()(self.code.load(), batches)
 
     def _caller(self) -> Callable[[Callable[[Any], Any], Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

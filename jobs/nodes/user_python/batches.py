@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
-from jobs.nodes.base import NodeError
+from jobs.nodes.base import REJECTED, NodeError
 from jobs.nodes.user_python.code import FUNCTION
 from jobs.nodes.user_python.columns import misfit, shown, type_words
 from jobs.nodes.user_python.loaded import UserCode
@@ -27,9 +27,13 @@ class BatchByBatch:
     shape: Literal["arrow", "pandas"]
 
     def run(self, function: Callable[[Any], Any], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of `schema` with the column REJECTED, which is empty: no row is refused by itself here."""
+        full = self.schema.append(pa.field(REJECTED, pa.string()))
         for batch in batches:
             for made in self._made(function, batch):
-                yield from self._fitted(made).to_batches() if isinstance(made, pa.Table) else (self._fitted(made),)
+                fitted = self._fitted(made)
+                for part in fitted.to_batches() if isinstance(fitted, pa.Table) else (fitted,):
+                    yield pa.RecordBatch.from_arrays([*part.columns, pa.nulls(part.num_rows, pa.string())], schema=full)
 
     def _made(self, function: Callable[[Any], Any], batch: pa.RecordBatch) -> Iterator[_Given]:
         with self.code.told():

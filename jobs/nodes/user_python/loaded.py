@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import linecache
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from jobs.nodes.base import NodeError
@@ -19,6 +20,10 @@ RAISED = (Exception, SystemExit)
 _MODULE = "pipeline_user_code"
 _MOST_CHARACTERS = 500
 _MOST_LINES = 20
+
+
+class _TimeUp(BaseException):
+    """Not among RAISED: it ends the task, not a row."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,33 @@ class UserCode:
             raise NodeError(
                 f"its Python failed: {self.reason(error)}\n{self._lines(error)}", permanent=True, kind="user", field="code"
             ) from None
+
+    @contextmanager
+    def ended_after(self, seconds: float | None) -> Iterator[None]:
+        """What runs inside, in a process's main thread, is ended with its line; what hangs outside of Python goes on hanging."""
+        if seconds is None:
+            yield
+            return
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            while frame is not None:
+                if frame.f_code.co_filename == self.place:
+                    raise _TimeUp
+                frame = frame.f_back
+
+        before = signal.signal(signal.SIGALRM, stop)
+        # Again every second: it may come between two rows, or the code may catch it.
+        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+        try:
+            yield
+        except _TimeUp as error:
+            frames = self._frames(error)
+            where = f" in line {frames[-1].lineno}: {(frames[-1].line or '').strip()[:200]}" if frames else ""
+            told = f"its Python did not end within {seconds:g} s and was stopped{where}"
+            raise NodeError(f"{told}; look for a loop without an end", permanent=True, kind="user", field="code") from None
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
 
     def reason(self, error: BaseException) -> str:
         """In one sentence: what was raised, and in which line of the code."""
