@@ -17,6 +17,7 @@ from jobs.selectors.jobs import job_get
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.services.access import role_check
+from jobs.services.user_code import user_code_check
 
 #: What one request may take; the driver leaves off a little before.
 TESTS_SECONDS = 110.0
@@ -89,6 +90,7 @@ class JobTestsView(ApiView):
         job = job_get(user=self.user(), job_name=job_name)
         role_check(user=self.user(), project=job.project_id, role=Role.EDITOR)
         content = _content(job, body)
+        user_code_check(user=self.user(), document=content, act="testing it")
         payload = {"document": content, "project_id": job.project_id, "test": body.test, "seconds": TESTS_SECONDS - _BEFORE_SECONDS}
         try:
             found = interactive_call("test", payload, TESTS_SECONDS)

@@ -78,6 +78,7 @@ def _tests(process: DriverProcess, document: DagDocument, payload: Mapping[str, 
             document,
             number,
             folder=installation_limits().data_dir / "tests",
+            owner=f"project {payload['project_id']}",
             seconds=min(MOST_SECONDS, deadline - time.monotonic()),
             cancelled=process.is_stopping,
         )

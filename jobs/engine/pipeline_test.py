@@ -83,20 +83,22 @@ def pipeline_test_run(
     number: int,
     *,
     folder: Path,
+    owner: str = "",
     seconds: float = MOST_SECONDS,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> PipelineTestResult:
     """Run the test with this number in `document`. Never raises for what the document or its rows do.
 
     A bounded job runs as one batch; a stream runs as one, each list of given rows one micro-batch, with a checkpoint below `folder`
-    that is removed. It ends after `seconds`, or soon after `cancelled` says so.
+    that is removed. It ends after `seconds`, or soon after `cancelled` says so. A person's code runs in Python workers that serve the
+    tests of `owner` alone.
     """
     test = document.tests[number]
     begun = time.monotonic()
     if seconds <= 0:
         return PipelineTestResult(test.name, "error", 0.0, "there was no time left for it: run fewer tests at once")
     try:
-        outlets = _run(spark, document, number, folder, begun + seconds, cancelled)
+        outlets = _run(spark, document, number, folder, owner, begun + seconds, cancelled)
     except _Stopped as stopped:
         return PipelineTestResult(test.name, "error", time.monotonic() - begun, stopped.message, stopped.node_id, stopped.problems)
     status: Status = "passed" if all(outlet.differences.none for outlet in outlets) else "failed"
@@ -104,7 +106,7 @@ def pipeline_test_run(
 
 
 def _run(
-    spark: SparkSession, document: DagDocument, number: int, folder: Path, deadline: float, cancelled: Callable[[], bool]
+    spark: SparkSession, document: DagDocument, number: int, folder: Path, owner: str, deadline: float, cancelled: Callable[[], bool]
 ) -> list[OutletResult]:
     test = document.tests[number]
     _hold(problems_of_test(pipeline_test_problems(document, REGISTRY.catalogue()), number))
@@ -122,7 +124,7 @@ def _run(
         trial = trial_of(part, test, {source: table.schema for source, table in tables.items()}, place)
         for source, table in tables.items():
             table_write(session, table, trial.given[source], one_batch=document.type != "STREAMING")
-        _bring_forth(spark, _plan(trial, document, values, place), trial, deadline, cancelled)
+        _bring_forth(spark, _plan(trial, document, values, place, owner), trial, deadline, cancelled)
         return [_compared(test, number, outlet, kept, zone) for outlet, kept in trial.kept.items()]
 
 
@@ -154,12 +156,15 @@ def _tables(
     return tables
 
 
-def _plan(trial: Trial, document: DagDocument, values: Mapping[str, Any], place: Path) -> Plan:
-    """One partition keeps rows in their order; what reads a port in the whole job counts as reading it here too."""
+def _plan(trial: Trial, document: DagDocument, values: Mapping[str, Any], place: Path, owner: str) -> Plan:
+    """One partition keeps rows in their order; what reads a port in the whole job counts as reading it here too.
+
+    The tests of an owner are one job to Spark, which keeps Python workers of their own for each job that has a person's code.
+    """
     try:
         plan = plan_compile(
             trial.document,
-            job_uid=str(uuid.uuid4()),
+            job_uid=str(uuid.uuid5(uuid.NAMESPACE_OID, f"tests of {owner}")),
             generation=str(uuid.uuid4()),
             attempt=1,
             fresh=True,

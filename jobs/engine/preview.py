@@ -51,7 +51,6 @@ def preview(
     """{"in": table | None, "out": table | None, "rejected": table | None}; a table is {"columns": [{"name", "type"}], "rows": [object]}.
 
     "ports" holds the tables of other output ports by name.
-
     Each source above the node gives at most `rows` rows, so a filter may leave none. PlanInvalid if the node, or one above it,
     does not hold. Faults elsewhere in the document do not matter.
 

@@ -18,6 +18,7 @@ from jobs.dag.catalogue import Family, JobTypeName, Port
 from jobs.nodes.batches import Batch as Batch
 from jobs.nodes.batches import Written as Written
 from jobs.nodes.cautions import Caution as Caution
+from jobs.nodes.node_error import NodeError as NodeError
 from jobs.nodes.routed import Routed as Routed
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 #: A rejecting node adds this column: the reason as text, null for a good row. The engine splits and drops it.
 REJECTED = "__rejected"
-AS_IT_CAME = ":\n"  # in that reason: what follows is the row as it came
+#: In that reason: what follows is the row as it came.
+AS_IT_CAME = ":\n"
 #: The reason of a line of delimited values: the engine looks into it for those that are to blame.
 LINE_MISFIT = "the line does not fit the columns"
 
@@ -46,22 +48,6 @@ class Config(BaseModel):
 ConfigT = TypeVar("ConfigT", bound=Config)
 #: Named here because node classes have attributes called `type` and `Config`.
 ConfigClass = type[Config]
-
-
-class NodeError(Exception):
-    """What happened at a node, why, and what to do, in one sentence. `permanent`: trying again cannot help.
-
-    `kind`: user (the job is wrong), external (another system), system (ours).
-    """
-
-    def __init__(
-        self, message: str, *, permanent: bool = False, kind: Literal["user", "external", "system"] = "external", field: str = ""
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.permanent = permanent
-        self.kind = kind
-        self.field = field
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from jobs.api import documents
+from jobs.api import documents, pipeline_tests
 from tests.api.rows import chain, send
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +31,19 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(documents, "interactive_call", call)
     return nodes
+
+
+@pytest.fixture
+def tests_asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The kinds of questions that a driver was asked."""
+    kinds: list[str] = []
+
+    def call(kind: str, payload: dict[str, Any], timeout: float) -> dict[str, Any]:
+        kinds.append(kind)
+        return {"results": []}
+
+    monkeypatch.setattr(pipeline_tests, "interactive_call", call)
+    return kinds
 
 
 @pytest.mark.parametrize("node_id", ["own", "out"])
@@ -63,6 +76,17 @@ def test_a_job_with_code_is_neither_made_nor_published_nor_started(
     for path in ("publish", "start"):
         refused = send(browser, "POST", f"/api/jobs/own/{path}", {})
         assert (refused.status_code, refused.json()["error"]["code"]) == (403, "python.forbidden"), path
+
+
+def test_its_tests_run_the_code_too(browser: Client, editor: User, client_of: Callable[[User], Client], tests_asked: list[str]) -> None:
+    root = client_of(User.objects.create_superuser("root", password="x" * 12))
+    document = with_code() | {"tests": [{"name": "one", "given": {"numbers": []}, "expect": {"out": []}}]}
+    assert send(root, "POST", "/api/jobs", document).status_code == 201
+    refused = send(browser, "POST", "/api/jobs/own/tests", {})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "python.forbidden")
+    assert tests_asked == []
+    assert send(root, "POST", "/api/jobs/own/tests", {}).status_code == 200
+    assert tests_asked == ["test"]
 
 
 def test_a_fault_in_the_code_is_a_problem_on_its_node_without_spark(browser: Client) -> None:

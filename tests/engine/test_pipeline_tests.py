@@ -196,3 +196,27 @@ def test_the_example_of_the_docs_passes(spark: SparkSession, tmp_path: Path) -> 
     for number in range(len(read.tests)):
         result = pipeline_test_run(spark, read, number, folder=tmp_path)
         assert (result.name, result.status, result.message) == (result.name, "passed", "")
+
+
+def own(code: str) -> tuple[str, dict[str, Any]]:
+    return ("flow.python", {"code": code})
+
+
+def test_a_persons_code_runs_in_tests_in_workers_that_all_tests_of_a_project_share(spark: SparkSession, tmp_path: Path) -> None:
+    code = "import os\n\ndef process(row):\n    return {**row, 'id': os.getppid()}\n"
+    seen = set()
+    for project in ("one", "one", "other"):
+        test = {"given": {"orders": GIVEN}, "expect": {"out": []}}
+        result = run(spark, tmp_path, orders(test, type="SQL_TASK", big=own(code)), owner=project)
+        assert (result.status, len(result.outlets[0].differences.unexpected)) == ("failed", 3), result.message
+        seen.add((project, result.outlets[0].differences.unexpected[0]["id"]))
+    assert len(seen) == 2
+    assert len({parent for _, parent in seen}) == 2
+
+
+def test_a_persons_code_that_does_not_end_is_ended_with_its_test(spark: SparkSession, tmp_path: Path) -> None:
+    endless = orders({"given": {"orders": GIVEN}, "expect": {"out": []}}, big=own("def process(row):\n    while row:\n        pass\n    return row\n"))
+    result = run(spark, tmp_path, endless, seconds=15)
+    assert (result.status, result.message) == ("error", "it took too long and was ended: give it fewer rows or batches")
+    after = orders({"given": {"orders": GIVEN}, "expect": {"out": [{"id": 2}, {"id": 3}]}, "only_columns": True})
+    assert run(spark, tmp_path, after).status == "passed"

@@ -1,13 +1,13 @@
 import { autocompletion, type CompletionContext } from '@codemirror/autocomplete'
+import { python } from '@codemirror/lang-python'
 import { sql, StandardSQL } from '@codemirror/lang-sql'
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'
 import { EditorState } from '@codemirror/state'
 import { lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { EditorView, minimalSetup } from 'codemirror'
 import { useEffect, useRef } from 'react'
 import type { Column } from '../../../dag/document'
-import { python } from './python-language'
 
 const FUNCTIONS = 'abs avg cast ceil coalesce concat count current_timestamp date_format date_trunc floor from_json greatest hour if ifnull initcap instr isnotnull isnull least length lower lpad make_timestamp max md5 min minute month nullif regexp_extract regexp_replace round rpad sha2 split sqrt substring sum to_date to_json to_timestamp trim try_cast upper year'.split(' ')
 
@@ -45,7 +45,7 @@ function complete(columns: () => Column[]) {
 }
 
 /** Errors name a line. Tab still leads on to the next field: who edits by keyboard alone would not come out again. */
-const PYTHON = [python, lineNumbers()]
+const PYTHON = [lineNumbers(), python(), indentUnit.of('    ')]
 
 /** A Spark SQL expression or query with the columns that reach the node, or Python. */
 export default function CodeField({ id, label, value, columns, invalid, tall, language, readOnly, onChange }: Props) {

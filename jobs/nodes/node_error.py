@@ -1,0 +1,21 @@
+"""What a node says when it cannot do its work."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+
+class NodeError(Exception):
+    """What happened at a node, why, and what to do, in one sentence. `permanent`: trying again cannot help.
+
+    `kind`: user (the job is wrong), external (another system), system (ours).
+    """
+
+    def __init__(
+        self, message: str, *, permanent: bool = False, kind: Literal["user", "external", "system"] = "external", field: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.permanent = permanent
+        self.kind = kind
+        self.field = field
