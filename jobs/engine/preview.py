@@ -53,7 +53,6 @@ def preview(
     "ports" holds the tables of other output ports by name.
     Each source above the node gives at most `rows` rows, so a filter may leave none. PlanInvalid if the node, or one above it,
     does not hold. Faults elsewhere in the document do not matter.
-
     A person's code runs in Python workers that belong to `workers` alone, and has `code_seconds` in each of its tasks.
     """
     rows = max(1, min(rows, MOST_ROWS))

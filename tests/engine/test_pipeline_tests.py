@@ -215,7 +215,8 @@ def test_a_persons_code_runs_in_tests_in_workers_that_all_tests_of_a_project_sha
 
 
 def test_a_persons_code_that_does_not_end_is_ended_with_its_test(spark: SparkSession, tmp_path: Path) -> None:
-    endless = orders({"given": {"orders": GIVEN}, "expect": {"out": []}}, big=own("def process(row):\n    while row:\n        pass\n    return row\n"))
+    code = "def process(row):\n    while row:\n        pass\n    return row\n"
+    endless = orders({"given": {"orders": GIVEN}, "expect": {"out": []}}, big=own(code))
     result = run(spark, tmp_path, endless, seconds=15)
     assert (result.status, result.message) == ("error", "it took too long and was ended: give it fewer rows or batches")
     after = orders({"given": {"orders": GIVEN}, "expect": {"out": [{"id": 2}, {"id": 3}]}, "only_columns": True})
