@@ -51,18 +51,14 @@ def preview(
     """{"in": table | None, "out": table | None, "rejected": table | None}; a table is {"columns": [{"name", "type"}], "rows": [object]}.
 
     "ports" holds the tables of other output ports by name.
+
     Each source above the node gives at most `rows` rows, so a filter may leave none. PlanInvalid if the node, or one above it,
     does not hold. Faults elsewhere in the document do not matter.
+
     A person's code runs in Python workers that belong to `workers` alone, and has `code_seconds` in each of its tasks.
     """
     rows = max(1, min(rows, MOST_ROWS))
-    values, wrong = trial_values(document, parameters or {})
-    if node_id not in document.nodes:
-        raise LookupError(f"there is no node {node_id}")
-    part = part_above(document, [node_id])
-    faults = [problem for problem in errors_in(structure_problems(part, registry.catalogue())) if not problem.code.startswith("graph.")]
-    if faults or wrong:
-        raise PlanInvalid([*wrong, *faults])
+    part, values = _part(document, node_id, parameters or {}, registry)
     compiled = tuple(step_compile(part, step_id, values, registry) for step_id in topological_order(part))
     steps = Steps(schema_plan(part, compiled, connections, limits, values, job_uid), registry)
     session = spark.newSession()
@@ -82,6 +78,18 @@ def preview(
         raise PlanInvalid(told or [_problem(error, part, values, steps)]) from error
     finally:  # this thread's next question must not be cancelled with it
         session.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+
+
+def _part(document: DagDocument, node_id: str, parameters: Mapping[str, Any], registry: NodeRegistry) -> tuple[DagDocument, dict[str, Any]]:
+    """The node with all above it, and the values of the parameters; PlanInvalid where one of them does not hold."""
+    if node_id not in document.nodes:
+        raise LookupError(f"there is no node {node_id}")
+    values, wrong = trial_values(document, parameters)
+    part = part_above(document, [node_id])
+    faults = [problem for problem in errors_in(structure_problems(part, registry.catalogue())) if not problem.code.startswith("graph.")]
+    if faults or wrong:
+        raise PlanInvalid([*wrong, *faults])
+    return part, values
 
 
 def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit: Limit) -> dict[str, Any]:
