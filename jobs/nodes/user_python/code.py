@@ -10,13 +10,13 @@ from collections.abc import Iterator
 FUNCTION = "process"
 
 DEFAULT_CODE = """\
-# process is called for each row, a dict of column name → value. Return
-#   the row, changed or not          it goes on
-#   a list of rows, or yield rows    each of them goes on
-#   True or False                    the row as it is, or none
-#   None                             the row is left out
-# A row for which it raises is rejected, with the reason and the line.
-# What stands outside of the function runs once in each of Spark's tasks.
+# row: column name → value. Return
+#   a row           it goes on
+#   a list of rows  each goes on
+#   (or yield them)
+#   True or False   keep it or not
+#   None            it is left out
+# A row it raises for is rejected.
 
 
 def process(row):

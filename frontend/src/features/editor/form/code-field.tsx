@@ -66,8 +66,7 @@ export default function CodeField({ id, label, value, columns, invalid, tall, la
         extensions: [
           minimalSetup,
           syntaxHighlighting(COLOURS),
-          ...(language === 'python' ? PYTHON : [sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current.columns)] })]),
-          EditorView.lineWrapping,
+          ...(language === 'python' ? PYTHON : [EditorView.lineWrapping, sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current.columns)] })]),
           EditorState.readOnly.of(readOnly),
           EditorView.cspNonce.of(nonce()),
           EditorView.contentAttributes.of({ id, 'aria-label': label, spellcheck: 'false' }),
