@@ -11,7 +11,6 @@ import { count } from '../../shared/numbers'
 import { SkeletonBar } from '../../shared/skeleton'
 import { useNow } from '../../shared/use-now'
 import { useUrlState } from '../../shared/url-state'
-import { CheckpointsTab } from './checkpoints-tab'
 import { ErrorLine } from './error-line'
 import { ExecutionHeader } from './execution-header'
 import { ExecutionStrip } from './execution-strip'
@@ -26,6 +25,7 @@ import { useNodeCounts } from './use-node-counts'
 import { RANGES } from './use-samples'
 
 const RunCanvas = lazy(async () => ({ default: (await import('../canvas/run-canvas')).RunCanvas }))
+const CheckpointsTab = lazy(async () => ({ default: (await import('./checkpoints-tab')).CheckpointsTab }))
 const ConfigTab = lazy(async () => ({ default: (await import('./config-tab')).ConfigTab }))
 const LogsTab = lazy(async () => ({ default: (await import('./logs-tab')).LogsTab }))
 const PrintedTab = lazy(async () => ({ default: (await import('./printed-tab')).PrintedTab }))

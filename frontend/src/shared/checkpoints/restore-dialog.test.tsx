@@ -5,7 +5,7 @@ import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { MemoryRouter } from 'react-router'
 import { expect, it, vi } from 'vitest'
 import type { Checkpoint, GraphChange, Precheck } from '../../api/types'
-import { RestoreDialog } from './restore-dialog'
+import RestoreDialog from './restore-dialog'
 
 const node = (node_id: string, verdict: GraphChange['verdict'], message = verdict): GraphChange => ({ node_id, name: `Node ${node_id}`, type: 'flow.aggregate', verdict, code: 'unheard', facts: {}, message })
 const replay = { seconds: 90, last_batch_time: null, rows: 30, is_about: false, sources: [{ node_id: 'orders', rows: 30, files: null }] }

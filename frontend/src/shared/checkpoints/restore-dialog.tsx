@@ -74,7 +74,7 @@ function useHindrance(found: Precheck | undefined, allowed: boolean): string {
 }
 
 /** First what a restore would meet, node by node, then the start. */
-export function RestoreDialog({ checkpoint, onClose }: { checkpoint: Checkpoint; onClose: () => void }) {
+export default function RestoreDialog({ checkpoint, onClose }: { checkpoint: Checkpoint; onClose: () => void }) {
   const { t } = useTranslation('checkpoints')
   const navigate = useNavigate()
   const [version, setVersion] = useState('')

@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core'
 import { IconRotate } from '@tabler/icons-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Checkpoint } from '../../api/types'
 import { notRestorable } from './not-restorable'
-import { RestoreDialog } from './restore-dialog'
+
+const RestoreDialog = lazy(() => import('./restore-dialog'))
 
 /** The way to a restore, or why there is none. */
 export function RestorePanel({ checkpoint }: { checkpoint: Checkpoint }) {
@@ -16,7 +17,11 @@ export function RestorePanel({ checkpoint }: { checkpoint: Checkpoint }) {
       <Button variant="filled" fullWidth leftSection={<IconRotate size={14} />} onClick={() => setOpened(true)}>
         {t('restore.act')}
       </Button>
-      {opened && <RestoreDialog checkpoint={checkpoint} onClose={() => setOpened(false)} />}
+      {opened && (
+        <Suspense>
+          <RestoreDialog checkpoint={checkpoint} onClose={() => setOpened(false)} />
+        </Suspense>
+      )}
     </>
   )
 }
