@@ -52,7 +52,7 @@ class Restore(Body):
     `allow_non_restored_state`: state that no node of that version reads is left behind.
     """
 
-    version: int | None = None
+    version: int | None = Field(default=None, ge=1)
     allow_non_restored_state: bool = False
 
 

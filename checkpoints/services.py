@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Max
@@ -143,15 +144,27 @@ def checkpoint_delete(*, checkpoint: Checkpoint, deleted_by: str) -> int:
         raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is pinned: take the pin off first")
     if execution_id := needed_by(checkpoint):
         raise CheckpointRefused(f"execution {execution_id} needs checkpoint {checkpoint.checkpoint_id}: end it, or wait for the next one")
-    return _expire(checkpoint, deleted_by) or 0
+    return _files_delete(checkpoint) if _mark_expired(checkpoint, deleted_by) else 0
 
 
-def _expire(checkpoint: Checkpoint, deleted_by: str) -> int | None:
-    """The bytes given back; None when somebody else was quicker, or pinned it."""
+@transaction.atomic
+def _mark_unneeded(checkpoint: Checkpoint, deleted_by: str) -> bool:
+    """EXPIRED by a rule, if it still may be: a restore of the job that begins now waits for us, or is seen here."""
+    jobs = apps.get_model("jobs", "Job")._default_manager
+    jobs.filter(pk=checkpoint.execution.job_id).update(attempt_counter=F("attempt_counter"))
+    is_kept = Checkpoint.objects.filter(pk=checkpoint.pk, is_savepoint=True).exists() or needed_by(checkpoint)
+    return not is_kept and _mark_expired(checkpoint, deleted_by)
+
+
+def _mark_expired(checkpoint: Checkpoint, deleted_by: str) -> bool:
+    """False when somebody else was quicker, or pinned it."""
     mine = Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.COMPLETED, pinned=False)
     changed = mine.update(status=CheckpointStatus.EXPIRED, delete_time=timezone.now(), deleted_by=deleted_by[:200], exclusive_bytes=0)
-    if not changed:
-        return None
+    return bool(changed)
+
+
+def _files_delete(checkpoint: Checkpoint) -> int:
+    """Of one that is EXPIRED; the bytes given back."""
     freed = folder_delete(Path(settings.CHECKPOINT_ROOT), folder_of(checkpoint))
     checkpoint.refresh_from_db(fields=["status", "delete_time", "deleted_by", "exclusive_bytes"])
     return freed
@@ -159,10 +172,14 @@ def _expire(checkpoint: Checkpoint, deleted_by: str) -> int | None:
 
 def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
     """Apply retention to the job of a checkpoint that has just completed; the ones that went."""
-    rows = list(completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id)))
+    found = completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id))
+    rows = list(found.defer("state_data", "queries", "operators", "phases"))
     gone = [decision.checkpoint for decision in job_decisions(rows) if decision.action == "delete"] if rows else []
-    deleted = [row for row in gone if row is not None and not row.is_savepoint and _expire(row, "retention") is not None]
-    _measure(row for row in rows if row not in deleted)
+    deleted = [row for row in gone if row is not None and _mark_unneeded(row, "retention")]
+    for row in deleted:
+        _files_delete(row)
+    # Files are shared within a generation only.
+    _measure(row for row in rows if row not in deleted and row.generation == checkpoint.generation)
     return deleted
 
 
@@ -188,7 +205,10 @@ def checkpoints_clean(*, scope: Scope, dry_run: bool, deleted_by: str) -> list[D
 def _go(decision: Decision, deleted_by: str) -> bool:
     """Whether it went: False when it changed since it was decided."""
     if decision.checkpoint is not None:
-        return _expire(decision.checkpoint, deleted_by) is not None
+        if not _mark_unneeded(decision.checkpoint, deleted_by):
+            return False
+        _files_delete(decision.checkpoint)
+        return True
     folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
     return True
 

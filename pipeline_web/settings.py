@@ -249,6 +249,8 @@ WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", 60)
 RECONCILE_SECONDS = env.float("RECONCILE_SECONDS", 2.0)
 #: Connections that jobs use are tried so often; 0 never.
 CONNECTION_CHECK_SECONDS = env.float("CONNECTION_CHECK_SECONDS", 300.0)
+#: Whether who asks from this machine needs no token for /metrics. Behind a proxy on the same machine everybody seems to.
+METRICS_WITHOUT_TOKEN = env.bool("METRICS_WITHOUT_TOKEN", EMBEDDED)
 CHECKPOINTS_KEPT = env.int("CHECKPOINTS_KEPT", 10)
 CHECKPOINTS_KEPT_HOURS = env.float("CHECKPOINTS_KEPT_HOURS", 7 * 24.0)
 CHECKPOINTS_KEPT_BYTES = env.int("CHECKPOINTS_KEPT_BYTES", 0)

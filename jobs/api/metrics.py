@@ -2,6 +2,7 @@
 
 from ipaddress import ip_address
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -16,15 +17,16 @@ from jobs.services.access import token_open
 @login_not_required
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Everything for whoever asks from this machine, or with the token of a superuser; the figures of their projects for other tokens.
+    """Everything for the token of a superuser, the figures of their projects for other tokens.
 
-    What a proxy passes on comes from elsewhere, even if the proxy stands on this machine.
+    Without a token everything for whoever asks from this machine, where the installation allows that. What a proxy passes on comes
+    from elsewhere, even if the proxy stands on this machine; one that says nothing of that is why it is off in production.
     """
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     row = token_open(token.strip()) if scheme.lower() == "bearer" else None
     if row is not None:
         text = prometheus_text(projects=projects_visible(row.user), drivers=row.user.is_superuser)
-    elif not scheme and _is_from_here(request):
+    elif not scheme and settings.METRICS_WITHOUT_TOKEN and _is_from_here(request):
         text = prometheus_text(projects=Project.objects.all(), drivers=True)
     else:
         words = "metrics are for this machine, or need an API token: Authorization: Bearer <token>\n"

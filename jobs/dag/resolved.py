@@ -4,7 +4,7 @@ from typing import Any
 
 from jobs.dag.catalogue import Catalogue
 from jobs.dag.document import DagDocument, Node
-from jobs.dag.parameters import example_values, references, substitute
+from jobs.dag.parameters import config_filled, example_values, references
 
 
 def with_defaults(document: DagDocument, catalogue: Catalogue) -> DagDocument:
@@ -30,7 +30,7 @@ def _with_defaults(node: Node, catalogue: Catalogue, values: dict[str, Any]) -> 
     spec = catalogue.get(node.type)
     if spec is None or not spec.available:
         return node
-    full = spec.resolved_config(substitute(node.config, values))
+    full = spec.resolved_config(config_filled(node.config, values, spec.verbatim))
     return node.model_copy(update={"config": _as_written(full, node.config), "type_version": spec.version})
 
 

@@ -85,6 +85,8 @@ def _tests(process: DriverProcess, document: DagDocument, payload: Mapping[str, 
         for number, test in enumerate(document.tests)
         if payload.get("test") in (None, test.name)
     ]
+    if any(result.hanging for result in results):
+        process.give_up("a test of a job cannot be ended")
     return {"problems": [], "results": [result_data(result) for result in results]}
 
 

@@ -105,6 +105,8 @@ def _folders(checkpoint: Checkpoint, execution: Execution) -> dict[str, str] | N
     if origin.version == execution.version:
         return None
     found = compared(origin, run_of(execution))
+    if obstacles := found.obstacles(allow_non_restored_state=True):
+        raise ExecutionFailure(f"version {execution.version} does not fit it: {obstacles[0].message}", kind="user", permanent=True)
     return {query_folder(new): old for new, old in found.queries.items()}
 
 

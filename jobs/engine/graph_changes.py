@@ -177,8 +177,13 @@ class _Classifier:
             yield self._new(node_id, "source.place", fields=words_of(places))
         elif was != node_id:
             yield self._new(node_id, "source.id", before=was, after=node_id)
-        elif old.names_of(was) != new.names_of(node_id):
+        elif old.names_of(was) != new.names_of(node_id) or (len(new.names_of(node_id)) > 1 and self._exchanged(old, new)):
             yield self._new(node_id, "source.edges")
+
+    def _exchanged(self, old: QueryShape, new: QueryShape) -> bool:
+        """Whether an edge of a fork leads now to where another one led: positions are kept by the edges' ids."""
+        led = {edge: tuple(self.pairs.after_of(one) or "" for one in ends[:2]) + ends[2:] for edge, ends in old.forks.items()}
+        return any(ends in led.values() and led[edge] != ends for edge, ends in new.forks.items() if edge in led)
 
     def _state(self, old: QueryShape, new: QueryShape) -> Iterator[Change]:
         found = list(self._state_nodes(old, new))

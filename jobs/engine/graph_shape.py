@@ -5,19 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from jobs.dag.document import DagDocument
-from jobs.engine.compiler import plan_compile
+from jobs.dag.problems import Problem
+from jobs.engine.compiler import PlanInvalid, plan_compile
 from jobs.engine.grouping import is_whole, query_plans
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.engine.steps import Arrow, Steps, occurrence_above
 from jobs.nodes.base import Flow, Limits
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
+#: Each branch reads its sources for itself: a source above some branches that meet and part again is read once for each way.
+_MOST_READINGS = 1000
+_TOO_OFTEN = f"its branches part and meet so often that sources would be read more than {_MOST_READINGS:,} times in one query"
 _NOWHERE = Locations(live=Path("live"), work=Path("work"))
 
 
@@ -30,6 +34,8 @@ class QueryShape:
     nodes: frozenset[str]
     sources: Mapping[str, str]
     state: tuple[str, ...]
+    #: Edge that leaves a node which several branches read → (that node, the node it leads to, its input).
+    forks: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
 
     def names_of(self, node_id: str) -> frozenset[str]:
         """What Spark calls one source in this query: several names where it reads it several times."""
@@ -80,9 +86,10 @@ class GraphShape:
         return self.step(node_id).config.model_dump(mode="json")
 
     def deciding(self, node_id: str) -> dict[str, Any]:
-        """Those settings without the ones of pace."""
-        pace = self.steps.types[node_id].pace_fields
-        return {field: value for field, value in self.config(node_id).items() if field not in pace}
+        """Those settings without the ones of pace; a person's code is given the job's parameters too."""
+        node_type = self.steps.types[node_id]
+        found = {field: value for field, value in self.config(node_id).items() if field not in node_type.pace_fields}
+        return found | {"parameters": dict(self.plan.parameters)} if node_type.runs_user_code else found
 
     def state_signature(self, query: QueryShape) -> tuple[str, ...]:
         """Equal where Spark finds in each operator's place the state that this query would have made."""
@@ -93,12 +100,15 @@ class GraphShape:
             forks = self.steps.forks(plan.streaming)
             sources: dict[str, str] = {}
             state = tuple(self._walked(plan.frontier, forks, "", sources))
-            yield QueryShape(plan.key, plan.sinks, frozenset(plan.nodes), sources, state)
+            leaving = {arrow.edge_id: (arrow.source, arrow.target, arrow.input) for arrow in self.steps.arrows if arrow.source in forks}
+            yield QueryShape(plan.key, plan.sinks, frozenset(plan.nodes), sources, state, leaving)
 
     def _walked(self, node_id: str, forks: frozenset[str], occurrence: str, sources: dict[str, str]) -> Iterator[str]:
         """The stateful nodes at and above a node, in the order of Spark's plan; its sources go into `sources`."""
         if node_id in self.steps.sources:
             sources[node_id + occurrence] = node_id
+            if len(sources) > _MOST_READINGS:
+                raise PlanInvalid([Problem(code="graph.readings", node_id=node_id, message=_TOO_OFTEN)])
         if self.steps.is_stateful(node_id):
             yield node_id
         for arrow in self._arriving(node_id):

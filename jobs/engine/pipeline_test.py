@@ -67,14 +67,16 @@ class PipelineTestResult:
     node_id: str = ""
     problems: list[Problem] = field(default_factory=list)
     outlets: list[OutletResult] = field(default_factory=list)
+    #: It could not be ended, and goes on in this process.
+    hanging: bool = False
 
 
 class _Stopped(Exception):
     """The test cannot go on."""
 
-    def __init__(self, message: str, problems: Sequence[Problem] = (), node_id: str = "") -> None:
+    def __init__(self, message: str, problems: Sequence[Problem] = (), node_id: str = "", *, hanging: bool = False) -> None:
         super().__init__(message)
-        self.message, self.problems, self.node_id = message, list(problems), node_id
+        self.message, self.problems, self.node_id, self.hanging = message, list(problems), node_id, hanging
 
 
 def pipeline_test_run(
@@ -100,7 +102,8 @@ def pipeline_test_run(
     try:
         outlets = _run(spark, document, number, folder, owner, begun + seconds, cancelled)
     except _Stopped as stopped:
-        return PipelineTestResult(test.name, "error", time.monotonic() - begun, stopped.message, stopped.node_id, stopped.problems)
+        facts = (stopped.message, stopped.node_id, stopped.problems)
+        return PipelineTestResult(test.name, "error", time.monotonic() - begun, *facts, hanging=stopped.hanging)
     status: Status = "passed" if all(outlet.differences.none for outlet in outlets) else "failed"
     return PipelineTestResult(test.name, status, time.monotonic() - begun, outlets=outlets)
 
@@ -192,19 +195,19 @@ def _bring_forth(spark: SparkSession, plan: Plan, trial: Trial, deadline: float,
         while run.wait(_POLL_SECONDS) is None:
             if cancelled() or time.monotonic() > deadline:
                 words = "it was cancelled" if cancelled() else "it took too long and was ended: give it fewer rows or batches"
-                _end(run)
-                raise _Stopped(words)
+                raise _Stopped(words, hanging=not _ended(run))
     except ExecutionFailure as failure:
         found = analyse(spark, trial.document, connections={}, limits=plan.limits, parameters=plan.parameters, registry=TRIAL_REGISTRY)
         raise _Stopped(failure.message, errors_in(found.problems), failure.node_id) from None
 
 
-def _end(run: Run) -> None:
+def _ended(run: Run) -> bool:
+    """Whether it ended when it was told to."""
     run.interrupt()
     try:
-        run.wait(_END_SECONDS)
+        return run.wait(_END_SECONDS) is not None and not run.hanging
     except ExecutionFailure:
-        return
+        return not run.hanging
 
 
 def _compared(test: PipelineTest, number: int, outlet: str, kept: Path, zone: ZoneInfo) -> OutletResult:
@@ -232,7 +235,8 @@ def _comparable(rows: Rows, values: list[tuple[Any, ...]], schema: StructType, c
 
 def result_data(result: PipelineTestResult) -> dict[str, Any]:
     """The result as JSON data."""
-    return {**asdict(result), "problems": [problem.model_dump() for problem in result.problems]}
+    data = {**asdict(result), "problems": [problem.model_dump() for problem in result.problems]}
+    return {key: value for key, value in data.items() if key != "hanging"}
 
 
 def _hold(problems: Sequence[Problem], message: str = "the test, or the part of the job that it runs, has problems") -> None:

@@ -61,9 +61,10 @@ def row_differences(
     """Each row counts as often as it stands there. Their order matters only if `ordered`, and where the rows themselves are right."""
     missing, unexpected = _left_over(expected, actual), _left_over(actual, expected)
     pairs = _pairs(missing, unexpected, len(columns))
-    missing = [row for place, row in enumerate(missing) if place not in {left for left, _ in pairs}]
+    lefts, rights = {left for left, _ in pairs}, {right for _, right in pairs}
+    missing = [row for place, row in enumerate(missing) if place not in lefts]
     told = [_differing(one, other, columns) for one, other in pairs.values()]
-    alone = [row for place, row in enumerate(unexpected) if place not in {right for _, right in pairs}]
+    alone = [row for place, row in enumerate(unexpected) if place not in rights]
     out_of_order = 0
     if ordered and not (told or missing or alone):
         out_of_order = next(

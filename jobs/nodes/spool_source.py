@@ -29,6 +29,7 @@ from jobs.nodes.payload import (
     payload_schema,
 )
 from jobs.nodes.spool import Spool, Spooled, spool_path
+from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -141,7 +142,7 @@ class SpoolSource(Source[SpoolConfigT]):
         if not context.generation:
             return payload_read(_frame(spark, looked()), schema, metadata, config)
         _check_reachable(str(spark.sparkContext.master))
-        spark.dataSource.register(SpoolRows)
+        in_workers_shared(lambda: spark.dataSource.register(SpoolRows))
         slots = str(spark.sparkContext.defaultParallelism)
         start = "unread" if config.start == "latest" and context.bounded else config.start
         options = {"path": str(spool.path), "rows": str(config.max_records_per_trigger), "start": start, "slots": slots}

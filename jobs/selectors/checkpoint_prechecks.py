@@ -86,8 +86,8 @@ def _chosen(checkpoint: Checkpoint, version: str) -> int:
     wanted = {"": str(execution.version), "current": str(execution.job.version)}.get(version, version)
     if wanted == str(execution.version):
         return execution.version
-    if not wanted.isdecimal() or not JobVersion.objects.filter(job=execution.job_id, version=int(wanted)).exists():
-        raise NotFound(f'"{execution.job_name}" has no version {version}')
+    if not wanted.isdecimal() or len(wanted) > 9 or not JobVersion.objects.filter(job=execution.job_id, version=int(wanted)).exists():
+        raise NotFound(f'"{execution.job_name}" has no version {version[:100]}')
     return int(wanted)
 
 

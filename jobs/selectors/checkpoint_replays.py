@@ -38,10 +38,12 @@ class ReplayOut(Shape):
 
 
 def checkpoint_replay(checkpoint: Checkpoint) -> ReplayOut:
-    """What was read behind it in its generation, and would be read again."""
+    """What was read behind it in its generation, and would be read again. Unknown where the live folder changes below our eyes."""
     live = live_folder(Path(settings.CHECKPOINT_ROOT), str(checkpoint.execution.job.job_uid), str(checkpoint.generation))
-    last = _last_batch_time(live)
-    sources = list(_sources(checkpoint, live))
+    try:
+        last, sources = _last_batch_time(live), list(_sources(checkpoint, live))
+    except OSError:
+        last, sources = None, []
     rows = [source.rows for source in sources]
     exact = sum(one for one in rows if one is not None) if rows and None not in rows else None
     sampled = _sampled(checkpoint) if exact is None else None

@@ -1,6 +1,7 @@
 """/metrics: figures of jobs and drivers as Prometheus reads them, for this machine or by token."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -62,7 +63,8 @@ def busy_driver() -> Driver:
     return driver
 
 
-def test_each_of_the_twelve_tells_what_happened(editor: User, client: Client) -> None:
+def test_each_of_the_twelve_tells_what_happened(editor: User, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.selectors.prometheus._FRESH", timedelta(minutes=10))
     orders = job(editor, "orders")
     ended(orders, S.COMPLETED, ago=timedelta(hours=30), processed_records=10, failed_records=1)
     ended(orders, S.COMPLETED, ago=timedelta(hours=2), processed_records=20, failed_records=2)
@@ -119,6 +121,11 @@ def test_others_need_a_token(address: str, headers: dict[str, str], editor: User
     assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
     assert b"pipeline_" not in answer.content
     assert b"token" in answer.content
+
+
+def test_in_production_this_machine_needs_a_token_too(settings: Any, editor: User) -> None:
+    settings.METRICS_WITHOUT_TOKEN = False
+    assert Client().get("/metrics").status_code == 401
 
 
 def test_a_token_sees_the_projects_of_its_user_and_no_drivers(editor: User, stranger: User, elsewhere: Project) -> None:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
 
+from checkpoints import services
 from checkpoints.cut import partial_of
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Decision, Scope
@@ -145,6 +146,33 @@ def test_a_job_may_say_how_much_room_they_take(execution: Execution) -> None:
     Checkpoint.objects.all().update(exclusive_bytes=9000)
     ended(execution)
     assert told(cleaned(dry_run=True))[4] == ("keep", "the newest of its job")
+
+
+def test_where_one_goes_for_want_of_room_no_older_one_stays_in_its_stead(execution: Execution) -> None:
+    JobConfig.objects.create(job=execution.job, config_key="checkpoint.retention", config_value="9")
+    JobConfig.objects.create(job=execution.job, config_key="checkpoint.retention.bytes", config_value="10000")
+    for size in (5000, 8000, 4000):
+        Checkpoint.objects.filter(pk=kept(execution).pk).update(exclusive_bytes=size)
+    assert {number: action for number, (action, _) in told(cleaned(dry_run=True)).items()} == {3: "keep", 2: "delete", 1: "delete"}
+
+
+@pytest.mark.parametrize("meanwhile", ["restored", "savepoint"])
+def test_what_came_to_be_needed_since_it_was_decided_stays(execution: Execution, monkeypatch: pytest.MonkeyPatch, meanwhile: str) -> None:
+    first, *_ = (kept(execution) for _ in range(4))
+    ended(execution)
+
+    def measured(paths: list[Path]) -> list[int]:
+        if meanwhile == "restored":
+            execution_row(execution.job, restored_from_checkpoint_id=first.pk)
+        else:
+            savepoint_keep(checkpoint=first)
+        return bytes_freed(paths)
+
+    monkeypatch.setattr(services, "bytes_freed", measured)
+    assert {one.checkpoint.checkpoint_id for one in cleaned() if one.checkpoint and one.action == "delete"} == {2}
+    first.refresh_from_db()
+    assert first.status == "COMPLETED"
+    assert folder_of(first).exists()
 
 
 def test_the_newest_that_can_still_be_read_is_the_one_kept(execution: Execution) -> None:

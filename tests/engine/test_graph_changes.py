@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jobs.engine.change_words import SENTENCES
-from jobs.engine.compiler import settings_resolve
+from jobs.engine.compiler import PlanInvalid, settings_resolve
 from jobs.engine.graph_changes import Compatibility, changes_classify
 from jobs.engine.graph_shape import GraphShape, graph_shape
 from tests.engine.graphs import COLLECT, REGISTRY, document, files, keep, numbers, windows
@@ -273,6 +273,23 @@ def test_a_source_that_is_read_twice_keeps_its_edges() -> None:
     assert told(before, after)["orders"] in ("source.edges", "source.none")
 
 
+def test_edges_of_a_source_that_is_read_twice_are_not_exchanged() -> None:
+    nodes = {"orders": kafka(), "some": keep("id > 1"), "both": joined(), "out": COLLECT}
+    before = shape(nodes, "orders>both.left, orders>some, some>both.right, both>out")
+    assert told(before, shape(nodes, "orders>some, orders>both.left, some>both.right, both>out")) == {"orders": "source.edges"}
+
+
+def test_branches_that_part_and_meet_too_often_are_refused_and_not_walked() -> None:
+    nodes: Nodes = {"n0": kafka(), "per": windows(), "out": COLLECT}
+    edges = []
+    for number in range(1, 41):
+        nodes |= {f"n{number}": ("flow.union", {}), f"k{number}": keep("id > 1")}
+        edges += [f"n{number - 1}>n{number}", f"n{number - 1}>k{number}", f"k{number}>n{number}"]
+    many = shape(nodes, ", ".join([*edges, "n40>per", "per>out"]))
+    with pytest.raises(PlanInvalid, match="more than 1,000 times"):
+        changes_classify(many, many)
+
+
 def test_names_matter_where_a_query_is_written_over_them() -> None:
     nodes = {"orders": kafka(), "per": ("flow.sql", {"query": "select id, count(*) n from orders group by id"}), "out": COLLECT}
     before = document(nodes, "orders>per, per>out", type="STREAMING")
@@ -310,6 +327,18 @@ def test_a_parameter_counts_where_it_is_used() -> None:
 
     assert told(valued(floor=1), valued(floor=1, other=5)) == {}
     assert told(valued(floor=1), valued(floor=2)) == {"some": "rows", "per": "state.above"}
+
+
+def test_a_persons_code_is_given_all_parameters() -> None:
+    own = ("flow.python", {"code": "def process(row):\n    return row['id'] > parameters['floor']\n"})
+    nodes = {"orders": kafka(), "own": own, "per": windows(), "out": COLLECT}
+
+    def valued(floor: int) -> GraphShape:
+        read = document(nodes, "orders>own, own>per, per>out", type="STREAMING", parameters={"floor": {"type": "integer", "default": 0}})
+        return graph_shape(read, parameters={"floor": floor}, settings=settings_resolve(read, {}), registry=REGISTRY)
+
+    assert told(valued(1), valued(1)) == {}
+    assert told(valued(1), valued(2)) == {"own": "rows", "per": "state.above"}
 
 
 def test_what_is_read_whole_begins_anew_when_it_changes() -> None:

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from jobs.dag.document import DagDocument, parse_document
 from jobs.engine.pipeline_test import PipelineTestResult, pipeline_test_run
 from tests.engine.graphs import document
+from tests.servers.waiting import wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -30,7 +31,7 @@ def orders(test: dict[str, Any], *, type: str = "STREAMING", **nodes: Any) -> Da
 def run(spark: SparkSession, tmp_path: Path, read: DagDocument, **given: Any) -> PipelineTestResult:
     folder = tmp_path / uuid.uuid4().hex
     result = pipeline_test_run(spark, read, 0, folder=folder, **given)
-    assert not list(folder.glob("*")), "the folders of a test are removed"
+    wait_until(lambda: not list(folder.glob("*")), seconds=60, what="the folders of a test to be removed")
     return result
 
 

@@ -10,6 +10,7 @@ from types import TracebackType
 
 from tests.servers.certificate import self_signed
 from tests.servers.ports import free_ports
+from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 
 USER, PASSWORD = "pipeline", "canary-mqtt-4711"
@@ -66,7 +67,8 @@ class MosquittoServer:
         subprocess.run(["mosquitto_passwd", "-b", "-c", passwords, USER, PASSWORD], check=True, capture_output=True, timeout=20)
         for name in ("passwords", "rights"):
             (self.folder / name).chmod(0o600)
-        self.start()
+        with or_ended(self.stop):
+            self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

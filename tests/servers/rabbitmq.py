@@ -14,6 +14,7 @@ import pika
 
 from tests.servers.certificate import self_signed
 from tests.servers.ports import free_ports
+from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 
 PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
@@ -59,15 +60,20 @@ class RabbitMQServer:
         (self.folder / "key.pem").write_text(self._key)
         (self.folder / "plugins").write_text("[].")
         self._names = subprocess.Popen(["epmd", "-port", str(self._mapper), "-address", "127.0.0.1"])
-        wait_until(self._names_answer, seconds=60, what="epmd")
-        self.start()
+        with or_ended(self._end):
+            wait_until(self._names_answer, seconds=60, what="epmd")
+            self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.kill()
+        self._end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _end(self) -> None:
+        if self.process is not None:
+            self.kill()
         self._names.kill()
         self._names.wait(timeout=20)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self) -> None:
         """Returns when the broker takes a sign-in; durable queues and messages from before a `kill` are there again."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from jobs.nodes.base import Config, ConnectionSettings, NodeContext
+from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,7 +45,7 @@ class ReaderSettings:
 
 def messages_of(spark: SparkSession, context: NodeContext[ConfigT], source: type[DataSource], connection_name: str) -> DataFrame:
     """The messages that `source` reads for a node, whose reader finds them out by `ReaderSettings.of` its options."""
-    spark.dataSource.register(source)
+    in_workers_shared(lambda: spark.dataSource.register(source))
     connection = context.connection(connection_name)
     settings = {
         "config": context.config.model_dump(mode="json"),

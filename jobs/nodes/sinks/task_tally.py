@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from jobs.nodes.base import Written
+from jobs.nodes.user_python.workers import in_workers_shared
 from jobs.nodes.worker_errors import node_error_in
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def sent_by_tasks(frame: DataFrame, sender: Sender) -> Written:
     from pyspark.errors import PySparkException
 
     try:
-        results: list[Any] = frame.mapInArrow(lambda batches: sender.run(batches), RESULT).collect()
+        sent = in_workers_shared(lambda: frame.mapInArrow(lambda batches: sender.run(batches), RESULT))
+        results: list[Any] = sent.collect()
     except PySparkException as error:
         carried = node_error_in(str(error))
         if carried is None:

@@ -12,6 +12,7 @@ from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import schema_from_ddl
 from jobs.nodes.fake_fields import FakeField, FakeLocale
 from jobs.nodes.form import hints
+from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -95,7 +96,7 @@ class GeneratorSource(Source[GeneratorConfig]):
             return spark.createDataFrame([], schema_from_ddl(columns_ddl(context.config)))
         if context.bounded and context.config.total_rows is None:
             raise NodeError("making rows: a job that ends needs a total; set total rows", permanent=True, kind="user", field="total_rows")
-        spark.dataSource.register(NumberedRows)
+        in_workers_shared(lambda: spark.dataSource.register(NumberedRows))
         settings = {"settings": context.config.model_dump_json(), "slots": str(spark.sparkContext.defaultParallelism)}
         if context.mode == "batch":
             return spark.read.format(NumberedRows.name()).options(**settings).load()

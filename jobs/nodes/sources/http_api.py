@@ -14,6 +14,7 @@ from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.json_pointer import JsonPointer
 from jobs.nodes.places import JsonTemplate, TemplateText, place_names
+from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -246,23 +247,18 @@ class HttpApiSource(Source[HttpApiConfig]):
         schema = _schema(spark, context)
         if context.schema_only:
             return spark.createDataFrame([], rejected_schema(schema))
-        spark.dataSource.register(HttpPages)
+        in_workers_shared(lambda: spark.dataSource.register(HttpPages))
         connection = context.connection(context.config.connection)
-        options = {
-            "settings": json.dumps(
-                {
-                    "node_id": context.node_id,
-                    "config": context.config.model_dump(mode="json"),
-                    "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
-                    "http_allowed_hosts": list(context.limits.http_allowed_hosts),
-                    "pages": str((context.work_dir / "pages").resolve()),
-                }
-            ),
-            "secret": json.dumps(dict(connection.secrets)),  # Spark hides options of this name
+        settings = {
+            "node_id": context.node_id,
+            "config": context.config.model_dump(mode="json"),
+            "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
+            "http_allowed_hosts": list(context.limits.http_allowed_hosts),
+            "pages": str((context.work_dir / "pages").resolve()),
         }
-        if context.mode == "batch":
-            return _typed(spark.read.format(HttpPages.name()).options(**options).load(), schema)
-        return _typed(spark.readStream.name(context.node_id).format(HttpPages.name()).options(**options).load(), schema)
+        options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
+        reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
+        return _typed(reader.format(HttpPages.name()).options(**options).load(), schema)
 
 
 def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructType:

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.form import connection_field, hints
+from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -127,7 +128,7 @@ class JdbcSource(Source[JdbcSourceConfig]):
         ddl = schema_ddl(columns)
         if context.schema_only:
             return spark.createDataFrame([], ddl)
-        spark.dataSource.register(TableRows)
+        in_workers_shared(lambda: spark.dataSource.register(TableRows))
         options = {
             "settings": json.dumps(
                 {

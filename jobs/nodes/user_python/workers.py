@@ -47,6 +47,12 @@ def in_workers_apart(spark: SparkSession, job_uid: str, make: Callable[[], Made]
             del environment[_VARIABLE]
 
 
+def in_workers_shared(make: Callable[[], Made]) -> Made:
+    """What `make` makes of our own Python functions, or registers, runs in the workers that everybody shares, whatever others do now."""
+    with _lock:
+        return make()
+
+
 def is_worker_apart() -> bool:
     """Whether this process is one of them."""
     return _VARIABLE in os.environ

@@ -40,8 +40,6 @@ def execution_restore(
     origin = Execution.objects.select_related("job").get(execution_id=checkpoint.execution_id)
     if user is not None:
         role_check(user=user, project=origin.job.project_id, role=Role.OPERATOR)
-    if reason := not_restorable(checkpoint):
-        raise NotStartable(f"checkpoint {checkpoint.checkpoint_id} cannot be started from: {reason}", code="checkpoint.not_restorable")
     try:
         with transaction.atomic():
             return _restore(checkpoint, origin, user, version, allow_non_restored_state)
@@ -53,7 +51,10 @@ def _restore(
     checkpoint: Checkpoint, origin: Execution, user: "User | None", version: int | None, allow_non_restored_state: bool
 ) -> Execution:
     job = job_locked(origin.job)
-    chosen = version_of(job, version or origin.version)
+    checkpoint.refresh_from_db(fields=["status"])  # a clean-up waits for the job's lock too
+    if reason := not_restorable(checkpoint):
+        raise NotStartable(f"checkpoint {checkpoint.checkpoint_id} cannot be started from: {reason}", code="checkpoint.not_restorable")
+    chosen = version_of(job, origin.version if version is None else version)
     parameters, changes = restore_check(origin=origin, version=chosen, allow_non_restored_state=allow_non_restored_state)
     for other in Execution.objects.filter(job=job, status__in=UNFINISHED):
         if other.status != ExecutionStatus.PAUSED:
