@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import unquote
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
@@ -216,8 +217,12 @@ def _first_sentence(error: BaseException) -> str:
 
 
 def _path_in(text: str) -> str:
-    match = re.search(r"(?:file:)?(/[^\s,;\"')]+)", text)
-    return "/" + match[1].lstrip("/").rstrip(".:") if match else ""
+    """The first; of an address as people write it, with its spaces."""
+    match = re.search(r"(file:)?(/[^\s,;\"')]+)", text)
+    if match is None:
+        return ""
+    path = "/" + match[2].lstrip("/").rstrip(".:")
+    return unquote(path) if match[1] else path
 
 
 def _at(plan: Plan, node_id: str, message: str) -> str:
