@@ -77,15 +77,15 @@ def job_decisions(rows: Sequence[Checkpoint]) -> Iterator[Decision]:
     taken = 0
     for row in rows:
         counted[row.generation] += not row.is_savepoint
-        over = bool(rules.bytes) and taken + row.exclusive_bytes > rules.bytes
-        broken = "its job was deleted" if job.deleted_at else rules.broken_by(row, counted[row.generation], taken + row.exclusive_bytes)
+        with_it = taken + row.exclusive_bytes
+        broken = "its job was deleted" if job.deleted_at else rules.broken_by(row, counted[row.generation], with_it)
         reason = _kept_always(row) or ("" if broken else f"one of the newest {rules.newest}")
         if not reason and not job.deleted_at and row.pk == newest:
             reason = "the newest of its job"
         if not reason and (execution_id := needed_by(row)):
             reason = f"execution {execution_id} needs it"
         # Where one must go for want of room, no older one is kept in its stead.
-        taken = max(taken + (row.exclusive_bytes if reason else 0), rules.bytes if over else 0)
+        taken = max(with_it if reason else taken, rules.bytes if rules.full_with(with_it) else 0)
         yield Decision("keep" if reason else "delete", reason or broken, folder_of(row), row)
 
 

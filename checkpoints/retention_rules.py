@@ -29,9 +29,12 @@ class Rules:
             return f"older than the newest {self.newest}"
         if self.age and timezone.now() - row.create_time > self.age:
             return f"older than {_age_words(self.age)}"
-        if self.bytes and taken > self.bytes:
+        if self.full_with(taken):
             return f"the checkpoints of its job would take more than {filesizeformat(self.bytes)}".replace("\xa0", " ")
         return ""
+
+    def full_with(self, taken: int) -> bool:
+        return 0 < self.bytes < taken
 
 
 def rules_of(job: Any) -> Rules:

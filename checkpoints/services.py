@@ -178,7 +178,7 @@ def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
     deleted = [row for row in gone if row is not None and _mark_unneeded(row, "retention")]
     for row in deleted:
         _files_delete(row)
-    # Files are shared within a generation only.
+    # Files are shared within a generation only: a restore copies.
     _measure(row for row in rows if row not in deleted and row.generation == checkpoint.generation)
     return deleted
 

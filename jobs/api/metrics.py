@@ -29,7 +29,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     elif not scheme and settings.METRICS_WITHOUT_TOKEN and _is_from_here(request):
         text = prometheus_text(projects=Project.objects.all(), drivers=True)
     else:
-        words = "metrics are for this machine, or need an API token: Authorization: Bearer <token>\n"
+        words = "metrics need an API token here: Authorization: Bearer <token>\n"
         return HttpResponse(words, status=401, content_type="text/plain", headers={"WWW-Authenticate": "Bearer"})
     return HttpResponse(text, content_type=CONTENT_TYPE_PLAIN_0_0_4, headers={"Cache-Control": "no-store"})
 

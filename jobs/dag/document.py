@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from jobs.dag.catalogue import JobTypeName
 from jobs.dag.durations import duration_ms
-from jobs.dag.pipeline_tests import PipelineTest, tests_data
+from jobs.dag.pipeline_tests import Identifier, PipelineTest, tests_data
 from jobs.dag.problems import Problem
 from jobs.dag.reading import read_json
 from jobs.dag.shape import shape_problems, size_problems
@@ -43,7 +43,6 @@ def _time_zone(name: str) -> str:
     return name
 
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,64}$")]
 ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 JobName = Annotated[str, StringConstraints(pattern=SLUG), AfterValidator(_free_name)]
 PortName = Annotated[str, StringConstraints(min_length=1, max_length=64)]

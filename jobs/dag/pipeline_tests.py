@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-NodeId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,64}$")]
+#: What nodes and edges are called in a document.
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,64}$")]
 #: A node id, or a node id and one of its output ports, as in "parse.errors".
 Outlet = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,64}(\.[^\x00]{1,64})?$")]
 
@@ -26,8 +27,8 @@ class PipelineTest(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
-    given: dict[NodeId, list[Any]] = Field(default_factory=dict)
-    columns: dict[NodeId, Annotated[str, StringConstraints(min_length=1, max_length=20_000)]] = Field(default_factory=dict)
+    given: dict[Identifier, list[Any]] = Field(default_factory=dict)
+    columns: dict[Identifier, Annotated[str, StringConstraints(min_length=1, max_length=20_000)]] = Field(default_factory=dict)
     expect: dict[Outlet, list[dict[str, Any]]] = Field(default_factory=dict)
     parameters: dict[str, Any] = Field(default_factory=dict)
     ordered: bool = False

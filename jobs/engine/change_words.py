@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, get_args
 
 #: From harmless to impossible.
-VERDICTS = ("same", "compatible", "compatible_with_warning", "state_dropped", "needs_fresh_start")
 Verdict = Literal["same", "compatible", "compatible_with_warning", "state_dropped", "needs_fresh_start"]
 
 #: Code → verdict and sentence; `{…}` are the change's facts.
@@ -115,7 +114,23 @@ class Change:
     @property
     def weight(self) -> int:
         """The heavier, the worse."""
-        return VERDICTS.index(self.verdict)
+        return get_args(Verdict).index(self.verdict)
+
+    @property
+    def line(self) -> str:
+        """The message with the node it is about."""
+        return f'"{self.name}": {self.message}' if self.name else self.message
+
+    def data(self) -> dict[str, Any]:
+        """As an event, a refusal or an answer keeps it."""
+        return {
+            "node_id": self.node_id,
+            "name": self.name,
+            "verdict": self.verdict,
+            "code": self.code,
+            "facts": dict(self.facts),
+            "message": self.message,
+        }
 
 
 def words_of(fields: list[str]) -> str:

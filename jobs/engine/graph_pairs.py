@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from jobs.engine.graph_shape import GraphShape, QueryShape
 
@@ -22,7 +23,11 @@ class Pairs:
         return self.found.get(node_id)
 
     def after_of(self, node_id: str) -> str | None:
-        return next((new for new, old in self.found.items() if old == node_id), None)
+        return self._turned.get(node_id)
+
+    @cached_property
+    def _turned(self) -> Mapping[str, str]:
+        return {old: new for new, old in self.found.items()}
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,6 @@ class QueryShape:
 
     key: str
     sinks: tuple[str, ...]
-    nodes: frozenset[str]
     sources: Mapping[str, str]
     state: tuple[str, ...]
     #: Edge that leaves a node which several branches read → (that node, the node it leads to, its input).
@@ -89,7 +88,7 @@ class GraphShape:
         """Those settings without the ones of pace; a person's code is given the job's parameters too."""
         node_type = self.steps.types[node_id]
         found = {field: value for field, value in self.config(node_id).items() if field not in node_type.pace_fields}
-        return found | {"parameters": dict(self.plan.parameters)} if node_type.runs_user_code else found
+        return found | {"job_parameters": dict(self.plan.parameters)} if node_type.runs_user_code else found
 
     def state_signature(self, query: QueryShape) -> tuple[str, ...]:
         """Equal where Spark finds in each operator's place the state that this query would have made."""
@@ -101,7 +100,7 @@ class GraphShape:
             sources: dict[str, str] = {}
             state = tuple(self._walked(plan.frontier, forks, "", sources))
             leaving = {arrow.edge_id: (arrow.source, arrow.target, arrow.input) for arrow in self.steps.arrows if arrow.source in forks}
-            yield QueryShape(plan.key, plan.sinks, frozenset(plan.nodes), sources, state, leaving)
+            yield QueryShape(plan.key, plan.sinks, sources, state, leaving)
 
     def _walked(self, node_id: str, forks: frozenset[str], occurrence: str, sources: dict[str, str]) -> Iterator[str]:
         """The stateful nodes at and above a node, in the order of Spark's plan; its sources go into `sources`."""
@@ -137,4 +136,6 @@ def graph_shape(
         limits=Limits(),
         registry=registry,
     )
-    return GraphShape(plan, registry)
+    shape = GraphShape(plan, registry)
+    _ = shape.queries  # walked here, so that a graph that is too much for that is refused here
+    return shape

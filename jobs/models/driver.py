@@ -19,9 +19,9 @@ class DriverStatus(models.TextChoices):
 
 
 class Driver(models.Model):
-    """`cpu_usage` (processors), `memory_usage` (share of the memory there is) and `thread_count` are of the driver and all its
+    """`cpu_usage`: processors; `memory_usage`: share of the memory there is; with `thread_count` of the driver and all its processes.
 
-    processes at its last heartbeat; null before they were measured.
+    They were measured with the last heartbeat; null before.
     """
 
     driver_id = models.UUIDField(default=uuid.uuid4, unique=True)

@@ -7,6 +7,7 @@ from checkpoints.models import Checkpoint
 from checkpoints.selectors import folder_of, not_restorable
 from checkpoints.verification import checkpoint_verify
 from jobs.dag.document import DagDocument, parse_document
+from jobs.engine.change_words import Verdict
 from jobs.engine.graph_changes import Compatibility
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, JobVersion
 from jobs.nodes.base import Sink
@@ -35,7 +36,7 @@ class ChangeOut(Shape):
     node_id: str
     name: str
     type: str
-    verdict: Literal["same", "compatible", "compatible_with_warning", "state_dropped", "needs_fresh_start"]
+    verdict: Verdict
     code: str
     facts: dict[str, str]
     message: str
@@ -65,18 +66,25 @@ def checkpoint_precheck(checkpoint: Checkpoint, *, version: str = "") -> Prechec
     `version`: a number, "current", or "" for the one it was taken of. NotFound where the job has none such.
     """
     chosen = _chosen(checkpoint, version)
-    found, fits = _graph(checkpoint, chosen)
+    own = checkpoint.execution.version
+    rows = {row.version: row for row in JobVersion.objects.filter(job=checkpoint.execution.job_id, version__in={own, chosen})}
+    documents = {number: parse_document(row.dag_definition)[0] for number, row in rows.items()}
+    if chosen not in (own, *rows):
+        raise NotFound(f'"{checkpoint.execution.job_name}" has no version {chosen}')
+    found, fits = _graph(checkpoint, rows.get(chosen))
     fresh = {change.node_id for change in found.changes if change.code in _WITHOUT_ROWS} if found else set()
-    checks = [_files(checkpoint), _job(checkpoint), _unfinished(checkpoint), *fits, *_version(checkpoint, chosen, fresh)]
+    of_version = _version(checkpoint, chosen, documents.get(chosen), fresh)
+    checks = [_files(checkpoint), _job(checkpoint), _unfinished(checkpoint), *fits, *of_version]
+    types = {node_id: node.type for number in (own, chosen) if (one := documents.get(number)) for node_id, node in one.nodes.items()}
     return PrecheckOut(
         checkpoint=checkpoint.pk,
         ok=all(check.ok for check in checks),
         version=chosen,
-        own_version=checkpoint.execution.version,
+        own_version=own,
         current_version=checkpoint.execution.job.version,
         drops_state=found is not None and any(change.verdict == "state_dropped" for change in found.changes),
         checks=checks,
-        changes=list(_changes(checkpoint, chosen, found)) if found else [],
+        changes=[ChangeOut(type=types.get(change.node_id, ""), **change.data()) for change in found.changes] if found else [],
         replay=checkpoint_replay(checkpoint),
     )
 
@@ -84,49 +92,22 @@ def checkpoint_precheck(checkpoint: Checkpoint, *, version: str = "") -> Prechec
 def _chosen(checkpoint: Checkpoint, version: str) -> int:
     execution = checkpoint.execution
     wanted = {"": str(execution.version), "current": str(execution.job.version)}.get(version, version)
-    if wanted == str(execution.version):
-        return execution.version
-    if not wanted.isdecimal() or len(wanted) > 9 or not JobVersion.objects.filter(job=execution.job_id, version=int(wanted)).exists():
+    if not wanted.isdecimal() or len(wanted) > 9:
         raise NotFound(f'"{execution.job_name}" has no version {version[:100]}')
     return int(wanted)
 
 
-def _graph(checkpoint: Checkpoint, version: int) -> tuple[Compatibility | None, list[CheckOut]]:
+def _graph(checkpoint: Checkpoint, row: JobVersion | None) -> tuple[Compatibility | None, list[CheckOut]]:
     """What becomes of each node, and what of it stands in the way. A version always goes on from its own checkpoints."""
-    execution = checkpoint.execution
-    row = JobVersion.objects.filter(job=execution.job_id, version=version).first()
     if row is None:  # the check of the version says so
         return None, []
+    is_own = row.version == checkpoint.execution.version
     try:
-        found = compared(execution, run_to_be(row, execution.parameters))
+        found = compared(checkpoint.execution, run_to_be(row, checkpoint.execution.parameters))
     except Incomparable as error:
-        return None, [] if version == execution.version else [_check("graph", False, f"The two versions cannot be compared: {error}")]
-    if version == execution.version:
-        return found, []
-    obstacles = found.obstacles(allow_non_restored_state=True)
-    return found, [_check("graph", False, f'"{change.name}": {change.message}' if change.name else change.message) for change in obstacles]
-
-
-def _changes(checkpoint: Checkpoint, version: int, found: Compatibility) -> Iterator[ChangeOut]:
-    types: dict[str, str] = {}
-    for number in (checkpoint.execution.version, version):
-        document = _document(checkpoint, number)
-        types |= {node_id: node.type for node_id, node in document.nodes.items()} if document else {}
-    for change in found.changes:
-        yield ChangeOut(
-            node_id=change.node_id,
-            name=change.name,
-            type=types.get(change.node_id, ""),
-            verdict=change.verdict,
-            code=change.code,
-            facts=dict(change.facts),
-            message=change.message,
-        )
-
-
-def _document(checkpoint: Checkpoint, version: int) -> DagDocument | None:
-    row = JobVersion.objects.filter(job=checkpoint.execution.job_id, version=version).first()
-    return parse_document(row.dag_definition)[0] if row else None
+        return None, [] if is_own else [_check("graph", False, f"The two versions cannot be compared: {error}")]
+    obstacles = () if is_own else found.obstacles(allow_non_restored_state=True)
+    return found, [_check("graph", False, change.line) for change in obstacles]
 
 
 def _check(name: str, ok: bool, message: str, severity: Literal["info", "warning", "error"] | None = None) -> CheckOut:
@@ -162,9 +143,8 @@ def _unfinished(checkpoint: Checkpoint) -> CheckOut:
     return _check("execution", False, f"Execution {other.execution_id} is {other.status}: stop or cancel it first")
 
 
-def _version(checkpoint: Checkpoint, version: int, fresh: set[str]) -> Iterator[CheckOut]:
+def _version(checkpoint: Checkpoint, version: int, document: DagDocument | None, fresh: set[str]) -> Iterator[CheckOut]:
     own, current = checkpoint.execution.version, checkpoint.execution.job.version
-    document = _document(checkpoint, version)
     if document is None:
         whose = ", which it was taken of," if version == own else ""
         yield _check("version", False, f"Version {version}{whose} can no longer be read")

@@ -30,6 +30,9 @@ def checkpoint_usage(*, user: "User | AnonymousUser") -> CheckpointUsageOut:
     """Of the complete checkpoints of the user's projects whose files are there. Four queries."""
     rows = checkpoints_visible(user).order_by()
     kept = rows.filter(_KEPT)
+    then = timezone.now() - _WEEK
+    # By what each is long, for what it took alone is not kept once it is deleted.
+    there_then = Q(create_time__lte=then) & (_KEPT | Q(status=CheckpointStatus.EXPIRED, delete_time__gt=then))
     total: dict[str, Any] = rows.aggregate(
         **{
             name: Sum(column, filter=_KEPT, default=0) for name, column in (("logical", "storage_size_bytes"), ("alone", "exclusive_bytes"))
@@ -39,7 +42,10 @@ def checkpoint_usage(*, user: "User | AnonymousUser") -> CheckpointUsageOut:
         pinned=Count("id", filter=_KEPT & Q(pinned=True)),
         failed=Count("id", filter=Q(status=CheckpointStatus.FAILED)),
         pending=Count("id", filter=Q(status=CheckpointStatus.PENDING)),
+        before=Sum("storage_size_bytes", filter=there_then, default=0),
+        first=Min("create_time"),
     )
+    is_known = total["first"] is not None and total["first"] <= then
     return CheckpointUsageOut(
         count=total["kept"],
         savepoints=total["savepoints"],
@@ -48,23 +54,11 @@ def checkpoint_usage(*, user: "User | AnonymousUser") -> CheckpointUsageOut:
         pending=total["pending"],
         bytes_logical=total["logical"],
         bytes_exclusive=total["alone"],
-        bytes_in_a_week=max(0, 2 * total["logical"] - _bytes_a_week_ago(rows)) if _known_for_a_week(rows) else None,
+        bytes_in_a_week=max(0, 2 * total["logical"] - total["before"]) if is_known else None,
         ages=_by_age(kept),
         jobs=_by_job(kept),
         more_jobs=max(0, kept.values("execution__job").distinct().count() - MOST_JOBS),
     )
-
-
-def _known_for_a_week(rows: QuerySet[Checkpoint]) -> bool:
-    first = rows.aggregate(first=Min("create_time"))["first"]
-    return first is not None and first <= timezone.now() - _WEEK
-
-
-def _bytes_a_week_ago(rows: QuerySet[Checkpoint]) -> int:
-    """By what each is long, for what it took alone is not kept once it is deleted."""
-    then = timezone.now() - _WEEK
-    there = Q(create_time__lte=then) & (_KEPT | Q(status=CheckpointStatus.EXPIRED, delete_time__gt=then))
-    return int(rows.filter(there).aggregate(bytes=Sum("storage_size_bytes", default=0))["bytes"])
 
 
 def _by_age(kept: QuerySet[Checkpoint]) -> list[CheckpointAgeOut]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -49,7 +50,7 @@ def draft_save(*, job: Job, user: "User", document: Mapping[str, Any], revision:
     """Keep `document` when the draft still has `revision`; Conflict (with who and when) when somebody saved in between."""
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
     text, digest, problems = document_read(document, job_name=job.job_name)
-    before = JobDraft.objects.values_list("document", flat=True).get(job=job)
+    before = partial(JobDraft.objects.values_list("document", flat=True).get, job=job)
     user_code_check(user=user, document=text, act="writing or changing that", known=before)
     saved = JobDraft.objects.filter(job=job, revision=revision).update(
         document=text, logic_hash=digest, revision=F("revision") + 1, updated_by=user, update_time=timezone.now()

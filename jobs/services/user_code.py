@@ -1,7 +1,7 @@
 """Who may write Python into jobs and run it: a right of its own beside the roles, which an administrator grants."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.registry import REGISTRY
@@ -27,14 +27,16 @@ def code_nodes(document: str | Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def user_code_check(*, user: "User | AnonymousUser", document: str | Mapping[str, Any], act: str, known: str = "") -> None:
-    """Forbidden where `document` holds a program that is not in the document `known`, and `user` may not run any.
+def user_code_check(*, user: "User | AnonymousUser", document: str | Mapping[str, Any], act: str, known: Callable[[], str] = str) -> None:
+    """Forbidden where `document` holds a program that is not in the document that `known` gives, and `user` may not run any.
 
     `act` says what is refused, as in "publishing it".
     """
-    known_code = code_nodes(known)
-    nodes = [node_id for node_id, text in code_nodes(document).items() if known_code.get(node_id) != text]
-    if nodes and not user.has_perm(PERMISSION):
+    found = code_nodes(document)
+    if not found or user.has_perm(PERMISSION):
+        return
+    before = code_nodes(known())
+    if nodes := [node_id for node_id, text in found.items() if before.get(node_id) != text]:
         named = ", ".join(nodes[:5])
         raise Forbidden(
             f"the job holds Python ({named}): {act} needs the permission {PERMISSION}, which you do not have: ask an administrator for it",

@@ -47,7 +47,7 @@ def restore_check(*, origin: Execution, version: JobVersion, allow_non_restored_
         if not found.obstacles(allow_non_restored_state=True):
             message += '; allow that ("allow_non_restored_state"), or restore the version that the checkpoint was taken of'
         raise Invalid(
-            message, code="restore.changed", problems=_problems(obstacles), detail={"changes": list(map(change_facts, obstacles))}
+            message, code="restore.changed", problems=_problems(obstacles), detail={"changes": [change.data() for change in obstacles]}
         )
     return dict(run.parameters), found.warnings
 
@@ -62,27 +62,10 @@ def _unchanged(origin: Execution) -> tuple[Change, ...]:
     return found.warnings
 
 
-def change_words(change: Change) -> str:
-    """One line about one node."""
-    return f'"{change.name}": {change.message}' if change.name else change.message
-
-
-def change_facts(change: Change) -> dict[str, Any]:
-    """A change as an event or a refusal keeps it."""
-    return {
-        "node_id": change.node_id,
-        "name": change.name,
-        "verdict": change.verdict,
-        "code": change.code,
-        "facts": dict(change.facts),
-        "message": change.message,
-    }
-
-
 def _hindered(obstacles: Iterable[Change]) -> str:
     first, *others = obstacles
     more = f" (and {len(others)} more)" if others else ""
-    return f"cannot go on from there: {change_words(first)}{more}"
+    return f"cannot go on from there: {first.line}{more}"
 
 
 def _problems(changes: Iterable[Change]) -> list[Problem]:
@@ -91,7 +74,7 @@ def _problems(changes: Iterable[Change]) -> list[Problem]:
             code=f"graph.{change.code}",
             node_id=change.node_id,
             pointer=pointer_of(("nodes", change.node_id) if change.node_id else ("settings",)),
-            message=change_words(change),
+            message=change.line,
             severity="error" if change.verdict in ("needs_fresh_start", "state_dropped") else "warning",
         )
         for change in changes

@@ -22,7 +22,7 @@ from jobs.nodes.registry import REGISTRY
 from jobs.selectors.refusals import Invalid, NotFound
 from jobs.services.access import role_check
 from jobs.services.events import event_append, event_record
-from jobs.services.executions.going_on import change_facts, going_on_check
+from jobs.services.executions.going_on import going_on_check
 from jobs.services.executions.not_startable import ExecutionConflict, NotStartable
 from jobs.services.user_code import code_nodes, user_code_check
 
@@ -222,7 +222,7 @@ def _changes_tell(execution: Execution, changes: tuple[Change, ...]) -> None:
             actor=SYSTEM,
             node_id=change.node_id,
             reason=change.message,
-            detail=change_facts(change),
+            detail=change.data(),
         )
 
 
