@@ -52,6 +52,8 @@ class Worker:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is not None:
+            error.add_note(self.output[-5000:])
         self.stop()
 
     @property
