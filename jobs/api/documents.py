@@ -1,17 +1,15 @@
-"""/api/jobs/validate, /preview and /import, and the export of a job: documents that come and go."""
+"""/api/jobs/validate, /preview and /import: documents that are looked at before they are saved."""
 
-import json
+from collections.abc import Mapping
 from typing import Any
 
-import yaml
-from django.http import HttpResponse
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.analysis import analysis
-from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, body_read, described, json_object
-from jobs.api.parsers import BoundedJsonParser, TextParser
+from jobs.api.base import ANY_OBJECT, ApiView, answer, body_read, described, json_object
+from jobs.api.parsers import TextParser
 from jobs.dag.graph import check_document
 from jobs.dag.importing import import_document
 from jobs.dag.parts import part_above
@@ -19,15 +17,14 @@ from jobs.dag.problems import Problem
 from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
-from jobs.selectors.jobs import job_get, jobs_visible
-from jobs.selectors.refusals import Invalid, NotYet
+from jobs.selectors.jobs import jobs_visible
+from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
-from jobs.services.jobs import job_document, project_for
+from jobs.services.jobs import project_for
 from jobs.services.user_code import user_code_check
 
 ANALYSIS_SECONDS = 20.0
 PREVIEW_SECONDS = 60.0
-FORMATS = ("json", "yaml", "pyspark")
 
 
 class ValidateBody(Body):
@@ -96,10 +93,10 @@ class ImportOut(Shape):
 
 
 class DocumentView(ApiView):
-    def _project(self, body: ValidateBody | PreviewBody, role: Role) -> Project:
+    def _project(self, document: Mapping[str, Any], project: str, role: Role) -> Project:
         """The one that was named, else that of the job whose document this is, else the user's own."""
-        job = jobs_visible(self.user()).filter(job_name=str(body.document.get("name", ""))).select_related("project").first()
-        return project_for(user=self.user(), slug=body.project or (job.project.slug if job else ""), role=role)
+        job = jobs_visible(self.user()).filter(job_name=str(document.get("name", ""))).select_related("project").first()
+        return project_for(user=self.user(), slug=project or (job.project.slug if job else ""), role=role)
 
 
 class ValidateView(DocumentView):
@@ -109,7 +106,7 @@ class ValidateView(DocumentView):
     def post(self, request: Request) -> Response:
         data = json_object(request)
         body = body_read(request, ValidateBody) if "document" in data else ValidateBody(document=data)
-        project = self._project(body, Role.VIEWER)
+        project = self._project(body.document, body.project, Role.VIEWER)
         document, problems = check_document(body.document, REGISTRY.catalogue())
         if document is None or not body.analyse:
             reason = "not asked for" if not body.analyse else "the problems above come first"
@@ -126,7 +123,7 @@ class PreviewView(DocumentView):
     @described("The first rows into and out of one node", takes=PreviewBody, responds=PreviewOut, tag="documents")
     def post(self, request: Request) -> Response:
         body = body_read(request, PreviewBody)
-        project = self._project(body, Role.EDITOR)
+        project = self._project(body.document, body.project, Role.EDITOR)
         document, problems = check_document(body.document, REGISTRY.catalogue())
         if document is None or body.node_id not in document.nodes:
             raise Invalid("the document, or the node, cannot be previewed", problems=problems)
@@ -175,29 +172,3 @@ class ImportView(ApiView):
             for found in imported.connections
         ]
         return answer(ImportOut(document=imported.document, problems=imported.problems, connections=proposals))
-
-
-class JobExportView(ApiView):
-    parser_classes = [BoundedJsonParser]
-
-    @described(
-        "The job's document as a file", responds=ANY_OBJECT, tag="documents", query=[asked("format", "json or yaml.", choices=FORMATS)]
-    )
-    def get(self, request: Request, job_name: str) -> HttpResponse:
-        chosen = request.query_params.get("format", "json")
-        job = job_get(user=self.user(), job_name=job_name)
-        if chosen == "pyspark":
-            raise NotYet("export as a PySpark program is not there yet: export json or yaml")
-        if chosen not in FORMATS:
-            problem = Problem(code="query.invalid", pointer="/format", message=f"format is one of {', '.join(FORMATS)}")
-            raise Invalid("the query has problems", problems=[problem])
-        text, kind = _file(job_document(job), chosen)
-        response = HttpResponse(text, content_type=kind)
-        response["Content-Disposition"] = f'attachment; filename="{job.job_name}.{chosen}"'
-        return response
-
-
-def _file(document: dict[str, Any], chosen: str) -> tuple[str, str]:
-    if chosen == "yaml":
-        return yaml.safe_dump(document, sort_keys=False, allow_unicode=True), "application/yaml; charset=utf-8"
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n", "application/json; charset=utf-8"

@@ -67,6 +67,7 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (refusals.Conflict, 409),
     (refusals.Invalid, 422),
     (refusals.NotYet, 422),
+    (refusals.Unavailable, 503),
     (refusals.Refusal, 409),
     (TransitionRefused, 409),
 )

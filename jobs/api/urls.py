@@ -10,6 +10,7 @@ from jobs.api import (
     examples,
     execution_history,
     executions,
+    exports,
     jobs,
     overview,
     pipeline_tests,
@@ -31,7 +32,7 @@ _job = [
     path("tests", pipeline_tests.JobTestsView.as_view()),
     path("schedule", schedules.JobScheduleView.as_view()),
     path("config", configs.JobConfigView.as_view()),
-    path("export", documents.JobExportView.as_view()),
+    path("export", exports.JobExportView.as_view()),
 ]
 
 _execution = [
@@ -60,6 +61,7 @@ urlpatterns = [
     path("jobs", jobs.JobsView.as_view()),
     path("jobs/validate", documents.ValidateView.as_view()),
     path("jobs/preview", documents.PreviewView.as_view()),
+    path("jobs/script", exports.ScriptView.as_view()),
     path("jobs/import", documents.ImportView.as_view()),
     path("jobs/<str:job_name>", jobs.JobView.as_view()),
     path("jobs/<str:job_name>/", include(_job)),

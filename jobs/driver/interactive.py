@@ -15,10 +15,11 @@ from jobs.driver.process import DriverProcess
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.pipeline_test import MOST_SECONDS, pipeline_test_run, result_data
 from jobs.engine.preview import preview
+from jobs.engine.script.program import script_write
 from jobs.engine.validation import analyse
 from jobs.models import Job
 from jobs.queue import interactive_answer, interactive_take, redis_client
-from jobs.services.connections import connections_open, installation_limits
+from jobs.services.connections import connections_closed, connections_open, installation_limits
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +67,22 @@ def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], taken
         return {"problems": [problem.model_dump() for problem in problems]}
     if kind == "test":
         return _tests(process, document, payload, taken)
-    return _preview(process, document, payload) if kind == "preview" else _validate(process, document, payload)
+    answers = {"preview": _preview, "script": _script}
+    return answers.get(kind, _validate)(process, document, payload)
+
+
+def _script(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        written = script_write(
+            process.spark,
+            document,
+            connections=connections_closed(payload["project_id"]),
+            limits=installation_limits(),
+            parameters=payload.get("parameters") or {},
+        )
+    except PlanInvalid as error:
+        return {"problems": [problem.model_dump() for problem in error.problems]}
+    return {"problems": [problem.model_dump() for problem in written.problems], "text": written.text}
 
 
 def _tests(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any], taken: float) -> dict[str, Any]:

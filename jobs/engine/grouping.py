@@ -83,6 +83,12 @@ def query_plans(steps: Steps) -> tuple[QueryPlan, ...]:
     return tuple(plans)
 
 
+def frontier_port(steps: Steps, plan: QueryPlan) -> str | None:
+    """The one port of the frontier that is read; None when it is the good and the rejected rows."""
+    read = {arrow.port for arrow in steps.arrows if arrow.source == plan.frontier and arrow.target in plan.nodes and not arrow.reference}
+    return read.pop() if len(read) == 1 else None
+
+
 def _query_plan(steps: Steps, sinks: tuple[str, ...], counted_before: frozenset[str]) -> QueryPlan:
     frontier = _frontier(steps, sinks) or _last_before(steps, sinks[0])
     nodes = steps.upstream(sinks)

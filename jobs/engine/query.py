@@ -17,7 +17,7 @@ from jobs.engine.counts import BatchCounter, Seen, StreamCounter, last_execution
 from jobs.engine.events import QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
-from jobs.engine.grouping import QueryPlan, query_folder
+from jobs.engine.grouping import QueryPlan, frontier_port, query_folder
 from jobs.engine.line import LineCounter, line_marks
 from jobs.engine.progress import last_committed
 from jobs.engine.references import References
@@ -82,7 +82,7 @@ class StreamQuery:
             counted=frozenset(self.plan.nodes),
             within=self.plan.streaming,
         )
-        self._frame = frames.frontier(self.plan.frontier, self._port())
+        self._frame = frames.frontier(self.plan.frontier, frontier_port(self._steps, self.plan))
         self.source_names = frames.source_names
         self.source_order = _streaming_leaves(self._frame)
         return self._frame
@@ -90,7 +90,7 @@ class StreamQuery:
     def empty_branches(self, frame: DataFrame) -> Frames:
         """The frames behind the frontier without any rows, for their schemas."""
         empty = self._spark.createDataFrame([], frame.schema)
-        given = {self.plan.frontier: {self._port() or "out": empty}}
+        given = {self.plan.frontier: {frontier_port(self._steps, self.plan) or "out": empty}}
         return Frames(self._steps, self._spark, BatchCounter(), mode="batch", given=given, counted=frozenset(), schema_only=True)
 
     def start(self) -> None:
@@ -271,17 +271,8 @@ class StreamQuery:
                 frame.unpersist()
 
     def _branches(self, spark: SparkSession, frame: DataFrame, counter: BatchCounter, *, counted: frozenset[str]) -> Frames:
-        given = {self.plan.frontier: {self._port() or "out": frame}}
+        given = {self.plan.frontier: {frontier_port(self._steps, self.plan) or "out": frame}}
         return Frames(self._steps, spark, counter, mode="batch", given=given, counted=counted, references=self._references)
-
-    def _port(self) -> str | None:
-        """The one port of the frontier that is read; None when it is the good and the rejected rows."""
-        read = {
-            arrow.port
-            for arrow in self._steps.arrows
-            if arrow.source == self.plan.frontier and arrow.target in self.plan.nodes and not arrow.reference
-        }
-        return read.pop() if len(read) == 1 else None
 
 
 def _streaming_leaves(frame: DataFrame) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from jobs.engine.plan import Plan
+from jobs.engine.plan import Plan, Settings
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
@@ -157,19 +157,22 @@ def _java_options(class_archive: Path | None) -> list[str]:
 def execution_session(spark: SparkSession, plan: Plan) -> SparkSession:
     """A session of its own for one execution: own conf, temporary views, streams and listeners on the shared Spark."""
     session = spark.newSession()
-    settings = plan.settings
+    for key, value in (execution_conf(plan.settings) | dict.fromkeys(_FILTER_PUSHDOWNS, "false")).items():
+        session.conf.set(key, value)
+    return session
+
+
+def execution_conf(settings: Settings) -> dict[str, str]:
+    """What decides how an execution computes."""
     conf = {
         **STREAMING_CONF,
         "spark.sql.session.timeZone": settings.time_zone,
         "spark.sql.shuffle.partitions": str(settings.parallelism),
         "spark.sql.streaming.stateStore.providerClass": _MEMORY if settings.state_store == "memory" else _ROCKSDB,
     }
-    conf |= dict.fromkeys(_FILTER_PUSHDOWNS, "false")
     if settings.state_store == "memory":
         conf["spark.sql.streaming.stateStore.checkpointFormatVersion"] = "1"
-    for key, value in conf.items():
-        session.conf.set(key, value)
-    return session
+    return conf
 
 
 def session_enter(session: SparkSession, plan: Plan) -> None:

@@ -146,6 +146,10 @@ class NodeType(ABC, Generic[ConfigT]):
         """Like `waits_for`: asked before an attempt begins, which does so when every node says ""."""
         return self.waits_for(context)
 
+    def plain_fault(self, context: NodeContext[ConfigT]) -> str:
+        """Why a plain PySpark script cannot do what this node does, as in "messages are received by workers"; "" where it can."""
+        return ""
+
     def check_connection(self, context: NodeContext[ConfigT]) -> None:
         """NodeError where the node's connection does not exist, or is of a kind that it cannot use."""
         name = getattr(context.config, "connection", "")
@@ -276,6 +280,11 @@ class Sink(NodeType[ConfigT]):
     @abstractmethod
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[ConfigT]) -> Written:
         """Make the rows of `frame` visible in the target, all or none."""
+
+    def write_plainly(self, frame: DataFrame, context: NodeContext[ConfigT]) -> tuple[DataFrame, str]:
+        """For a plain PySpark script: calls of Spark's API become its lines instead of being done. Writes `frame` by Spark itself, or
+        returns what `rows` are to be for the lines of Python, which also know `batch_id`. NodeError where there is no way."""
+        raise NodeError("plain PySpark has no writer for it", permanent=True, kind="user")
 
     def close(self, context: NodeContext[ConfigT]) -> None:
         """Let go of what `begin` took. Called also after a failure."""

@@ -122,6 +122,9 @@ class SpoolSource(Source[SpoolConfigT]):
     def resumes(self, config: SpoolConfigT) -> bool:
         return True
 
+    def plain_fault(self, context: NodeContext[SpoolConfigT]) -> str:
+        return "its messages come once, and Pipeline Web itself receives and keeps them"
+
     def needs_to_begin(self, context: NodeContext[SpoolConfigT]) -> str:
         """Nothing: what was received before is read meanwhile."""
         return ""

@@ -47,3 +47,9 @@ class NotYet(Refusal):
     """Announced, and not built yet."""
 
     code = "not_yet"
+
+
+class Unavailable(Refusal):
+    """What answers this is away now; it may be asked again."""
+
+    code = "unavailable"

@@ -13,6 +13,7 @@ from jobs.models import Connection, Role
 from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.config_problems import config_problems
 from jobs.nodes.connection_kind import ConnectionKind
+from jobs.nodes.plainly import secret_stand_in
 from jobs.nodes.registry import CONNECTION_KINDS, REGISTRY
 from jobs.selectors.connection_use import connection_users
 from jobs.selectors.refusals import Conflict, Invalid
@@ -55,6 +56,15 @@ def connections_open(project_id: int) -> dict[str, ConnectionSettings]:
         except SecretsUnreadable as error:
             found[row.name] = ConnectionSettings(row.name, row.kind, row.config, problem=str(error))
     return found
+
+
+def connections_closed(project_id: int) -> dict[str, ConnectionSettings]:
+    """Every connection of a project by name, with stand-ins for its secrets, none of which is opened."""
+    rows = Connection.objects.filter(project_id=project_id)
+    return {
+        row.name: ConnectionSettings(row.name, row.kind, row.config, {name: secret_stand_in(row.name, name) for name in row.secret_names})
+        for row in rows
+    }
 
 
 @transaction.atomic

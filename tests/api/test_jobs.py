@@ -107,9 +107,11 @@ def test_an_export_can_be_imported_again(browser: Client, editor: User, kind: st
     assert imported["document"]["nodes"]["numbers"]["config"]["total_rows"] == 100
 
 
-def test_pyspark_is_not_exported_yet_and_other_formats_do_not_exist(browser: Client, editor: User) -> None:
+def test_without_a_driver_no_script_is_written_and_other_formats_do_not_exist(browser: Client, editor: User) -> None:
     job(editor)
-    assert browser.get("/api/jobs/numbers/export?format=pyspark").json()["error"]["code"] == "not_yet"
+    refused = browser.get("/api/jobs/numbers/export?format=pyspark")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "unavailable")
+    assert "no interactive driver runs" in refused.json()["error"]["message"]
     assert browser.get("/api/jobs/numbers/export?format=exe").status_code == 422
 
 

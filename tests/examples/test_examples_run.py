@@ -1,15 +1,20 @@
 """Each example, run by the engine on the real data: its totals are those that pandas finds."""
 
+import os
 import sqlite3
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pandas
+import pyspark
 import pytest
 from django.conf import settings
 
@@ -17,12 +22,17 @@ from jobs.dag.document import parse_document
 from jobs.engine.compiler import plan_compile, settings_resolve
 from jobs.engine.plan import Locations
 from jobs.engine.runner import Run
+from jobs.engine.script.program import script_write
 from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.plainly import secret_stand_in
 from jobs.services.examples import example_document
 from jobs.services.flights import day_feed, flight_rows, tables_copy
 from tests.examples.real_data import flights, table
 
 pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(400)]
+
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Bench:
@@ -63,6 +73,26 @@ class Bench:
         finally:
             run.stop()
 
+    def run_script(self, document: dict[str, Any], **secrets: str) -> None:
+        """Write it as a plain PySpark script, and run that to its end in a process of its own."""
+        parsed, problems = parse_document(document)
+        assert parsed is not None, problems
+        limits = Limits(file_roots=(self.files,), http_allowed_hosts=self.allowed_hosts, data_dir=self.live.parent)
+        closed = {
+            name: replace(known, secrets={secret: secret_stand_in(name, secret) for secret in known.secrets})
+            for name, known in self.connections.items()
+        }
+        written = script_write(self.spark, parsed, connections=closed, limits=limits, parameters={})
+        assert not written.problems
+        assert not any(value in written.text for value in secrets.values())
+        place = self.files.with_name(f"{parsed.name}.py")
+        place.write_text(written.text, encoding="utf-8")
+        submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+        command = [str(submit), "--driver-memory", "1g", str(place), "--until-drained"]
+        environment = {**os.environ, **secrets, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+        done = subprocess.run(command, cwd=place.parent, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr[-3000:]
+
     def warehouse(self, query: str) -> pandas.DataFrame:
         with closing(sqlite3.connect(self.files / "flights" / "warehouse.sqlite3")) as connection:
             return pandas.read_sql_query(query, connection)
@@ -96,7 +126,7 @@ def written_departures(bench: Bench) -> pandas.DataFrame:
     return found.assign(window_start=pandas.to_datetime(found.window_start).dt.strftime("%Y-%m-%d %H:%M:%S"))
 
 
-def test_departures_per_hour_are_those_of_pandas_also_after_a_stop(bench):
+def test_departures_per_hour_are_those_of_pandas_also_after_a_stop_and_as_a_script(bench):
     document = example_document("departures-per-hour")
     incoming = bench.files / "flights" / "incoming"
     incoming.mkdir()
@@ -106,11 +136,18 @@ def test_departures_per_hour_are_those_of_pandas_also_after_a_stop(bench):
         total = int(departed(days).flights.sum())
         bench.run(document, attempt=attempt, until=lambda total=total: bench.count("SELECT sum(flights) FROM departures_per_hour") >= total)
         pandas.testing.assert_frame_equal(written_departures(bench), departed(days), check_dtype=False)
+    (bench.files / "flights" / "warehouse.sqlite3").unlink()
+    bench.run_script(document)
+    pandas.testing.assert_frame_equal(written_departures(bench), departed(45), check_dtype=False)
+    day_feed(incoming)
+    bench.run_script(document)
+    pandas.testing.assert_frame_equal(written_departures(bench), departed(46), check_dtype=False)
 
 
-def test_carrier_delays_are_those_of_pandas(bench):
+@pytest.mark.parametrize("run", [Bench.run, Bench.run_script], ids=["run", "script"])
+def test_carrier_delays_are_those_of_pandas(bench, run):
     tables_copy(bench.files / "flights")
-    bench.run(example_document("carrier-delays"))
+    run(bench, example_document("carrier-delays"))
     rows = (
         flights()
         .merge(table("airlines"), on="carrier")
@@ -139,9 +176,10 @@ def test_carrier_delays_are_those_of_pandas(bench):
     assert expected.flights.sum() == 336_776
 
 
-def test_weather_delays_are_those_of_pandas(bench):
+@pytest.mark.parametrize("run", [Bench.run, Bench.run_script], ids=["run", "script"])
+def test_weather_delays_are_those_of_pandas(bench, run):
     tables_copy(bench.files / "flights")
-    bench.run(example_document("weather-delays"))
+    run(bench, example_document("weather-delays"))
     rows = flights().merge(table("weather"), on=["origin", "time_hour"], how="left", suffixes=("", "_w"))
     rows = rows.merge(table("airlines"), on="carrier").dropna(subset=["dep_delay"])
     rows = rows.assign(weather=numpy.select([rows.precip > 0, rows.visib < 3], ["rain", "fog"], "dry"))
@@ -182,3 +220,7 @@ def test_the_import_holds_every_flight_once_also_when_it_runs_again(bench, live_
     rows = flights()
     assert found.iloc[0].tolist() == [336_776, rows.dep_time.count(), rows.distance.sum(), rows.dep_delay.sum()]
     assert bench.count("SELECT count(DISTINCT time_hour) FROM flights") == rows.time_hour.nunique()
+    (bench.files / "flights" / "warehouse.sqlite3").unlink()
+    bench.run_script(document, DEMO_API_TOKEN=settings.DEMO_API_TOKEN)
+    assert bench.count("SELECT count(*) FROM flights") == 20_000
+    assert bench.warehouse("SELECT sum(distance) FROM flights").iat[0, 0] == sum(float(row["distance"] or 0) for row in first)

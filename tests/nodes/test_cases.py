@@ -1,25 +1,16 @@
 """Runs tests/nodes/cases/*.yml: input rows or files and a config in, rows, rejected rows or an error out."""
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import REJECTED, Batch, NodeError, Routed
+from tests.nodes.case_files import cases, frame_of, inputs_of
 from tests.nodes.conftest import Build, Built
 
 pytestmark = pytest.mark.spark
-
-
-def cases() -> list[Any]:
-    found = []
-    for file in sorted((Path(__file__).parent / "cases").glob("*.yml")):
-        spec = yaml.safe_load(file.read_text(encoding="utf-8"))
-        found += [pytest.param(spec["type"], case, id=f"{spec['type']}: {case['name']}") for case in spec.get("cases", [])]
-    return found
 
 
 @pytest.mark.parametrize(("type_name", "case"), cases())
@@ -48,8 +39,8 @@ def _check(done: DataFrame | Routed, case: dict[str, Any]) -> None:
 
 
 def _run(spark: SparkSession, build: Build, type_name: str, case: dict[str, Any]) -> DataFrame | Routed:
-    inputs = {port: [_frame(spark, given) for given in frames] for port, frames in _inputs(case).items()}
-    names = {port: tuple(given.get("node", "") for given in frames) for port, frames in _inputs(case).items()}
+    inputs = {port: [frame_of(spark, given) for given in frames] for port, frames in inputs_of(case).items()}
+    names = {port: tuple(given.get("node", "") for given in frames) for port, frames in inputs_of(case).items()}
     built = build(type_name, case.get("config", {}), input_names=names, **case.get("context", {}))
     match type_name.split(".")[0]:
         case "source":
@@ -58,24 +49,6 @@ def _run(spark: SparkSession, build: Build, type_name: str, case: dict[str, Any]
             return built.node.apply(inputs, built.context)
         case _:
             return _written(spark, built, inputs["in"])
-
-
-def _inputs(case: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Frames by port: those of a lone port `in` are written without its name."""
-    given = case.get("input", [])
-    if isinstance(given, dict) and "schema" not in given:
-        return {port: [frame] for port, frame in given.items()}
-    return {"in": given if isinstance(given, list) else [given]}
-
-
-def _frame(spark: SparkSession, given: dict[str, Any]) -> DataFrame:
-    """Rows as JSON values, read into the schema by Spark itself, so that times and decimals may be written as text."""
-    columns = re.findall(r"(`[^`]+`|\w+) (\w+(?:\([^)]*\)|<[^>]*>)?)(?:, |$)", given["schema"])
-    if not given["rows"]:
-        return spark.createDataFrame([], given["schema"])
-    texts = [tuple(None if value is None else str(value) for value in row) for row in given["rows"]]
-    raw = spark.createDataFrame(texts, ", ".join(f"`{part}` string" for part in range(len(columns))))
-    return raw.selectExpr(*(f"CAST(`{part}` AS {declared}) AS `{name.strip('`')}`" for part, (name, declared) in enumerate(columns)))
 
 
 def _written(spark: SparkSession, built: Built, batches: list[DataFrame]) -> DataFrame:

@@ -884,6 +884,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/script": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A document as a plain PySpark script; no secret stands in it
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        post: operations["jobs_script_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/validate": {
         parameters: {
             query?: never;
@@ -2811,6 +2831,35 @@ export interface components {
              * Problems
              * @default []
              */
+            problems: components["schemas"]["Problem"][];
+        };
+        /**
+         * ScriptBody
+         * @description `parameters`: values that stand in the script in the place of the document's own.
+         */
+        ScriptBodyRequest: {
+            /** Document */
+            document: {
+                [key: string]: unknown;
+            };
+            /**
+             * Project
+             * @default
+             */
+            project: string;
+            /** Parameters */
+            parameters?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ScriptOut
+         * @description `text` is "" where a problem stands in the way: of the document, or of a node that plain PySpark has no counterpart for.
+         */
+        ScriptOut: {
+            /** Text */
+            text: string;
+            /** Problems */
             problems: components["schemas"]["Problem"][];
         };
         /**
@@ -6455,7 +6504,7 @@ export interface operations {
     jobs_job_name_export_get: {
         parameters: {
             query?: {
-                /** @description json or yaml. */
+                /** @description json, yaml, or pyspark for a script. */
                 format?: "json" | "pyspark" | "yaml";
             };
             header?: never;
@@ -7328,6 +7377,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PreviewOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    jobs_script_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptOut"];
                 };
             };
             400: {

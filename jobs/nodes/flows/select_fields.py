@@ -72,10 +72,10 @@ def _reason(casts: list[SelectedField]) -> Column:
     """Null, or the first field that held a value and lost it by the cast."""
     from pyspark.sql import functions as F
 
-    reason = F.lit(None).cast("string")
-    for field in reversed(casts):
+    reasons = []
+    for field in casts:
         value = column(field.column)
         text = F.coalesce(F.substring(value.try_cast("string"), 1, 200), F.lit("?"))
         sentence = F.concat(F.lit(f"{field.column}: cannot turn '"), text, F.lit(f"' into {field.type}"))
-        reason = F.when(value.isNotNull() & _cast(field).isNull(), sentence).otherwise(reason)
-    return reason
+        reasons.append(F.when(value.isNotNull() & _cast(field).isNull(), sentence))
+    return F.coalesce(*reasons)

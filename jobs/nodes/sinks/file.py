@@ -13,6 +13,7 @@ from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
 from jobs.nodes.file_roots import allowed_path
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.plainly import ScriptText
 from jobs.nodes.sinks.file_columns import columns_check, text_column
 from jobs.nodes.sinks.file_manifest import BatchFiles, FolderLedger
 from jobs.nodes.sinks.store_ledger import StoreLedger
@@ -143,6 +144,15 @@ class FileSink(Sink[FileSinkConfig]):
         repeated = not ledger.claim(batch.batch_id, context.attempt, files)
         return Written(rows=0 if repeated else batch.rows, repeated=repeated)
 
+    def plain_fault(self, context: NodeContext[FileSinkConfig]) -> str:
+        return "files in a store are put there by Pipeline Web itself" if context.config.connection else ""
+
+    def write_plainly(self, frame: DataFrame, context: NodeContext[FileSinkConfig]) -> tuple[DataFrame, str]:
+        first = context.config.mode == "overwrite"
+        mode = ScriptText("append", '"overwrite" if batch_id == 0 else "append"' if first else '"append"')
+        _write(frame, _folder(context), context.config, mode)
+        return frame, ""
+
     def _ledger(self, context: NodeContext[FileSinkConfig]) -> Ledger:
         if self._kept_ledger is None:
             line: Any = {"job_uid": context.job_uid, "node_id": context.node_id, "generation": context.generation}
@@ -162,11 +172,11 @@ def _folder(context: NodeContext[FileSinkConfig]) -> Path:
     return folder
 
 
-def _write(frame: DataFrame, aside: Path, config: FileSinkConfig) -> None:
+def _write(frame: DataFrame, folder: Path, config: FileSinkConfig, mode: str = "overwrite") -> None:
     if config.format == "text":
         chosen = text_column(frame.schema, config.partition_by, config.text_column)
         frame = frame.select(*(column(name) for name in (chosen, *config.partition_by)))
-    writer = frame.write.format(config.format).mode("overwrite")
+    writer = frame.write.format(config.format).mode(mode)
     if config.partition_by:
         writer = writer.partitionBy(*config.partition_by)
     if config.compression is not None:
@@ -177,4 +187,4 @@ def _write(frame: DataFrame, aside: Path, config: FileSinkConfig) -> None:
         writer = writer.option("header", "true").option("escape", '"').option("emptyValue", '""')
     if config.format == "json":
         writer = writer.option("ignoreNullFields", "false")
-    writer.save(str(aside))
+    writer.save(str(folder))

@@ -16,6 +16,7 @@ from jobs.nodes.columns import column
 from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
 from jobs.nodes.sinks.jdbc_dialect import Dialect, Refused, TableName, TargetColumn, dialect_for
 from jobs.nodes.sinks.jdbc_moving import WrittenAlready, after_rows, before_rows, marker_of, rows_move
+from jobs.nodes.sinks.jdbc_plain import plain_lines, plain_rows
 from jobs.nodes.sinks.jdbc_table import (
     columns_add,
     columns_matched,
@@ -113,6 +114,10 @@ class JdbcSink(Sink[JdbcSinkConfig]):
                 kept.unpersist()
         self._rows_before = written.rows
         return written
+
+    def write_plainly(self, frame: DataFrame, context: NodeContext[JdbcSinkConfig]) -> tuple[DataFrame, str]:
+        dialect = _dialect(context)
+        return plain_rows(dialect, frame, context.time_zone), plain_lines(dialect, frame.schema, context)
 
 
 def _check_new_table(schema: StructType, table: TableName, config: JdbcSinkConfig) -> None:

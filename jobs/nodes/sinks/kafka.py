@@ -84,10 +84,14 @@ class KafkaSink(Sink[KafkaSinkConfig]):
             )
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[KafkaSinkConfig]) -> Written:
+        self.write_plainly(frame, context)
+        return Written(rows=batch.rows)
+
+    def write_plainly(self, frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> tuple[DataFrame, str]:
         options = kafka_spark_options(context.connection(context.config.connection))
         messages = _message(frame, context)
         messages.write.format("kafka").options(**options, topic=context.config.topic, includeHeaders="true").save()
-        return Written(rows=batch.rows)
+        return frame, ""
 
 
 def _message(frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataFrame:

@@ -28,6 +28,10 @@ class NoneSink(Sink[NoneSinkConfig]):
     guarantee: ClassVar[str] = "exactly once"
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[NoneSinkConfig]) -> Written:
+        self.write_plainly(frame, context)
+        return Written(rows=batch.rows)
+
+    def write_plainly(self, frame: DataFrame, context: NodeContext[NoneSinkConfig]) -> tuple[DataFrame, str]:
         """Spark's target without files asks for every column, so that no part of the plan is left out."""
         frame.write.format("noop").mode("overwrite").save()
-        return Written(rows=batch.rows)
+        return frame, ""

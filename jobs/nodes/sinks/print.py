@@ -40,6 +40,10 @@ class PrintSink(Sink[PrintConfig]):
             context.log(f"batch {batch.batch_id}: {row}")
         return Written(rows=batch.rows, printed=rows)
 
+    def write_plainly(self, frame: DataFrame, context: NodeContext[PrintConfig]) -> tuple[DataFrame, str]:
+        frame.show(context.config.rows, truncate=False)
+        return frame, ""
+
 
 def _as_json(frame: DataFrame) -> list[str]:
     """One JSON object a row, nulls kept, times in the session's zone."""

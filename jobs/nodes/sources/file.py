@@ -77,6 +77,11 @@ class FileSource(Source[FileConfig]):
             )
         return as_rows(frame, context.config)
 
+    def plain_fault(self, context: NodeContext[FileConfig]) -> str:
+        if context.config.is_copied:
+            return "Pipeline Web itself copies its files before they are read"
+        return "" if context.config.afterwards == "keep" else "Pipeline Web itself puts its files away when they are read"
+
     def check(self, missing: Sequence[str]) -> None:
         """Spark takes a watched folder that vanished for an empty one, and a file that vanished unread for one without rows."""
         if self._watched is None:

@@ -109,6 +109,10 @@ class JdbcSource(Source[JdbcSourceConfig]):
     summary_template = "{table}{query}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"rows_per_batch", "incremental", "late_rows_seconds", "partitions"})
 
+    def plain_fault(self, context: NodeContext[JdbcSourceConfig]) -> str:
+        """Its columns are asked of the database."""
+        return "an export signs in nowhere" if context.connection(context.config.connection).secrets else ""
+
     def needs_to_begin(self, context: NodeContext[JdbcSourceConfig]) -> str:
         """Asked with a whole sign-in: a server that starts up takes connections before it takes sessions."""
         from jobs.nodes.connections.databases import database_silent

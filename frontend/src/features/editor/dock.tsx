@@ -9,6 +9,7 @@ import { ordered, worst } from '../../dag/problems'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTab } from './preview-tab'
+import { ScriptTab } from './script-tab'
 import { TestsTab } from './tests/tests-tab'
 
 /** A fault of a test is mended where the tests are. */
@@ -89,7 +90,9 @@ function DocumentJson() {
   )
 }
 
-const BODIES: Record<string, () => ReactNode> = { preview: PreviewTab, tests: TestsTab, schema: Schema, json: DocumentJson }
+const BODIES: Record<string, () => ReactNode> = { preview: PreviewTab, tests: TestsTab, schema: Schema, json: DocumentJson, pyspark: ScriptTab }
+
+const TALL = new Set(['preview', 'tests', 'pyspark'])
 
 /** Below the canvas: problems, rows of the selected node, tests, schema, the document itself. */
 export function Dock() {
@@ -102,7 +105,7 @@ export function Dock() {
   const tab = search.get('dock') ?? 'problems'
   const Body = BODIES[tab] ?? Problems
   return (
-    <section className={`pw-dock${tab === 'preview' || tab === 'tests' ? ' pw-dock-tall' : ''}${open ? '' : ' pw-dock-closed'}`} aria-label={t('dock')}>
+    <section className={`pw-dock${TALL.has(tab) ? ' pw-dock-tall' : ''}${open ? '' : ' pw-dock-closed'}`} aria-label={t('dock')}>
       <Tabs
         value={tab}
         onChange={(value) => {
@@ -118,6 +121,7 @@ export function Dock() {
           <Tabs.Tab value="tests">{t('tests.tab')}</Tabs.Tab>
           <Tabs.Tab value="schema">{t('schema')}</Tabs.Tab>
           <Tabs.Tab value="json">JSON</Tabs.Tab>
+          <Tabs.Tab value="pyspark">PySpark</Tabs.Tab>
           {analysing && <span className="pw-dock-note">{t('checking')}</span>}
           <button type="button" className="pw-icon-button pw-dock-toggle" aria-expanded={open} aria-label={t(open ? 'collapse' : 'expand')} onClick={() => setOpen(!open)}>
             {open ? <IconChevronDown size={14} /> : <IconChevronUp size={14} />}

@@ -1,6 +1,6 @@
 import type { DagDocument, Layout, NodeType, Problem, Schemas } from '../../dag/document'
 import { ApiError, request } from '../../api/request'
-import type { PipelineTests, Preview } from '../../api/types'
+import type { PipelineTests, Preview, Script } from '../../api/types'
 import type { Role } from '../../api/use-may'
 import { useEditor } from './editor-store'
 
@@ -51,6 +51,8 @@ export const saveLayout = (name: string, layout: Layout) => request<unknown>('PU
 export const analyseDocument = (document: DagDocument) => request<{ problems: Problem[]; schemas: Schemas }>('POST', '/api/jobs/validate', { document })
 
 export const previewNode = (document: DagDocument, nodeId: string, rows: number, signal: AbortSignal) => request<Preview>('POST', '/api/jobs/preview', { document, node_id: nodeId, rows }, {}, signal)
+
+export const writeScript = (document: DagDocument, signal: AbortSignal) => request<Script>('POST', '/api/jobs/script', { document }, {}, signal)
 
 export const runTest = (name: string, document: DagDocument, test: string, signal: AbortSignal) => request<PipelineTests>('POST', `${job(name)}/tests`, { document, test }, {}, signal)
 

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Menu, Tooltip } from '@mantine/core'
-import { IconCalendar, IconDots, IconDownload, IconPencil, IconPlayerPlay, IconPlayerStop, IconPower, IconRestore, IconSettings, IconTrash } from '@tabler/icons-react'
+import { IconCalendar, IconDots, IconDownload, IconFileCode, IconPencil, IconPlayerPlay, IconPlayerStop, IconPower, IconRestore, IconSettings, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 import type { Job } from '../../api/types'
 import { useMay } from '../../api/use-may'
 import { isFinal } from '../../shared/execution-state'
@@ -89,6 +89,9 @@ export function JobActions({ job, refetch, onDialog }: Props) {
               {t('export', { format: format.toUpperCase() })}
             </Menu.Item>
           ))}
+          <Menu.Item component={Link} to={`/jobs/${encodeURIComponent(job.job_name)}?dock=pyspark`} leftSection={<IconFileCode size={14} />}>
+            {t('script')}
+          </Menu.Item>
           {edits && (
             <>
               <Menu.Divider />

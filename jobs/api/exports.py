@@ -1,0 +1,104 @@
+"""/api/jobs/NAME/export and /api/jobs/script: a document as a file, and as a plain PySpark script."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from django.http import HttpResponse
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, body_read, described
+from jobs.api.documents import DocumentView
+from jobs.api.parsers import BoundedJsonParser
+from jobs.dag.graph import check_document
+from jobs.dag.problems import Problem, errors_in
+from jobs.models import Project, Role
+from jobs.nodes.registry import REGISTRY
+from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
+from jobs.selectors.drivers import interactive_ready
+from jobs.selectors.jobs import job_get
+from jobs.selectors.refusals import Invalid, Unavailable
+from jobs.selectors.shapes.base import Body, Shape
+from jobs.services.jobs import job_document
+
+FORMATS = ("json", "yaml", "pyspark")
+SCRIPT_SECONDS = 60.0
+
+
+class ScriptBody(Body):
+    """`parameters`: values that stand in the script in the place of the document's own."""
+
+    document: dict[str, Any]
+    project: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class ScriptOut(Shape):
+    """`text` is "" where a problem stands in the way: of the document, or of a node that plain PySpark has no counterpart for."""
+
+    text: str
+    problems: list[Problem]
+
+
+class ScriptView(DocumentView):
+    @described("A document as a plain PySpark script; no secret stands in it", takes=ScriptBody, responds=ScriptOut, tag="documents")
+    def post(self, request: Request) -> Response:
+        body = body_read(request, ScriptBody)
+        project = self._project(body.document, body.project, Role.VIEWER)
+        return answer(script_of(body.document, project=project, parameters=body.parameters))
+
+
+class JobExportView(ApiView):
+    parser_classes = [BoundedJsonParser]
+
+    @described(
+        "The job's document as a file",
+        responds=ANY_OBJECT,
+        tag="documents",
+        query=[asked("format", "json, yaml, or pyspark for a script.", choices=FORMATS)],
+    )
+    def get(self, request: Request, job_name: str) -> HttpResponse:
+        chosen = request.query_params.get("format", "json")
+        job = job_get(user=self.user(), job_name=job_name)
+        if chosen not in FORMATS:
+            problem = Problem(code="query.invalid", pointer="/format", message=f"format is one of {', '.join(FORMATS)}")
+            raise Invalid("the query has problems", problems=[problem])
+        document = job_document(job)
+        if chosen == "pyspark":
+            return _file(_script(document, job.project), f"{job.job_name}.py", "text/x-python; charset=utf-8")
+        if chosen == "yaml":
+            text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+            return _file(text, f"{job.job_name}.yaml", "application/yaml; charset=utf-8")
+        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        return _file(text, f"{job.job_name}.json", "application/json; charset=utf-8")
+
+
+def script_of(document: Mapping[str, Any], *, project: Project, parameters: Mapping[str, Any]) -> ScriptOut:
+    """Unavailable where no interactive driver answers."""
+    checked, problems = check_document(dict(document), REGISTRY.catalogue())
+    if checked is None or errors_in(problems):
+        return ScriptOut(text="", problems=problems)
+    if not interactive_ready():
+        raise Unavailable("the script cannot be written now: no interactive driver runs; start a worker, or wait until it is ready")
+    payload = {"document": dict(document), "project_id": project.pk, "parameters": dict(parameters)}
+    try:
+        found = interactive_call("script", payload, SCRIPT_SECONDS)
+    except (InteractiveUnavailable, InteractiveFailed) as error:
+        raise Unavailable(f"the script cannot be written now: {error}") from error
+    return ScriptOut(text=found.get("text", ""), problems=[Problem.model_validate(item) for item in found["problems"]])
+
+
+def _script(document: Mapping[str, Any], project: Project) -> str:
+    written = script_of(document, project=project, parameters={})
+    if not written.text:
+        raise Invalid("the job cannot be written as plain PySpark", problems=written.problems)
+    return written.text
+
+
+def _file(text: str, name: str, kind: str) -> HttpResponse:
+    response = HttpResponse(text, content_type=kind)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,113 @@
+"""The script as a file: what it is and needs, its session, then the sections of the job."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyspark
+
+from jobs.dag.document import DagDocument
+from jobs.engine.plan import Plan
+from jobs.engine.script.values import secrets_from_environment
+from jobs.engine.session import DELTA_CONF, READING_CONF, execution_conf
+
+_INDENT = "    "
+_SCALA = "2.13"
+#: What stands in a script that needs a package of Spark's, and the package.
+_PACKAGES = (
+    ('format("kafka")', f"org.apache.spark:spark-sql-kafka-0-10_{_SCALA}:{pyspark.__version__}"),
+    ('format("avro")', f"org.apache.spark:spark-avro_{_SCALA}:{pyspark.__version__}"),
+    ("import functions as avro", f"org.apache.spark:spark-avro_{_SCALA}:{pyspark.__version__}"),
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """Lines with a title; as the body of a function over the rows of a batch where `function` names one."""
+
+    title: str
+    lines: list[str]
+    function: str = ""
+
+    @property
+    def is_function(self) -> bool:
+        return bool(self.function)
+
+    def commented(self) -> list[str]:
+        title = [f"# {' '.join(self.title.split())}"] if self.title else []
+        if not self.function:
+            return [*title, *self.lines]
+        return ["", *title, f"def {self.function}(rows, batch_id):", _indented(self.lines or ["pass"]), ""]
+
+
+def _indented(lines: Iterable[str]) -> str:
+    """Texts of several lines, which begin and end within quotes, stay as they are."""
+    return "\n".join(textwrap.indent(line, _INDENT) if '"""' not in line else _INDENT + line for line in lines)
+
+
+def script_text(document: DagDocument, plan: Plan, sections: list[Section], imports: set[str]) -> str:
+    body = "\n".join(line for section in sections for line in [*section.commented(), ""])
+    body, variables = secrets_from_environment(body)
+    streaming = plan.job_type == "STREAMING"
+    lines = {"from pyspark.sql import SparkSession", *imports}
+    lines |= {"from pyspark.sql import functions as F"} if re.search(r"\bF\.", body) else set()
+    lines |= {"import os"} if variables or streaming else set()
+    lines |= {"import sys"} if streaming else set()
+    parts = [_head(document, body, sorted(lines), variables), *_imports(lines), _session(plan, body)]
+    if streaming:
+        parts.append(_streaming(plan))
+    parts.append(re.sub(r"\n{3,}", "\n\n\n", body).strip())
+    if streaming:
+        parts.append("for query in spark.streams.active:\n    query.awaitTermination()")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _imports(lines: Iterable[str]) -> list[str]:
+    """Python's own, then others."""
+    own = [line for line in sorted(lines, key=_module) if _module(line).partition(".")[0] in sys.stdlib_module_names]
+    others = [line for line in sorted(lines, key=_module) if line not in own]
+    return ["\n".join(own), "\n".join(others)]
+
+
+def _module(line: str) -> str:
+    return line.split()[1]
+
+
+def _head(document: DagDocument, body: str, imports: list[str], variables: list[str]) -> str:
+    packages = sorted({package for mark, package in _PACKAGES if mark in body or any(mark in line for line in imports)})
+    delta = 'format("delta")' in body
+    told = [f"{document.title or document.name}", ""]
+    if document.description:
+        told += [*textwrap.wrap(" ".join(document.description.split()), 100), ""]
+    told += ["A plain PySpark script of this job: it reads, does and writes what a run does. Rejected rows are left out.", ""]
+    given = f" --packages {','.join(packages)}" if packages else ""
+    told.append(f"    spark-submit{given} {document.name}.py" + (" [--until-drained]" if document.type == "STREAMING" else ""))
+    if variables:
+        told += ["", f"It takes secrets from the environment: {', '.join(variables)}."]
+    if any(line.startswith("from jobs.") for line in imports):
+        told += ["", "Some of its sources are readers of Pipeline Web, whose folder must be on PYTHONPATH."]
+    if delta:
+        told += ["", "It needs the package of Delta Lake for this Spark."]
+    text = "\n".join(told).replace("\\", "\\\\").replace('"""', "'''")
+    return f'"""{text}\n"""'
+
+
+def _session(plan: Plan, body: str) -> str:
+    conf = {**READING_CONF, **(DELTA_CONF if 'format("delta")' in body else {}), **execution_conf(plan.settings)}
+    if plan.job_type != "STREAMING":
+        conf = {key: value for key, value in conf.items() if ".streaming." not in key}
+    lines = [f'    .config("{key}", "{value}")' for key, value in conf.items()]
+    return "\n".join(["spark = (", f'    SparkSession.builder.appName("{plan.job_name}")', *lines, "    .getOrCreate()", ")"])
+
+
+def _streaming(plan: Plan) -> str:
+    interval = f"{max(0, round(plan.settings.trigger_interval * 1000))} milliseconds"
+    return (
+        f'CHECKPOINTS = os.environ.get("CHECKPOINTS", "checkpoints/{plan.job_name}")\n'
+        "#: Goes on for ever, or until it has read all that is there.\n"
+        f'TRIGGER = {{"availableNow": True}} if "--until-drained" in sys.argv else {{"processingTime": "{interval}"}}'
+    )

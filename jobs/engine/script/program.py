@@ -1,0 +1,221 @@
+"""A document as a plain PySpark script, which reads, does and writes what a run of it does."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.dag.document import DagDocument
+from jobs.dag.problems import Problem
+from jobs.engine.analysis_problems import problem_of
+from jobs.engine.compiler import plan_compile, settings_resolve
+from jobs.engine.counts import NoCounter
+from jobs.engine.failure import AtNode
+from jobs.engine.frames import Frames
+from jobs.engine.grouping import QueryPlan, frontier_port, query_folder, query_plans
+from jobs.engine.plan import Locations
+from jobs.engine.script.code import Call, Code, assignment, statement
+from jobs.engine.script.layout import Section, script_text
+from jobs.engine.script.recording import Recording, name_given, recorded
+from jobs.engine.script.values import Unwritable
+from jobs.engine.session import execution_session, session_enter
+from jobs.engine.steps import Steps
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.registry import REGISTRY, NodeRegistry
+
+_IMPORT = ("import ", "from ")
+
+
+@dataclass(frozen=True)
+class Script:
+    """`text` is "" where `problems` tell which nodes have no counterpart in plain PySpark."""
+
+    text: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+
+def script_write(
+    spark: SparkSession,
+    document: DagDocument,
+    *,
+    connections: Mapping[str, ConnectionSettings],
+    limits: Limits,
+    parameters: Mapping[str, Any],
+    registry: NodeRegistry = REGISTRY,
+) -> Script:
+    """The script of `document` with these parameters. `connections`: with `stand_in`s for their secrets. PlanInvalid as for a run.
+
+    Reads no rows and writes nothing; a source may look at a sample for its columns.
+    """
+    with TemporaryDirectory(prefix="pipeline-script-") as folder:
+        plan = plan_compile(
+            document,
+            job_uid="",
+            generation="",
+            attempt=0,
+            fresh=True,
+            parameters=parameters,
+            settings=settings_resolve(document, {}),
+            connections=connections,
+            locations=Locations(live=Path(folder) / "live", work=Path(folder) / "work"),
+            limits=limits,
+            registry=registry,
+        )
+        steps = Steps(plan, registry)
+        if problems := _faults(steps):
+            return Script(problems=problems)
+        session = execution_session(spark, plan)
+        session_enter(session, plan)
+        try:
+            with recorded() as recording:
+                sections = _Writer(steps, session, recording).sections()
+        except (AtNode, NodeError, Unwritable) as error:
+            return Script(problems=[_problem(document, steps, error)])
+        return Script(script_text(document, plan, sections, recording.imports).replace(folder, f"checkpoints/{document.name}"))
+
+
+def _faults(steps: Steps) -> list[Problem]:
+    """What nodes say of themselves."""
+    found = []
+    for step in steps.plan.steps:
+        if fault := steps.types[step.node_id].plain_fault(steps.context(step.node_id, "batch")):
+            found.append(_impossible(step.node_id, step.name, fault))
+    return found
+
+
+def _impossible(node_id: str, name: str, why: str) -> Problem:
+    message = f'"{name}" cannot be written as plain PySpark: {why}'
+    return Problem(code="script.impossible", node_id=node_id, pointer=f"/nodes/{node_id}", message=message)
+
+
+def _problem(document: DagDocument, steps: Steps, error: Exception) -> Problem:
+    node_id = error.node_id if isinstance(error, AtNode) else ""
+    cause = error.__cause__ if isinstance(error, AtNode) and error.__cause__ else error
+    if isinstance(cause, Unwritable):
+        return _impossible(node_id, document.nodes[node_id].name, f"it hands Spark {cause}")
+    if isinstance(cause, NodeError) and node_id in steps.sinks:
+        return _impossible(node_id, document.nodes[node_id].name, cause.message)
+    node = document.nodes[node_id]
+    return problem_of(cause, node_id, node, node.config, (), family=steps.types[node_id].family)
+
+
+class _Writer:
+    """Walks a plan as a run does, and keeps what was recorded on the way, a section for each node and query."""
+
+    def __init__(self, steps: Steps, spark: SparkSession, recording: Recording) -> None:
+        self._steps, self._spark, self._recording = steps, spark, recording
+        self._names: set[str] = {"spark", "rows", "batch_id", "os", "sys", "query"}
+        self._sections: list[Section] = []
+        self._shared = {arrow.source for arrow in steps.arrows if sum(one.source == arrow.source for one in steps.arrows) > 1}
+
+    def sections(self) -> list[Section]:
+        if self._steps.plan.job_type == "STREAMING":
+            for plan in query_plans(self._steps):
+                self._query(plan)
+        else:
+            frames = Frames(self._steps, self._spark, NoCounter(), mode="batch", keep=self._batch_named)
+            for sink in self._steps.sinks:
+                frame = frames.into(sink)
+                self._recording.lines.clear()
+                code = self._recording.code_of(frame)
+                name = self._sink(sink, frame)
+                self._end("", [statement(Code(name, ()).then_called((code, Code("0"))))])
+        return self._sections
+
+    def _query(self, plan: QueryPlan) -> None:
+        port = frontier_port(self._steps, plan)
+        frames = Frames(self._steps, self._spark, NoCounter(), mode="stream", within=plan.streaming, keep=self._named)
+        stream = frames.frontier(plan.frontier, port)
+        code = self._recording.code_of(stream)
+        given = name_given(self._spark.createDataFrame([], stream.schema), "rows")
+        before, self._sections = self._sections, []
+        behind = Frames(
+            self._steps, self._spark, NoCounter(), mode="batch", given={plan.frontier: {port or "out": given}}, keep=self._named
+        )
+        calls = []
+        for sink in plan.sinks:
+            frame = behind.into(sink)
+            arriving = self._recording.code_of(frame)
+            self._flush("")
+            calls.append((self._sink(sink, frame), arriving))
+        inner = [section for section in self._sections if not section.is_function]
+        functions = [section for section in self._sections if section.is_function]
+        self._sections = [*before, *functions]
+        name = self._free("write_" + query_folder(plan.key).replace("-", "_"))
+        lines = [line for section in inner for line in section.commented()]
+        lines += [statement(Code(writer).then_called((arriving, Code("batch_id")))) for writer, arriving in calls]
+        if len(calls) > 1 or inner:
+            lines = ["rows.persist()", *lines, "rows.unpersist()"]
+        self._sections.append(Section("", lines, function=name))
+        self._end("", [self._started(code, plan, name)])
+
+    def _started(self, stream: Code, plan: QueryPlan, writer: str) -> str:
+        calls = [
+            Call("foreachBatch", (Code(writer),)),
+            Call("outputMode", (Code(f'"{plan.output_mode}"'),)),
+            Call("option", (Code('"checkpointLocation"'), Code(f'f"{{CHECKPOINTS}}/{query_folder(plan.key)}"'))),
+            Call("trigger", (Code("**TRIGGER"),)),
+            Call("start"),
+        ]
+        code = replace(stream, base=stream.base, calls=stream.calls)
+        started = Code(f"{code.text()}.writeStream") if not code.calls else Code(f"({code.text()}).writeStream")
+        for call in calls:
+            started = started.then(call)
+        return statement(started)
+
+    def _sink(self, sink: str, frame: DataFrame) -> str:
+        """The name of the function that writes the rows of one batch."""
+        rows = name_given(frame.toDF(*frame.columns), "rows")
+        self._recording.lines.clear()
+        try:
+            written, text = self._steps.sink(sink).write_plainly(rows, self._steps.context(sink, "batch"))
+        except Exception as error:
+            raise AtNode(sink, error) from error
+        lines = [] if written is rows or not text else [assignment("rows", self._recording.code_of(written))]
+        self._recording.imports |= {line for line in text.splitlines() if line.startswith(_IMPORT)}
+        lines += [*self._recording.lines, *(line for line in text.splitlines() if line and not line.startswith(_IMPORT))]
+        self._recording.lines.clear()
+        name = self._free(f"write_{_identifier(self._steps.by_id[sink].name, sink)}")
+        self._sections.append(Section(self._steps.by_id[sink].name, lines, function=name))
+        return name
+
+    def _batch_named(self, node_id: str, frame: DataFrame) -> DataFrame:
+        """Rows that are read more than once are computed once."""
+        return self._named(node_id, frame, persisted=node_id in self._shared and node_id not in self._steps.sources)
+
+    def _named(self, node_id: str, frame: DataFrame, *, persisted: bool = False) -> DataFrame:
+        code = self._recording.code_of(frame)
+        code = code.then(Call("persist")) if persisted else code
+        name = self._free(_identifier(self._steps.by_id[node_id].name, node_id))
+        self._end(self._steps.by_id[node_id].name, [assignment(name, code)])
+        named: DataFrame = name_given(frame, name)
+        return named
+
+    def _end(self, title: str, lines: list[str]) -> None:
+        """A section of what was recorded, and `lines`."""
+        self._sections.append(Section(title, [*self._recording.lines, *lines]))
+        self._recording.lines.clear()
+
+    def _flush(self, title: str) -> None:
+        if self._recording.lines:
+            self._end(title, [])
+
+    def _free(self, wanted: str) -> str:
+        name, number = wanted, 2
+        while name in self._names or keyword.iskeyword(name):
+            name, number = f"{wanted}_{number}", number + 1
+        self._names.add(name)
+        return name
+
+
+def _identifier(name: str, node_id: str) -> str:
+    """A node's name as Python likes it; its id where nothing of it is left."""
+    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or re.sub(r"[^a-z0-9]+", "_", node_id.lower()).strip("_")
+    return f"rows_{found}" if not found or found[0].isdigit() else found

@@ -1,0 +1,135 @@
+"""`sink.jdbc` as lines of plain Python: the rows of a batch go into a temporary table and from there into theirs, in one transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jobs.nodes.base import NodeContext, NodeError
+from jobs.nodes.columns import column
+from jobs.nodes.connections.mysql import MysqlSettings
+from jobs.nodes.connections.postgresql import PostgresqlSettings
+from jobs.nodes.connections.sqlite import sqlite_path
+from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
+from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, TableName, TargetColumn
+from jobs.nodes.sinks.jdbc_table import schema_written, table_create
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
+
+_STAGING = "batch_rows"
+
+
+def plain_rows(dialect: Dialect, frame: DataFrame, time_zone: str) -> DataFrame:
+    """`frame` with values that any client takes: times as text in UTC."""
+    columns = []
+    for field in frame.schema.fields:
+        value = column(field.name)
+        kind = field.dataType.simpleString()
+        sent = _utc_text(value, time_zone) if kind == "timestamp" else dialect.value_column(value, field.dataType)
+        columns.append((sent.cast("string") if kind in ("date", "timestamp_ntz") else sent).alias(field.name))
+    return frame.select(*columns)
+
+
+def _utc_text(time: Column, time_zone: str) -> Column:
+    """With microseconds where there are any."""
+    from pyspark.sql import functions as F
+
+    utc = time if time_zone == "UTC" else F.to_utc_timestamp(time, time_zone)
+    short, long = (F.date_format(utc, f"yyyy-MM-dd HH:mm:ss{fraction}") for fraction in ("", ".SSSSSS"))
+    return F.when(F.unix_micros(time) % 1_000_000 == 0, short).otherwise(long)
+
+
+def plain_lines(dialect: Dialect, schema: StructType, context: NodeContext[JdbcSinkConfig]) -> str:
+    """What writes `rows`, as `plain_rows` made them, to a table whose columns are called as those of `schema`."""
+    config = context.config
+    table = TableName.parsed(config.table)
+    written = schema_written(schema, config)
+    target = dialect.qualified(table)
+    staging = f"temp.{dialect.quoted(_STAGING)}" if dialect.kind == "sqlite" else dialect.quoted(_STAGING)
+    flag = next((name for name in schema.names if config.delete_flag and name.lower() == config.delete_flag.lower()), "")
+    columns = {
+        field.name: TargetColumn(field.name, dialect.column_type(field.dataType, key=field.name in config.keys), True)
+        for field in written.fields
+    }
+    merge = Merge(table, staging, columns, config.keys, delete_flag=flag, update_columns=config.update_columns)
+    statements = [
+        *([config.sql_before] if config.sql_before else []),
+        *dialect.merge_statements(merge),
+        *([config.sql_after] if config.sql_after else []),
+        f"DROP TABLE {staging}",
+    ]
+    marks = ", ".join([dialect.placeholder] * (len(schema.fields) + 1))
+    into = ", ".join([*(dialect.quoted(name) for name in schema.names), ORDINAL_COLUMN])
+    insert = f"INSERT INTO {staging} ({into})".replace("%", "%%" if dialect.placeholder == "%s" else "%") + f" VALUES ({marks})"
+    return "\n".join(
+        [
+            *_opened(dialect, context),
+            "    cursor = database.cursor()",
+            *([f"    cursor.execute({_text(_made(dialect, table, written, config))})"] if config.create_table else []),
+            f"    cursor.execute({_text(_staging(dialect, schema))})",
+            "    numbered = [(*row, number) for number, row in enumerate(rows.collect())]",
+            f"    cursor.executemany({_text(insert)}, numbered)",
+            *(["    if batch_id == 0:", f"        cursor.execute({_text(f'DELETE FROM {target}')})"] if config.mode == "overwrite" else []),
+            *(f"    cursor.execute({_text(statement)})" for statement in statements),
+            "    database.commit()",
+        ]
+    )
+
+
+class _Heard:
+    """In the place of a cursor: keeps what it is asked to run."""
+
+    def __init__(self) -> None:
+        self.statement = ""
+
+    def execute(self, statement: str, values: Any = None) -> None:
+        self.statement = statement
+
+
+def _made(dialect: Dialect, table: TableName, schema: StructType, config: JdbcSinkConfig) -> str:
+    cursor = _Heard()
+    table_create(dialect, cursor, table, schema, keys=config.keys, appended=False)
+    return cursor.statement.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)
+
+
+def _staging(dialect: Dialect, schema: StructType) -> str:
+    columns = [f"{dialect.quoted(field.name)} {dialect.column_type(field.dataType, key=False)}" for field in schema.fields]
+    made = "CREATE TEMPORARY TABLE" if dialect.kind == "mysql" else "CREATE TEMP TABLE"
+    return f"{made} {dialect.quoted(_STAGING)} ({', '.join([*columns, f'{ORDINAL_COLUMN} bigint'])})"
+
+
+def _opened(dialect: Dialect, context: NodeContext[JdbcSinkConfig]) -> list[str]:
+    settings = dialect.settings
+    password = settings.secrets.get("password", "")
+    if dialect.kind == "sqlite":
+        place = _text(str(sqlite_path(settings, context.limits)))
+        return ["import sqlite3", "from contextlib import closing", "", f"with closing(sqlite3.connect({place}, timeout=30)) as database:"]
+    if dialect.kind == "mysql":
+        mysql = MysqlSettings.model_validate(settings.config)
+        _refuse_tls(mysql.tls not in ("disable", "prefer"))
+        given = {"host": mysql.host, "port": mysql.port, "user": mysql.user, "password": password, "database": mysql.database}
+        given |= {"charset": "utf8mb4", "init_command": "SET SESSION time_zone = '+00:00'"}
+        return ["import pymysql", "", f"with pymysql.connect({_keywords(given)}) as database:"]
+    server = PostgresqlSettings.model_validate(settings.config)
+    _refuse_tls(bool(server.certificate_authority))
+    given = {"host": server.host, "port": server.port, "dbname": server.database, "user": server.user, "password": password}
+    path = f" -c search_path={server.search_path.replace(' ', '')}" if server.search_path else ""
+    given |= {"sslmode": server.tls, "options": f"-c TimeZone=UTC{path}"}
+    opened = f"with closing(psycopg2.connect({_keywords(given)})) as database:"
+    return ["from contextlib import closing", "", "import psycopg2", "", opened]
+
+
+def _refuse_tls(own: bool) -> None:
+    if own:
+        raise NodeError(
+            "its connection checks the server by settings of its own, which a script cannot take along", permanent=True, kind="user"
+        )
+
+
+def _keywords(given: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_text(value) if isinstance(value, str) else value}" for name, value in given.items())
+
+
+def _text(value: str) -> str:
+    return repr(value)

@@ -1,0 +1,144 @@
+"""Whole scripts, run in a session of their own: sinks write what a run writes, secrets stay outside, what has no script says so."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.dag.document import parse_document
+from jobs.engine.script.program import Script, script_write
+from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.plainly import secret_stand_in
+from tests.nodes.conftest import (  # noqa: F401
+    Database,
+    database,
+    mysql_database,
+    postgres_database,
+    root,
+    sqlite_database,
+)
+
+pytestmark = pytest.mark.spark
+
+COLUMNS = [{"name": "id", "type": "long"}, {"name": "name"}, {"name": "at", "type": "timestamp"}, {"name": "gone", "type": "boolean"}]
+
+
+def script(spark: SparkSession, root: Path, nodes: dict[str, Any], edges: list[str], *, job_type: str = "SQL_TASK", **more: Any) -> Script:  # noqa: F811
+    """`edges`: "a b" or "a.port b"."""
+    document: dict[str, Any] = {"name": "written", "type": job_type, "nodes": nodes, "edges": {}}
+    for number, edge in enumerate(edges):
+        source, target = edge.split()
+        node, _, port = source.partition(".")
+        document["edges"][f"e{number}"] = {"from": [node, port or "out"], "to": [target, "in"]}
+    parsed, problems = parse_document(document)
+    assert parsed is not None, problems
+    given = {"connections": {}, "limits": Limits(file_roots=(root,), data_dir=root), "parameters": {}} | more
+    return script_write(spark, parsed, **given)
+
+
+def run(spark: SparkSession, text: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """In a session of its own, to which the script's builder comes."""
+    session: Any = spark.newSession()
+    session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", ["written.py", "--until-drained"])
+    monkeypatch.setattr(SparkSession, "_instantiatedSession", session)
+    exec(compile(text, "written.py", "exec"), {"__name__": "__main__"})
+
+
+def lines(root: Path, name: str, *rows: str) -> None:  # noqa: F811
+    (root / "in").mkdir(exist_ok=True)
+    (root / "in" / name).write_text("\n".join(["id,name,at,gone", *rows]) + "\n", encoding="utf-8")
+
+
+def files(**config: Any) -> dict[str, Any]:
+    return {"type": "source.file", "name": "Files", "config": {"path": "in", "format": "csv", "columns": COLUMNS, **config}}
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"), [("upsert", [(1, "new"), (3, "c")]), ("append", [(1, "a"), (2, "b"), (1, "new"), (2, "b"), (3, "c")])]
+)
+def test_tables_are_written_as_by_a_run(spark, root, database: Database, monkeypatch, tmp_path, mode, expected):  # noqa: F811
+    sink: dict[str, Any] = {"connection": "db", "table": "written", "mode": mode}
+    sink |= {"keys": ["id"], "delete_flag": "gone"} if mode == "upsert" else {}
+    nodes = {"rows": files(), "table": {"type": "sink.jdbc", "name": "Table", "config": sink}}
+    closed = replace(database.settings, secrets={name: secret_stand_in("db", name) for name in database.settings.secrets})
+    monkeypatch.setenv("DB_PASSWORD", database.settings.secrets.get("password", ""))
+    lines(root, "1.csv", "1,a,2026-01-02 03:04:05.5,false", "2,b,2026-01-02 03:04:05,false", "x,y,z,w")
+    written = script(spark, root, nodes, ["rows table"], connections={"db": closed})
+    assert not written.problems
+    assert "_END_OF_SECRET" not in written.text
+    run(spark, written.text, monkeypatch, tmp_path)
+    assert sorted(str(row[0])[:19] for row in database.rows("SELECT at FROM written")) == ["2026-01-02 03:04:05"] * 2
+    (root / "in" / "1.csv").unlink()
+    lines(root, "2.csv", "1,new,,false", "2,b,,true", "3,c,,false")
+    run(spark, written.text, monkeypatch, tmp_path)
+    assert sorted(database.rows("SELECT id, name FROM written")) == sorted(expected)
+
+
+def test_a_stream_forks_goes_on_behind_what_it_read_and_overwrites_only_once(spark, root, monkeypatch, tmp_path):  # noqa: F811
+    nodes = {
+        "rows": files(),
+        "parts": {"type": "flow.split", "name": "Parts", "config": {"branches": [{"name": "gone", "condition": "gone"}]}},
+        "gone": {"type": "sink.file", "name": "Gone", "config": {"path": "gone", "format": "json", "mode": "overwrite"}},
+        "kept": {"type": "sink.file", "name": "Kept", "config": {"path": "kept", "format": "json", "mode": "overwrite"}},
+        "bad": {"type": "sink.file", "name": "Bad", "config": {"path": "bad", "format": "json"}},
+    }
+    edges = ["rows parts", "parts.gone gone", "parts.else kept", "rows.errors bad"]
+    (root / "in").mkdir()
+    written = script(spark, root, nodes, edges, job_type="STREAMING")
+    assert not written.problems
+    for number, row in enumerate(["1,a,,true", "2,b,,false", "x,y,z,w"]):
+        lines(root, f"{number}.csv", row)
+        run(spark, written.text, monkeypatch, tmp_path)
+    found = {name: [row.asDict() for row in spark.read.json(str(root / name)).collect()] for name in ("gone", "kept", "bad")}
+    assert [row["id"] for row in found["gone"]] == [1]
+    assert [row["id"] for row in found["kept"]] == [2]
+    assert "x,y,z,w" in found["bad"][0]["rejected_reason"]
+
+
+def test_kafka_keeps_its_secret_outside(spark, root):  # noqa: F811
+    config = {"servers": "127.0.0.1:9", "security": "sasl_plaintext", "mechanism": "PLAIN", "user": "me"}
+    settings = ConnectionSettings("events", "kafka", config, {"password": secret_stand_in("events", "password")})
+    nodes = {
+        "numbers": {"type": "source.generator", "name": "Numbers", "config": {"total_rows": 3}},
+        "topic": {"type": "sink.kafka", "name": "Topic", "config": {"connection": "events", "topic": "numbers"}},
+    }
+    written = script(spark, root, nodes, ["numbers topic"], connections={"events": settings})
+    assert not written.problems
+    assert 'os.environ["EVENTS_PASSWORD"]' in written.text
+    assert "_END_OF_SECRET" not in written.text
+    assert "--packages org.apache.spark:spark-sql-kafka" in written.text
+
+
+@pytest.mark.parametrize(
+    ("nodes", "node_id", "why"),
+    [
+        ({"rows": files(afterwards="delete"), "out": {"type": "sink.none", "name": "Out", "config": {}}}, "rows", "puts its files away"),
+        (
+            {"rows": files(), "out": {"type": "sink.mqtt", "name": "Out", "config": {"connection": "m", "topic": "t"}}},
+            "out",
+            "no writer for it",
+        ),
+    ],
+)
+def test_what_plain_pyspark_cannot_do_is_told_on_its_node(spark, root, nodes, node_id, why):  # noqa: F811
+    lines(root, "1.csv", "1,a,,true")
+    refused = script(spark, root, nodes, ["rows out"], connections={"m": ConnectionSettings("m", "mqtt", {"host": "h"}, {})})
+    assert refused.text == ""
+    assert [(problem.node_id, problem.code) for problem in refused.problems] == [(node_id, "script.impossible")]
+    assert why in refused.problems[0].message
+
+
+def test_another_thread_is_not_recorded_and_pyspark_is_left_as_it_was(spark):
+    from pyspark.sql import functions
+
+    from jobs.engine.script.recording import recorded
+
+    before = functions.col
+    with recorded():
+        assert functions.col is not before
+    assert functions.col is before
+    assert "_script_code" not in functions.col("x").__dict__
