@@ -68,8 +68,9 @@ def script_text(document: DagDocument, plan: Plan, sections: list[Section], impo
 
 def _imports(lines: Iterable[str]) -> list[str]:
     """Python's own, then others."""
-    own = [line for line in sorted(lines, key=_module) if _module(line).partition(".")[0] in sys.stdlib_module_names]
-    others = [line for line in sorted(lines, key=_module) if line not in own]
+    in_order = sorted(lines, key=lambda line: (line.startswith("from "), _module(line)))
+    own = [line for line in in_order if _module(line).partition(".")[0] in sys.stdlib_module_names]
+    others = [line for line in in_order if line not in own]
     return ["\n".join(own), "\n".join(others)]
 
 
