@@ -16,9 +16,10 @@ from checkpoints.storage import OutsideRoot, checkpoint_folder, inside
 from checkpoints.verification import checkpoint_verify
 
 
-def executions() -> Any:
-    """Executions, known by foreign key only: their table is the jobs application's."""
-    return apps.get_model("jobs", "Execution")._default_manager.all()
+def executions(*, with_imported: bool = False) -> Any:
+    """Executions, known by foreign key only: their table is the jobs application's. `with_imported`: the records of runs elsewhere too."""
+    model = apps.get_model("jobs", "Execution")
+    return (model._base_manager if with_imported else model._default_manager).all()
 
 
 def folder_of(checkpoint: Checkpoint) -> Path:
@@ -91,8 +92,9 @@ def not_restorable(checkpoint: Checkpoint) -> str:
 
 
 def newest_good(*, job_id: int) -> int | None:
-    """The newest complete checkpoint of a job whose files are there; at a glance, as `not_restorable`."""
-    rows = completed(Checkpoint.objects.filter(execution__job=job_id)).iterator(chunk_size=10)
+    """The newest complete checkpoint that was taken of a job and whose files are there; at a glance, as `not_restorable`."""
+    taken = Checkpoint.objects.filter(execution__job=job_id, execution__imported_from__isnull=True)
+    rows = completed(taken).iterator(chunk_size=10)
     return next((row.pk for row in rows if not not_restorable(row)), None)
 
 

@@ -11,12 +11,14 @@ from django.db import transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
+from checkpoints.archive_facts import Taken
 from checkpoints.cut import folder_remove, partial_of
 from checkpoints.ledger import CheckpointResult, LedgerRefused
-from checkpoints.models import Checkpoint, CheckpointStatus, CheckpointType
+from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
 from checkpoints.retention import Decision, Scope, decisions, job_decisions
 from checkpoints.selectors import abandoned, completed, executions, folder_of, in_chunks, needed_by
-from checkpoints.storage import bytes_exclusive, bytes_freed, checkpoint_folder, folder_delete, folder_own
+from checkpoints.storage import bytes_exclusive, bytes_freed, bytes_logical, checkpoint_folder, folder_delete, folder_own
+from checkpoints.verification import checkpoint_queries
 
 _TYPES = {
     "STREAMING": CheckpointType.STREAMING,
@@ -56,6 +58,33 @@ def checkpoint_begin(
         is_savepoint=savepoint,
         attempt=attempt,
         storage_path=str(folder),
+    )
+
+
+def checkpoint_adopt(*, execution_id: str, folder: Path, taken: Taken, label: str) -> Checkpoint:
+    """A savepoint whose files stand in `folder`, brought from elsewhere and checked; its execution is the record of that run."""
+    execution = executions(with_imported=True).get(execution_id=execution_id)
+    now, checkpoint = timezone.now(), taken.checkpoint
+    return Checkpoint.objects.create(
+        execution_id=execution_id,
+        generation=execution.generation,
+        checkpoint_id=checkpoint.number,
+        checkpoint_type=_TYPES[execution.job_type],
+        status=CheckpointStatus.COMPLETED,
+        origin=checkpoint.origin if checkpoint.origin in CheckpointOrigin.values else CheckpointOrigin.MANUAL,
+        requested_by=checkpoint.requested_by,
+        label=label[:200],
+        is_savepoint=True,
+        attempt=checkpoint.attempt,
+        state_data=checkpoint.state_data,
+        storage_path=str(folder),
+        storage_size_bytes=bytes_logical(folder),
+        exclusive_bytes=bytes_exclusive(folder),
+        file_count=sum(1 for path in folder.rglob("*") if path.is_file()),
+        phases=checkpoint.phases,
+        queries={key: {"batch_id": one["batch_id"], "sinks": one["sinks"]} for key, one in checkpoint_queries(folder).items()},
+        operators=checkpoint.operators,
+        complete_time=now,
     )
 
 

@@ -21,6 +21,8 @@ from typing import Any
 
 _VERSIONED = re.compile(r"(?P<version>\d+)(?:_(?P<id>[0-9a-fA-F-]{36}))?\.(?P<kind>zip|changelog|delta|snapshot)")
 _SNAPSHOTS = {"zip", "snapshot"}
+#: What an archive of a snapshot holds is lists: more than this it never is.
+_MOST_UNPACKED = 256 << 20
 _LOG_ENTRY = re.compile(r"(?P<batch>\d+)(?P<compact>\.compact)?")
 
 
@@ -229,6 +231,8 @@ def _table_files(folder: Path, directory: str, archives: Iterable[str], names: I
 def _tables_of(folder: Path, archive: str) -> dict[str, int]:
     try:
         with zipfile.ZipFile(folder / archive) as opened:
+            if sum(entry.file_size for entry in opened.infolist()) > _MOST_UNPACKED:
+                raise FolderDamaged(f"{archive} says that it holds more than a snapshot's lists")
             if broken := opened.testzip():
                 raise FolderDamaged(f"{archive} is damaged: {broken} in it cannot be read")
             text = opened.read("metadata").decode().partition("\n")[2]

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from checkpoints import api
+from checkpoints import api, travel_api
 
 urlpatterns = [
     path("checkpoints", api.CheckpointsView.as_view()),
@@ -11,5 +11,7 @@ urlpatterns = [
     path("checkpoints/<int:checkpoint_id>", api.CheckpointView.as_view()),
     path("checkpoints/<int:checkpoint_id>/precheck", api.CheckpointPrecheckView.as_view()),
     path("checkpoints/<int:checkpoint_id>/restore", api.CheckpointRestoreView.as_view()),
+    path("checkpoints/<int:checkpoint_id>/archive", travel_api.CheckpointArchiveView.as_view()),
+    path("jobs/<str:job_name>/checkpoints/import", travel_api.CheckpointImportView.as_view()),
     path("executions/<str:execution_id>/checkpoints", api.ExecutionCheckpointsView.as_view()),
 ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from checkpoints.checksums import ChecksumWrong, file_digest, hadoop_check
 from checkpoints.cut import CutDamaged, cut_files
-from checkpoints.manifest import ManifestDamaged, manifest_read
+from checkpoints.manifest import MANIFEST, ManifestDamaged, manifest_read
 from checkpoints.spark_folder import FolderDamaged, batch_ids, files_needed, last_committed, query_id, source_offsets
 
 #: Larger files of a live folder are checked by size alone unless `deep`: 16 MiB take about 20 ms.
@@ -52,6 +52,25 @@ def checkpoint_queries(folder: Path) -> dict[str, dict[str, Any]]:
     except KeyError:
         raise ManifestDamaged("manifest.json names no queries") from None
     return queries
+
+
+def checkpoint_files(folder: Path) -> dict[str, dict[str, Any]]:
+    """Every file of a checkpoint by its path below `folder` → {"bytes", "sha256"}, as the manifests have it; they are read here.
+
+    ManifestDamaged or CutDamaged without sound manifests.
+    """
+    queries = checkpoint_queries(folder)
+    found = {MANIFEST: _facts_of(folder / MANIFEST)}
+    for query in queries.values():
+        if cut := query["folder"]:
+            files = cut_files(folder / cut)
+            found[f"{cut}/{MANIFEST}"] = _facts_of(folder / cut / MANIFEST)
+            found |= {f"{cut}/{name}": {"bytes": int(facts["bytes"]), "sha256": str(facts["sha256"])} for name, facts in files.items()}
+    return found
+
+
+def _facts_of(path: Path) -> dict[str, Any]:
+    return {"bytes": path.stat().st_size, "sha256": file_digest(path)}
 
 
 def live_readable(folder: Path, *, expected_batch: int = -1, deep: bool = False) -> str | None:

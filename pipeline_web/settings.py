@@ -251,6 +251,9 @@ RECONCILE_SECONDS = env.float("RECONCILE_SECONDS", 2.0)
 CONNECTION_CHECK_SECONDS = env.float("CONNECTION_CHECK_SECONDS", 300.0)
 #: Whether who asks from this machine needs no token for /metrics. Behind a proxy on the same machine everybody seems to.
 METRICS_WITHOUT_TOKEN = env.bool("METRICS_WITHOUT_TOKEN", EMBEDDED)
+#: The largest archive of a checkpoint that is taken, and the most files in one.
+CHECKPOINT_ARCHIVE_BYTES = env.int("CHECKPOINT_ARCHIVE_BYTES", 10 * 1024**3)
+CHECKPOINT_ARCHIVE_FILES = env.int("CHECKPOINT_ARCHIVE_FILES", 100_000)
 CHECKPOINTS_KEPT = env.int("CHECKPOINTS_KEPT", 10)
 CHECKPOINTS_KEPT_HOURS = env.float("CHECKPOINTS_KEPT_HOURS", 7 * 24.0)
 CHECKPOINTS_KEPT_BYTES = env.int("CHECKPOINTS_KEPT_BYTES", 0)

@@ -101,8 +101,8 @@ def _restored(execution: Execution) -> Checkpoint | None:
 
 def _folders(checkpoint: Checkpoint, execution: Execution) -> dict[str, str] | None:
     """The folder of each query that goes on → the query of the checkpoint that it goes on with; None where the version is the same."""
-    origin = Execution.objects.select_related("job").get(execution_id=checkpoint.execution_id)
-    if origin.version == execution.version:
+    origin = Execution.with_imported.select_related("job").get(execution_id=checkpoint.execution_id)
+    if origin.imported_from is None and origin.version == execution.version:
         return None
     found = compared(origin, run_of(execution))
     if obstacles := found.obstacles(allow_non_restored_state=True):

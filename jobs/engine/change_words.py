@@ -35,6 +35,10 @@ SENTENCES: Mapping[str, tuple[Verdict, str]] = {
         "needs_fresh_start",
         "Its branches' edges changed, under whose ids it is read several times: it would be read again from its start",
     ),
+    "source.buffer": (
+        "needs_fresh_start",
+        "Its messages lie in a buffer that belongs to one job: a position in that of another means nothing here",
+    ),
     "source.none": ("needs_fresh_start", "The query read other sources only: nothing of its position fits"),
     "state.settings": (
         "needs_fresh_start",

@@ -14,6 +14,13 @@ def new_execution_id() -> str:
     return str(uuid.uuid4())
 
 
+class RunsHere(models.Manager["Execution"]):
+    """Without the records of runs whose checkpoints were brought here."""
+
+    def get_queryset(self) -> "models.QuerySet[Execution]":
+        return super().get_queryset().filter(imported_from__isnull=True)
+
+
 class Execution(models.Model):
     """`attempt` is drawn from the job's counter when a driver claims; `seq` is the number of the latest event.
 
@@ -21,6 +28,9 @@ class Execution(models.Model):
     `resolved` keeps the settings the execution runs with; `parameters` the values given at start. `waiting_for` is a system that
     does not answer the running attempt. `buffer_size`: messages that wait in buffers of its sources, null without any; `dropped_before`:
     node id → what its buffer had dropped before this execution.
+
+    A checkpoint that was brought here belongs to the record of the run that it was taken of: final from the first moment, with
+    `imported_from` (`Arrival.data`) and, in `imported_document`, the version that ran. `objects` leaves these out.
     """
 
     execution_id = models.CharField(max_length=36, unique=True, default=new_execution_id, editable=False)
@@ -63,6 +73,11 @@ class Execution(models.Model):
     retry_count = models.PositiveIntegerField(default=0)
     triggered_by = models.CharField(max_length=20, choices=TriggeredBy.choices)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    imported_from = models.JSONField(null=True)
+    imported_document = models.TextField(blank=True, default="")
+
+    objects = RunsHere()
+    with_imported = models.Manager["Execution"]()
 
     class Meta:
         db_table = "pipeline_job_execution"

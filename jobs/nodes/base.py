@@ -179,6 +179,7 @@ class Source(NodeType[ConfigT]):
     #: A start after a bounded run goes on behind what that run has read, unless it is asked to begin anew.
     goes_on: ClassVar[bool] = False
     row_fields: ClassVar[frozenset[str]] = frozenset()  # fields that say what rows are like: else a changed one is another place
+    has_own_buffer: ClassVar[bool] = False  # its position counts messages that were kept for one job
 
     @abstractmethod
     def read(self, spark: SparkSession, context: NodeContext[ConfigT]) -> DataFrame:

@@ -114,6 +114,7 @@ class SpoolSource(Source[SpoolConfigT]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     goes_on: ClassVar[bool] = True
+    has_own_buffer: ClassVar[bool] = True
     pace_fields: ClassVar[frozenset[str]] = PACE_FIELDS
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS
     #: Columns that tell how a message came, made of `position`, `received`, `key` and `headers`.

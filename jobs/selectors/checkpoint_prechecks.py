@@ -13,7 +13,7 @@ from jobs.models import UNFINISHED, Execution, ExecutionStatus, JobVersion
 from jobs.nodes.base import Sink
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.checkpoint_replays import ReplayOut, checkpoint_replay
-from jobs.selectors.graph_comparisons import Incomparable, compared, run_to_be
+from jobs.selectors.graph_comparisons import Incomparable, compared, run_to_be, version_here
 from jobs.selectors.refusals import NotFound
 from jobs.selectors.shapes.base import Shape
 
@@ -52,7 +52,7 @@ class PrecheckOut(Shape):
     checkpoint: int
     ok: bool
     version: int
-    own_version: int
+    own_version: int | None
     current_version: int | None
     drops_state: bool
     checks: list[CheckOut]
@@ -63,19 +63,21 @@ class PrecheckOut(Shape):
 def checkpoint_precheck(checkpoint: Checkpoint, *, version: str = "") -> PrecheckOut:
     """Reads all of its files: as long as their size takes (about 2 GB a second from memory).
 
-    `version`: a number, "current", or "" for the one it was taken of. NotFound where the job has none such.
+    `version`: a number, "current", or "" for the one it was taken of (of a checkpoint that was brought here: one that does the same,
+    else the current one). NotFound where the job has none such.
     """
-    chosen = _chosen(checkpoint, version)
-    own = checkpoint.execution.version
-    rows = {row.version: row for row in JobVersion.objects.filter(job=checkpoint.execution.job_id, version__in={own, chosen})}
+    own = version_here(checkpoint.execution)
+    chosen = _chosen(checkpoint, version, own)
+    wanted = {chosen} if own is None else {own, chosen}
+    rows = {row.version: row for row in JobVersion.objects.filter(job=checkpoint.execution.job_id, version__in=wanted)}
     documents = {number: parse_document(row.dag_definition)[0] for number, row in rows.items()}
     if chosen not in (own, *rows):
         raise NotFound(f'"{checkpoint.execution.job_name}" has no version {chosen}')
     found, fits = _graph(checkpoint, rows.get(chosen))
     fresh = {change.node_id for change in found.changes if change.code in _WITHOUT_ROWS} if found else set()
-    of_version = _version(checkpoint, chosen, documents.get(chosen), fresh)
+    of_version = _version(checkpoint, chosen, own, documents.get(chosen), fresh)
     checks = [_files(checkpoint), _job(checkpoint), _unfinished(checkpoint), *fits, *of_version]
-    types = {node_id: node.type for number in (own, chosen) if (one := documents.get(number)) for node_id, node in one.nodes.items()}
+    types = {node_id: node.type for one in (_brought(checkpoint), *documents.values()) if one for node_id, node in one.nodes.items()}
     return PrecheckOut(
         checkpoint=checkpoint.pk,
         ok=all(check.ok for check in checks),
@@ -89,9 +91,16 @@ def checkpoint_precheck(checkpoint: Checkpoint, *, version: str = "") -> Prechec
     )
 
 
-def _chosen(checkpoint: Checkpoint, version: str) -> int:
+def _brought(checkpoint: Checkpoint) -> DagDocument | None:
+    """The document that came with it."""
     execution = checkpoint.execution
-    wanted = {"": str(execution.version), "current": str(execution.job.version)}.get(version, version)
+    return parse_document(execution.imported_document)[0] if execution.imported_from is not None else None
+
+
+def _chosen(checkpoint: Checkpoint, version: str, own: int | None) -> int:
+    execution = checkpoint.execution
+    current = str(execution.job.version)
+    wanted = {"": current if own is None else str(own), "current": current}.get(version, version)
     if not wanted.isdecimal() or len(wanted) > 9:
         raise NotFound(f'"{execution.job_name}" has no version {version[:100]}')
     return int(wanted)
@@ -101,7 +110,7 @@ def _graph(checkpoint: Checkpoint, row: JobVersion | None) -> tuple[Compatibilit
     """What becomes of each node, and what of it stands in the way. A version always goes on from its own checkpoints."""
     if row is None:  # the check of the version says so
         return None, []
-    is_own = row.version == checkpoint.execution.version
+    is_own = checkpoint.execution.imported_from is None and row.version == checkpoint.execution.version
     try:
         found = compared(checkpoint.execution, run_to_be(row, checkpoint.execution.parameters))
     except Incomparable as error:
@@ -143,26 +152,32 @@ def _unfinished(checkpoint: Checkpoint) -> CheckOut:
     return _check("execution", False, f"Execution {other.execution_id} is {other.status}: stop or cancel it first")
 
 
-def _version(checkpoint: Checkpoint, version: int, document: DagDocument | None, fresh: set[str]) -> Iterator[CheckOut]:
-    own, current = checkpoint.execution.version, checkpoint.execution.job.version
+def _version(checkpoint: Checkpoint, version: int, own: int | None, document: DagDocument | None, fresh: set[str]) -> Iterator[CheckOut]:
+    current, brought = checkpoint.execution.job.version, checkpoint.execution.imported_from
     if document is None:
         whose = ", which it was taken of," if version == own else ""
         yield _check("version", False, f"Version {version}{whose} can no longer be read")
         return
-    if version == own == current:
+    if brought is not None:
+        origin = f'version {checkpoint.execution.version} of "{brought["job_name"]}"'
+        yield _check("version", True, f"It starts version {version}; it was taken of {origin}", "info" if version == own else "warning")
+    elif version == own == current:
         yield _check("version", True, f"It starts version {version}, the current one, in a new generation")
     elif version == own:
         yield _check("version", True, f"It starts version {version}, which it was taken of; version {current} is current", "warning")
     else:
         yield _check("version", True, f"It starts version {version}; it was taken of version {own}", "warning")
-    yield from _sinks(document, fresh)
+    yield from _sinks(document, fresh, is_of_another=brought is not None and brought["way"] != "POSITIONS")
 
 
-def _sinks(document: DagDocument, fresh: set[str]) -> Iterator[CheckOut]:
+def _sinks(document: DagDocument, fresh: set[str], *, is_of_another: bool) -> Iterator[CheckOut]:
     """What each sink promises about rows that are written again after a step back; the `fresh` ones have none yet."""
     for node_id, node in sorted(document.nodes.items()):
         node_type = REGISTRY.get(node.type)
         if node_type is not None and issubclass(node_type, Sink) and node_id not in fresh:
+            if is_of_another:
+                yield _check(f"sink.{node_id}", True, f'"{node.name}": what this job wrote before stays where it is', "warning")
+                continue
             repeats = f'"{node.name}": rows written since this checkpoint are still there and are written again'
             promise = f" (within one generation the sink writes {node_type.guarantee})" if node_type.guarantee else ""
             yield _check(f"sink.{node_id}", True, repeats + promise, "warning")

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.selectors.access import projects_visible
 from jobs.selectors.refusals import NotFound
-from jobs.selectors.shapes.checkpoint import CheckpointOut
+from jobs.selectors.shapes.checkpoint import CheckpointOut, CheckpointSourceOut
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -23,7 +23,7 @@ _NOT_RESTORABLE = {
 def checkpoints_visible(user: "User | AnonymousUser") -> QuerySet[Checkpoint]:
     """Every checkpoint of the user's projects, with its execution and job."""
     rows = Checkpoint.objects.select_related("execution__job__project").defer(
-        "execution__error_stack_trace", "execution__job__dag_definition"
+        "execution__error_stack_trace", "execution__imported_document", "execution__job__dag_definition"
     )
     if user.is_authenticated and user.is_active and user.is_superuser:
         return rows
@@ -46,6 +46,11 @@ def checkpoint_message_out(row_id: int) -> CheckpointOut | None:
 
 def checkpoints_out(rows: Iterable[Checkpoint]) -> list[CheckpointOut]:
     return [checkpoint_out(row) for row in rows]
+
+
+def _source(row: Checkpoint) -> CheckpointSourceOut | None:
+    arrival = row.execution.imported_from
+    return CheckpointSourceOut(**{name: arrival[name] for name in CheckpointSourceOut.model_fields}) if arrival is not None else None
 
 
 def checkpoint_out(row: Checkpoint) -> CheckpointOut:
@@ -83,4 +88,5 @@ def checkpoint_out(row: Checkpoint) -> CheckpointOut:
         duration_ms=duration,
         restorable=row.status == CheckpointStatus.COMPLETED,
         restorable_reason=_NOT_RESTORABLE.get(CheckpointStatus(row.status), ""),
+        source=_source(row),
     )

@@ -1,13 +1,14 @@
 """What becomes of a position that one version of a job made when another version, or the same with other settings, goes on from it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from checkpoints.models import Checkpoint
-from jobs.dag.document import DagDocument, parse_document
+from jobs.dag.document import DagDocument, logic_hash, parse_document
 from jobs.dag.parameters import resolve_parameters
 from jobs.dag.problems import Problem, errors_in
+from jobs.engine.change_words import Change
 from jobs.engine.compiler import PlanInvalid, settings_resolve
 from jobs.engine.graph_changes import Compatibility, changes_classify
 from jobs.engine.graph_shape import GraphShape, graph_shape
@@ -33,11 +34,25 @@ class Run:
     settings: Mapping[str, Any]
 
 
+def version_here(execution: Execution) -> int | None:
+    """The version of its job that an execution ran. Of a run that was brought here: the newest that does the same, None if none does."""
+    if execution.imported_from is None:
+        return execution.version
+    document = parse_document(execution.imported_document)[0]
+    if document is None:
+        return None
+    alike = JobVersion.objects.filter(job=execution.job_id, logic_hash=logic_hash(document))
+    return alike.order_by("-version").values_list("version", flat=True).first()
+
+
 def run_of(execution: Execution) -> Run:
     """As an execution ran. Its version's row never changes, so the graph that made a checkpoint can always be looked up.
 
-    Incomparable where the row is gone.
+    A run that was brought here has its document with it. Incomparable where the row is gone.
     """
+    if execution.imported_from is not None:
+        brought = JobVersion(job_id=execution.job_id, version=execution.version, dag_definition=execution.imported_document)
+        return Run(brought, execution.parameters, execution.resolved)
     row = JobVersion.objects.filter(job=execution.job_id, version=execution.version).first()
     if row is None:
         raise Incomparable(execution.version, [Problem(code="version.missing", message="it does not exist any more")])
@@ -58,23 +73,37 @@ def run_to_be(version: JobVersion, given: Mapping[str, Any]) -> Run:
 
 def compared(execution: Execution, after: Run) -> Compatibility:
     """What becomes of each node when `after` goes on from what an execution left. Incomparable where one cannot run as it stands."""
-    return changes_classify(_shape(run_of(execution)), _shape(after), read_earlier=_read_earlier(execution))
+    shape = _shape(after)
+    found = changes_classify(_shape(run_of(execution)), shape, read_earlier=read_earlier(execution))
+    return replace(found, changes=tuple(_elsewhere(execution, shape, found.changes)))
 
 
-def _read_earlier(execution: Execution) -> set[str]:
+def _elsewhere(execution: Execution, after: GraphShape, changes: tuple[Change, ...]) -> Iterator[Change]:
+    """A position in a buffer of another job means nothing in this one's."""
+    is_of_another = execution.imported_from is not None and execution.imported_from["job_uid"] != str(execution.job.job_uid)
+    for change in changes:
+        buffered = change.node_id in after.steps.sources and after.steps.source(change.node_id).has_own_buffer
+        yield Change(change.node_id, change.name, "source.buffer") if is_of_another and buffered else change
+
+
+def read_earlier(execution: Execution) -> set[str]:
     """Sources of every version that the line of positions went through, back over the checkpoints that it was restored from."""
     generations, waiting = set(), [execution.generation]
-    versions = {execution.version}
+    found: set[str] = set(execution.imported_from["read_earlier"]) if execution.imported_from is not None else set()
+    versions = {execution.version} if execution.imported_from is None else set()
     while waiting:
         generation = waiting.pop()
         if generation in generations:
             continue
         generations.add(generation)
-        rows = Execution.objects.filter(job=execution.job_id, generation=generation)
+        rows = Execution.with_imported.filter(job=execution.job_id, generation=generation)
         origins = rows.exclude(restored_from_checkpoint_id=None).values_list("restored_from_checkpoint_id", flat=True)
         waiting += Checkpoint.objects.filter(pk__in=list(origins)).values_list("generation", flat=True)
-        versions |= set(rows.values_list("version", flat=True))
-    found: set[str] = set()
+        for version, imported_from in rows.values_list("version", "imported_from"):
+            if imported_from is None:
+                versions.add(version)
+            else:
+                found |= set(imported_from["read_earlier"])
     for row in JobVersion.objects.filter(job=execution.job_id, version__in=versions):
         document = parse_document(row.dag_definition)[0]
         found |= {node_id for node_id, node in document.nodes.items() if node.type.startswith("source.")} if document else set()

@@ -6,7 +6,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, cast
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from jobs.models import FINAL, LEASED, UNFINISHED, Execution, ExecutionStatus, Job, JobType, JobVersion, MetricSample
@@ -72,7 +72,7 @@ def _with_latest_status(rows: QuerySet[Job], statuses: list[str]) -> QuerySet[Jo
         ever = Execution.objects.filter(status__in=final).values("job_id")
         wanted |= Q(pk__in=ever, latest_status__in=final)  # a rare state is looked for only where it ever was
     if "REGISTERED" in statuses:
-        wanted |= Q(executions__isnull=True)
+        wanted |= Q(~Exists(Execution.objects.filter(job_id=OuterRef("pk"))))
     return rows.filter(wanted)
 
 

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from checkpoints import services
+from checkpoints.archive_writing import Archive
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Decision, Scope
 from jobs.models import Job, Role
 from jobs.selectors.access import role_covers, roles_by_project
+from jobs.selectors.checkpoint_travel import checkpoint_archive
 from jobs.selectors.executions import execution_get
 from jobs.selectors.jobs import job_get
 from jobs.selectors.refusals import Conflict
@@ -52,6 +54,14 @@ def checkpoint_remove(*, checkpoint: Checkpoint, user: "User") -> int:
     return freed
 
 
+def checkpoint_export(*, checkpoint: Checkpoint, user: "User") -> Archive:
+    """Its archive, to be sent. Conflict where it is damaged or gone. For operators: state holds rows."""
+    _operator(checkpoint, user)
+    archive = checkpoint_archive(checkpoint)
+    _audit(checkpoint, user, "checkpoint exported", {"bytes": archive.size})
+    return archive
+
+
 def checkpoints_clean_up(
     *, user: "User | None", dry_run: bool, job_name: str | None = None, execution_id: str | None = None
 ) -> list[Decision]:
@@ -86,6 +96,9 @@ def _operator(checkpoint: Checkpoint, user: "User") -> None:
 
 
 def _event(checkpoint: Checkpoint, kind: str, *, actor: str, reason: str = "") -> None:
+    """In the history of its execution; one that was brought here has none, only the audit trail."""
+    if checkpoint.execution.imported_from is not None:
+        return
     event_record(
         execution_id=checkpoint.execution_id,
         kind=kind,

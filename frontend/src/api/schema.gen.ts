@@ -52,6 +52,26 @@ export interface paths {
         patch: operations["checkpoints_checkpoint_id_patch"];
         trace?: never;
     };
+    "/api/checkpoints/{checkpoint_id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The checkpoint as one archive (tar), to be imported elsewhere
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["checkpoints_checkpoint_id_archive_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/checkpoints/{checkpoint_id}/precheck": {
         parameters: {
             query?: never;
@@ -578,6 +598,26 @@ export interface paths {
          * @description A view of the API; signed-in users only unless it says otherwise.
          */
         patch: operations["jobs_job_name_patch"];
+        trace?: never;
+    };
+    "/api/jobs/{job_name}/checkpoints/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring a checkpoint here, from an archive or from another job: a savepoint with an identity of its own
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        post: operations["jobs_job_name_checkpoints_import_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/jobs/{job_name}/config": {
@@ -1194,6 +1234,14 @@ export interface components {
             bytes_exclusive: number;
         };
         /**
+         * CheckpointArrival
+         * @description Either `multipart/form-data` with an archive as the field `file`, or this: the row id of a checkpoint of another job.
+         */
+        CheckpointArrivalRequest: {
+            /** Checkpoint */
+            checkpoint: number;
+        };
+        /**
          * CheckpointJobUsageOut
          * @description The complete checkpoints of one job; `owner` made the job.
          */
@@ -1226,6 +1274,8 @@ export interface components {
         /**
          * CheckpointOut
          * @description Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free.
+         *
+         *     `source`: null for one that was taken here; else its execution is no run of this job, but the record of one elsewhere.
          */
         CheckpointOut: {
             /** Id */
@@ -1313,6 +1363,7 @@ export interface components {
             restorable: boolean;
             /** Restorable Reason */
             restorable_reason: string;
+            source: components["schemas"]["CheckpointSourceOut"] | null;
         };
         /** CheckpointPage */
         CheckpointPage: {
@@ -1320,6 +1371,37 @@ export interface components {
             results: components["schemas"]["CheckpointOut"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * CheckpointSourceOut
+         * @description Where a checkpoint was brought from. `way`: an ARCHIVE, a COPY of another job's, or one whose POSITIONS were edited.
+         *
+         *     `checkpoint_id` is its number there, `checkpoint` its row where that is in this installation; `before` the positions it had there.
+         */
+        CheckpointSourceOut: {
+            /**
+             * Way
+             * @enum {string}
+             */
+            way: "ARCHIVE" | "COPY" | "POSITIONS";
+            /** By */
+            by: string;
+            /** Job Name */
+            job_name: string;
+            /** Project */
+            project: string;
+            /** Execution Id */
+            execution_id: string;
+            /** Version */
+            version: number;
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /** Checkpoint */
+            checkpoint: number | null;
+            /** Before */
+            before: {
+                [key: string]: unknown;
+            };
         };
         /**
          * CheckpointUsageOut
@@ -2504,7 +2586,7 @@ export interface components {
             /** Version */
             version: number;
             /** Own Version */
-            own_version: number;
+            own_version: number | null;
             /** Current Version */
             current_version: number | null;
             /** Drops State */
@@ -3587,6 +3669,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CheckpointOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_checkpoint_id_archive_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                checkpoint_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
                 };
             };
             400: {
@@ -5944,6 +6095,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobDetailOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    jobs_job_name_checkpoints_import_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["CheckpointArrivalRequest"];
+                "application/json": components["schemas"]["CheckpointArrivalRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckpointOut"];
                 };
             };
             400: {

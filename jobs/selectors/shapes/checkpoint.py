@@ -7,8 +7,28 @@ from uuid import UUID
 from jobs.selectors.shapes.base import Shape
 
 
+class CheckpointSourceOut(Shape):
+    """Where a checkpoint was brought from. `way`: an ARCHIVE, a COPY of another job's, or one whose POSITIONS were edited.
+
+    `checkpoint_id` is its number there, `checkpoint` its row where that is in this installation; `before` the positions it had there.
+    """
+
+    way: Literal["ARCHIVE", "COPY", "POSITIONS"]
+    by: str
+    job_name: str
+    project: str
+    execution_id: str
+    version: int
+    checkpoint_id: int
+    checkpoint: int | None
+    before: dict[str, Any]
+
+
 class CheckpointOut(Shape):
-    """Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free."""
+    """Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free.
+
+    `source`: null for one that was taken here; else its execution is no run of this job, but the record of one elsewhere.
+    """
 
     id: int
     execution_id: str
@@ -41,6 +61,7 @@ class CheckpointOut(Shape):
     duration_ms: int | None
     restorable: bool
     restorable_reason: str
+    source: CheckpointSourceOut | None
 
 
 class CheckpointAgeOut(Shape):

@@ -35,7 +35,7 @@ def going_on_check(*, last: Execution, version: JobVersion, parameters: Mapping[
 
 def restore_check(*, origin: Execution, version: JobVersion, allow_non_restored_state: bool) -> tuple[dict[str, Any], tuple[Change, ...]]:
     """The parameters with which `version` goes on from a checkpoint of `origin`, and what people should know. Invalid where it cannot."""
-    if version.version == origin.version:
+    if origin.imported_from is None and version.version == origin.version:
         return dict(origin.parameters), _unchanged(origin)
     try:
         run = run_to_be(version, origin.parameters)

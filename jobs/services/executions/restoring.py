@@ -10,6 +10,7 @@ from django.db.models.functions import Concat, Left
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import not_restorable
 from jobs.models import LEASED, UNFINISHED, Execution, ExecutionStatus, QueryProgress, Role, TriggeredBy
+from jobs.selectors.graph_comparisons import version_here
 from jobs.services.access import role_check
 from jobs.services.events import event_append
 from jobs.services.executions.going_on import restore_check
@@ -33,11 +34,13 @@ def execution_restore(
 ) -> Execution:
     """Start the checkpoint's job again from it, with the parameters it was taken of and its version, or another where that fits.
 
+    Of a checkpoint that was brought here, its version is one of this job that does the same, else the current one.
+
     A PAUSED execution of the job is cancelled in the same transaction, its checkpoints stay; any other unfinished one is an
     ExecutionConflict. NotStartable where the checkpoint cannot be started from; Invalid, with a problem a node, where the version needs a
     fresh start, or would leave state behind that nobody allowed to.
     """
-    origin = Execution.objects.select_related("job").get(execution_id=checkpoint.execution_id)
+    origin = Execution.with_imported.select_related("job").get(execution_id=checkpoint.execution_id)
     if user is not None:
         role_check(user=user, project=origin.job.project_id, role=Role.OPERATOR)
     try:
@@ -54,7 +57,7 @@ def _restore(
     checkpoint.refresh_from_db(fields=["status"])  # a clean-up waits for the job's lock too
     if reason := not_restorable(checkpoint):
         raise NotStartable(f"checkpoint {checkpoint.checkpoint_id} cannot be started from: {reason}", code="checkpoint.not_restorable")
-    chosen = version_of(job, origin.version if version is None else version)
+    chosen = version_of(job, version_here(origin) if version is None else version)
     parameters, changes = restore_check(origin=origin, version=chosen, allow_non_restored_state=allow_non_restored_state)
     for other in Execution.objects.filter(job=job, status__in=UNFINISHED):
         if other.status != ExecutionStatus.PAUSED:
@@ -70,7 +73,7 @@ def _restore(
         uuid.uuid4(),
         storage_host=origin.storage_host,
         checkpoint=checkpoint.pk,
-        words=f"from checkpoint {checkpoint.checkpoint_id} of execution {origin.execution_id}",
+        words=f"from {_words(checkpoint, origin)}",
         changes=changes,
     )
     return execution_create(
@@ -82,6 +85,13 @@ def _restore(
         parameters=parameters,
         beginning=beginning,
     )
+
+
+def _words(checkpoint: Checkpoint, origin: Execution) -> str:
+    where = f"of execution {origin.execution_id}"
+    if origin.imported_from is not None:
+        where = f'that was brought here, taken of "{origin.imported_from["job_name"]}"'
+    return f"checkpoint {checkpoint.checkpoint_id} {where}"
 
 
 @transaction.atomic

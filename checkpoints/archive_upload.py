@@ -1,0 +1,37 @@
+"""Uploads of archives: into one file without a name, which goes with the process that holds it, and no larger than is allowed."""
+
+from __future__ import annotations
+
+from tempfile import TemporaryFile
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
+
+from jobs.api.errors import TooLarge
+
+#: What an archive has besides its files: headers, padding, the list of its files.
+_BESIDES = 256 << 20
+
+
+class ArchiveUploadHandler(FileUploadHandler):
+    """Takes the files of one request. TooLarge ends it as soon as more comes than any archive may have."""
+
+    chunk_size = 1 << 20
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        self._file = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115  closed with the request
+        self._left = settings.CHECKPOINT_ARCHIVE_BYTES + _BESIDES
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        self._left -= len(raw_data)
+        if self._left < 0:
+            self._file.close()
+            raise TooLarge(f"an archive has at most {settings.CHECKPOINT_ARCHIVE_BYTES:,} bytes")
+        self._file.write(raw_data)
+
+    def file_complete(self, file_size: int) -> UploadedFile[bytes]:
+        self._file.seek(0)
+        return UploadedFile(file=self._file, name=self.file_name, content_type=self.content_type, size=file_size)
