@@ -68,6 +68,21 @@ def state_data(
     return {"sources": dict(sources), **summary}
 
 
+def state_moved(state: Mapping[str, Any], *, job_type: str, sources: Mapping[str, Any]) -> dict[str, Any]:
+    """`state` of a checkpoint whose sources stand elsewhere, its summary too; what was processed stays what it was."""
+    told = state.get("source_state")
+    before = told if isinstance(told, dict) else {}
+    summary: dict[str, Any]
+    if job_type == "STREAMING":
+        summary = {"kafka_offsets": _kafka_offsets(sources)}
+    elif job_type == "BATCH_ROLLER":
+        page_sizes = dict.fromkeys(sources, before.get("page_size"))
+        summary = _page_state(sources, before.get("total_processed") or 0, page_sizes)
+    else:
+        summary = _key_state(sources, before.get("processed_rows") or 0)
+    return {**state, "sources": dict(sources), "source_state": summary}
+
+
 def _kafka_offsets(sources: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     """Topic → partition → offset, over all Kafka sources."""
     found: dict[str, list[dict[str, int]]] = {}
@@ -92,7 +107,7 @@ def _operator_state(operators: Iterable[Mapping[str, Any]]) -> dict[str, dict[st
     return found
 
 
-def _page_state(sources: Mapping[str, Any], rows: int, page_sizes: Mapping[str, int]) -> dict[str, Any]:
+def _page_state(sources: Mapping[str, Any], rows: int, page_sizes: Mapping[str, int | None]) -> dict[str, Any]:
     """The next page (or cursor) of the paged source; a roller over anything else says its rows only."""
     for node_id, offset in sources.items():
         if isinstance(offset, dict) and "page" in offset:

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Literal, cast
 
 from django.core.files.uploadedfile import UploadedFile
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
+from pydantic import Field
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -17,11 +18,14 @@ from rest_framework.response import Response
 from checkpoints.archive_upload import ArchiveUploadHandler
 from jobs.api.base import ApiView, answer, body_read, described
 from jobs.api.parsers import BoundedJsonParser
+from jobs.nodes.hand_positions import Wanted
+from jobs.selectors.checkpoint_positions import PositionMoveOut, PositionsOut, SourcePositionOut, checkpoint_positions_out
 from jobs.selectors.checkpoints import checkpoint_get, checkpoint_out
 from jobs.selectors.jobs import job_get
-from jobs.selectors.shapes.base import Body
+from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.checkpoint import CheckpointOut
 from jobs.services.checkpoint_arrivals import checkpoint_copy, checkpoint_import
+from jobs.services.checkpoint_positions import positions_edit, positions_plan
 from jobs.services.checkpoints import checkpoint_export
 
 
@@ -29,6 +33,52 @@ class CheckpointArrival(Body):
     """Either `multipart/form-data` with an archive as the field `file`, or this: the row id of a checkpoint of another job."""
 
     checkpoint: int
+
+
+class PositionWanted(Body):
+    """`to`: earliest or latest that there is, the first from `time` on, or `values`, written as the position itself is."""
+
+    to: Literal["earliest", "latest", "time", "values"]
+    time: str = Field("", max_length=40)
+    values: dict[str, Any] = {}
+
+
+class PositionsEdit(Body):
+    """By node id; sources that are not named stay where they are."""
+
+    sources: dict[str, PositionWanted]
+    dry_run: bool = True
+
+
+class SourcePositionsOut(Shape):
+    results: list[SourcePositionOut]
+
+
+class CheckpointPositionsView(ApiView):
+    @described("Where its sources stand, and how each can be set elsewhere", responds=SourcePositionsOut, tag="checkpoints")
+    def get(self, request: Request, checkpoint_id: int) -> Response:
+        checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
+        return answer(SourcePositionsOut(results=checkpoint_positions_out(checkpoint)))
+
+    @described(
+        "Where sources would stand, or, without dry_run, a savepoint in which they do",
+        takes=PositionsEdit,
+        responds=PositionsOut,
+        tag="checkpoints",
+    )
+    def post(self, request: Request, checkpoint_id: int) -> Response:
+        checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
+        body = body_read(request, PositionsEdit)
+        wanted = {node_id: Wanted(one.to, one.time, one.values) for node_id, one in body.sources.items()}
+        before = checkpoint.state_data.get("sources", {})
+        made = None
+        if body.dry_run:
+            after = positions_plan(checkpoint=checkpoint, user=self.user(), wanted=wanted)[1]
+        else:
+            made = positions_edit(checkpoint=checkpoint, user=self.user(), wanted=wanted)
+            after = made.state_data["sources"]
+        moves = [PositionMoveOut(node_id=node_id, before=before.get(node_id), after=after.get(node_id)) for node_id in wanted]
+        return answer(PositionsOut(dry_run=body.dry_run, sources=moves, checkpoint=checkpoint_out(made) if made else None))
 
 
 class CheckpointArchiveView(ApiView):

@@ -12,6 +12,7 @@ urlpatterns = [
     path("checkpoints/<int:checkpoint_id>/precheck", api.CheckpointPrecheckView.as_view()),
     path("checkpoints/<int:checkpoint_id>/restore", api.CheckpointRestoreView.as_view()),
     path("checkpoints/<int:checkpoint_id>/archive", travel_api.CheckpointArchiveView.as_view()),
+    path("checkpoints/<int:checkpoint_id>/positions", travel_api.CheckpointPositionsView.as_view()),
     path("jobs/<str:job_name>/checkpoints/import", travel_api.CheckpointImportView.as_view()),
     path("executions/<str:execution_id>/checkpoints", api.ExecutionCheckpointsView.as_view()),
 ]

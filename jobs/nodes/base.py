@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from jobs.nodes.backpressure import Buffered, Skip
+    from jobs.nodes.hand_positions import HandPositions
 
 #: A rejecting node adds this column: the reason as text, null for a good row. The engine splits and drops it.
 REJECTED = "__rejected"
@@ -180,6 +181,7 @@ class Source(NodeType[ConfigT]):
     goes_on: ClassVar[bool] = False
     row_fields: ClassVar[frozenset[str]] = frozenset()  # fields that say what rows are like: else a changed one is another place
     has_own_buffer: ClassVar[bool] = False  # its position counts messages that were kept for one job
+    hand_positions: ClassVar[HandPositions | None] = None  # how a person may set its position; None: not at all
 
     @abstractmethod
     def read(self, spark: SparkSession, context: NodeContext[ConfigT]) -> DataFrame:

@@ -73,8 +73,8 @@ def run_to_be(version: JobVersion, given: Mapping[str, Any]) -> Run:
 
 def compared(execution: Execution, after: Run) -> Compatibility:
     """What becomes of each node when `after` goes on from what an execution left. Incomparable where one cannot run as it stands."""
-    shape = _shape(after)
-    found = changes_classify(_shape(run_of(execution)), shape, read_earlier=read_earlier(execution))
+    shape = shape_of(after)
+    found = changes_classify(shape_of(run_of(execution)), shape, read_earlier=read_earlier(execution))
     return replace(found, changes=tuple(_elsewhere(execution, shape, found.changes)))
 
 
@@ -110,7 +110,8 @@ def read_earlier(execution: Execution) -> set[str]:
     return found
 
 
-def _shape(run: Run) -> GraphShape:
+def shape_of(run: Run) -> GraphShape:
+    """The graph of a run with its parameters and settings. Incomparable where it cannot run as it stands."""
     document = _document(run.version)
     try:
         return graph_shape(document, parameters=run.parameters, settings=_settings(run, document))

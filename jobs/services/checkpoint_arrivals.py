@@ -21,6 +21,7 @@ from checkpoints.cut import CutDamaged, folder_remove, partial_of, rename_into_p
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import folder_of
 from checkpoints.services import checkpoint_adopt
+from checkpoints.state_data import state_moved
 from checkpoints.storage import checkpoint_folder
 from jobs.dag.document import DagDocument, canonical_json, parse_document
 from jobs.engine.plan import Settings
@@ -124,7 +125,8 @@ def arrive(
         rename_into_place(partial, folder)
         partial = folder
         arrival = _arrival(way, user, taken, checkpoint)
-        moved = taken.checkpoint.model_copy(update={"state_data": {**taken.checkpoint.state_data, "sources": positions}})
+        state = state_moved(taken.checkpoint.state_data, job_type=taken.run.job_type, sources=positions)
+        moved = taken.checkpoint.model_copy(update={"state_data": state})
         return _rows(job, user, execution_id, folder, taken.model_copy(update={"checkpoint": moved}), document, arrival, label)
     except BaseException:
         folder_remove(partial)

@@ -72,6 +72,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/checkpoints/{checkpoint_id}/positions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where its sources stand, and how each can be set elsewhere
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["checkpoints_checkpoint_id_positions_get"];
+        put?: never;
+        /**
+         * Where sources would stand, or, without dry_run, a savepoint in which they do
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        post: operations["checkpoints_checkpoint_id_positions_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/checkpoints/{checkpoint_id}/precheck": {
         parameters: {
             query?: never;
@@ -2571,6 +2595,64 @@ export interface components {
             /** Y */
             y: number;
         };
+        /** PositionMoveOut */
+        PositionMoveOut: {
+            /** Node Id */
+            node_id: string;
+            /** Before */
+            before: unknown;
+            /** After */
+            after: unknown;
+        };
+        /**
+         * PositionWanted
+         * @description `to`: earliest or latest that there is, the first from `time` on, or `values`, written as the position itself is.
+         */
+        PositionWanted: {
+            /**
+             * To
+             * @enum {string}
+             */
+            to: "earliest" | "latest" | "time" | "values";
+            /**
+             * Time
+             * @default
+             */
+            time: string;
+            /**
+             * Values
+             * @default {}
+             */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * PositionsEdit
+         * @description By node id; sources that are not named stay where they are.
+         */
+        PositionsEditRequest: {
+            /** Sources */
+            sources: {
+                [key: string]: components["schemas"]["PositionWanted"];
+            };
+            /**
+             * Dry Run
+             * @default true
+             */
+            dry_run: boolean;
+        };
+        /**
+         * PositionsOut
+         * @description `checkpoint`: the new one, null for a dry run.
+         */
+        PositionsOut: {
+            /** Dry Run */
+            dry_run: boolean;
+            /** Sources */
+            sources: components["schemas"]["PositionMoveOut"][];
+            checkpoint: components["schemas"]["CheckpointOut"] | null;
+        };
         /**
          * PrecheckOut
          * @description `ok`: a restore into `version` can be started; with `drops_state` only where that is allowed (`allow_non_restored_state`).
@@ -2965,6 +3047,33 @@ export interface components {
         SearchOut: {
             /** Results */
             results: components["schemas"]["SearchHit"][];
+        };
+        /**
+         * SourcePositionOut
+         * @description `ways`: how it can be set; none where `refused` says why it cannot. `values`: the part of the position that can be written.
+         */
+        SourcePositionOut: {
+            /** Node Id */
+            node_id: string;
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+            /** Position */
+            position: unknown;
+            /** Values */
+            values: {
+                [key: string]: unknown;
+            };
+            /** Ways */
+            ways: ("earliest" | "latest" | "time" | "values")[];
+            /** Refused */
+            refused: string;
+        };
+        /** SourcePositionsOut */
+        SourcePositionsOut: {
+            /** Results */
+            results: components["schemas"]["SourcePositionOut"][];
         };
         /**
          * SourceReplayOut
@@ -3738,6 +3847,148 @@ export interface operations {
                 };
                 content: {
                     "application/json": string;
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_checkpoint_id_positions_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                checkpoint_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourcePositionsOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_checkpoint_id_positions_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                checkpoint_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PositionsEditRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PositionsOut"];
                 };
             };
             400: {

@@ -11,7 +11,7 @@ from jobs.nodes.connections.kafka_settings import SECONDS, kafka_client_settings
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
-    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 
 class KafkaAdmin:
@@ -84,11 +84,26 @@ class KafkaAdmin:
 
     def ends(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
         """(topic, partition) → the offset that its next message gets; a partition that does not exist any more is left out."""
-        from confluent_kafka import KafkaException, TopicPartition
         from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # its own documentation imports it from there
 
-        newest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-        asked = self.client.list_offsets({TopicPartition(*place): newest for place in places}, request_timeout=self._seconds)
+        return self._offsets(places, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+
+    def begins(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        """Like `ends`: the offset of the oldest message that is still there."""
+        from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+
+        return self._offsets(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+
+    def offsets_at(self, places: Iterable[tuple[str, int]], milliseconds: int) -> dict[tuple[str, int], int]:
+        """Like `ends`: the offset of the first message from a time on (since 1970), -1 where there is none."""
+        from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+
+        return self._offsets(places, OffsetSpec.for_timestamp(milliseconds))
+
+    def _offsets(self, places: Iterable[tuple[str, int]], spec: OffsetSpec) -> dict[tuple[str, int], int]:
+        from confluent_kafka import KafkaException, TopicPartition
+
+        asked = self.client.list_offsets({TopicPartition(*place): spec for place in places}, request_timeout=self._seconds)
         found = {}
         for place, future in asked.items():
             try:

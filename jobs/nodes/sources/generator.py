@@ -12,6 +12,7 @@ from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import schema_from_ddl
 from jobs.nodes.fake_fields import FakeField, FakeLocale
 from jobs.nodes.form import hints
+from jobs.nodes.hand_positions import HandPositions, NumberPart
 from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class GeneratorSource(Source[GeneratorConfig]):
     summary_template = "{total_rows} rows"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"total_rows", "rows_per_second", "rows_per_batch"})
     row_fields: ClassVar[frozenset[str]] = frozenset({"fields", "locale", "seed", "start_time", "step_ms"})
+    hand_positions: ClassVar[HandPositions | None] = NumberPart("next")
 
     def read(self, spark: SparkSession, context: NodeContext[GeneratorConfig]) -> DataFrame:
         from jobs.nodes.readers.numbered_rows import NumberedRows, columns_ddl

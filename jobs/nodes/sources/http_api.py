@@ -12,7 +12,9 @@ from jobs.nodes import base
 from jobs.nodes.base import AS_IT_CAME, REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
 from jobs.nodes.form import connection_field, hints
+from jobs.nodes.hand_positions import HandPositions
 from jobs.nodes.json_pointer import JsonPointer
+from jobs.nodes.page_positions import PagePositions
 from jobs.nodes.places import JsonTemplate, TemplateText, place_names
 from jobs.nodes.user_python.workers import in_workers_shared
 
@@ -234,6 +236,7 @@ class HttpApiSource(Source[HttpApiConfig]):
         {"pages_per_batch", "concurrency", "requests_per_second", "most_pages", "timeout_seconds", "attempts"}
     )
     row_fields: ClassVar[frozenset[str]] = frozenset({"records_pointer", "columns"})
+    hand_positions: ClassVar[HandPositions | None] = PagePositions()
     own_places = {"path": PLACES, "body": PLACES, "parameters": PLACES}
 
     def waits_for(self, context: NodeContext[HttpApiConfig]) -> str:

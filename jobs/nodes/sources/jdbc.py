@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.form import connection_field, hints
+from jobs.nodes.hand_positions import HandPositions, LastKey
 from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ class JdbcSource(Source[JdbcSourceConfig]):
     rejects_rows: ClassVar[bool] = True
     summary_template = "{table}{query}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"rows_per_batch", "incremental", "late_rows_seconds", "partitions"})
+    hand_positions: ClassVar[HandPositions | None] = LastKey()
 
     def plain_fault(self, context: NodeContext[JdbcSourceConfig]) -> str:
         """Its columns are asked of the database."""

@@ -12,12 +12,14 @@ from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
+from jobs.nodes.hand_positions import HandPositions
 from jobs.nodes.json_schema import json_schema_columns
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.schema_registry import registry_json_schema, registry_schemas
 from jobs.nodes.sources.kafka_backlog import KafkaBacklog
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 from jobs.nodes.sources.kafka_places import places_options
+from jobs.nodes.sources.kafka_positions import KafkaPositions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,6 +73,7 @@ class KafkaSource(Source[KafkaSourceConfig]):
         }
     )
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS | {"registry_connection", "subject"}
+    hand_positions: ClassVar[HandPositions | None] = KafkaPositions()
 
     def __init__(self) -> None:
         self._backlog: KafkaBacklog | None = None

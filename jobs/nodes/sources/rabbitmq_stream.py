@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_silent
+from jobs.nodes.hand_positions import HandPositions, NumberPart
 from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.rabbitmq.stream_line import StreamLine
@@ -44,6 +45,7 @@ class RabbitMQStreamSource(Source[RabbitMQStreamConfig]):
     summary_template = "{stream} · {format}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"start", "start_time", "start_offset", "max_records_per_trigger", "lost_messages"})
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS
+    hand_positions: ClassVar[HandPositions | None] = NumberPart("offset")
 
     def waits_for(self, context: NodeContext[RabbitMQStreamConfig]) -> str:
         return rabbitmq_silent(context.connection(context.config.connection))

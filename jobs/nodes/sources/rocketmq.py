@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
+from jobs.nodes.hand_positions import HandPositions, NumberEach
 from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.rocketmq.client import RocketMq
@@ -54,6 +55,7 @@ class RocketmqSource(Source[RocketmqSourceConfig]):
         {"start", "start_time", "start_offsets", "max_records_per_trigger", "group_id", "lost_messages"}
     )
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS | {"tags"}
+    hand_positions: ClassVar[HandPositions | None] = NumberEach()
 
     def waits_for(self, context: NodeContext[RocketmqSourceConfig]) -> str:
         return rocketmq_silent(context.connection(context.config.connection), context.config.topic)
