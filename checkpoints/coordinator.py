@@ -1,13 +1,14 @@
-"""Takes the checkpoints of one execution, in a thread of its own: at the interval, when asked, and when it is stopped.
+"""Takes the checkpoints of one execution, in a thread of its own: when its triggers are due, when asked, and when it is stopped.
 
 One at a time, off the batches' way; a second request waits its turn. A checkpoint is whole when every query of the job gave its cut:
-otherwise it fails with the phase and the cause, and the job lives on.
+otherwise it fails with the phase and the cause, and the job lives on, until more fail in a row than it tolerates.
 """
 
 from __future__ import annotations
 
 import errno
 import logging
+import math
 import threading
 import time
 from collections import deque
@@ -21,6 +22,7 @@ from checkpoints.cut import folder_remove
 from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
 from checkpoints.ledger import Ledger, LedgerRefused, Ticket
 from checkpoints.spark_folder import last_committed
+from checkpoints.triggers import Committed, Due, Standing, Triggers, next_due
 
 if TYPE_CHECKING:
     from jobs.engine.events import Boundary
@@ -29,6 +31,8 @@ logger = logging.getLogger(__name__)
 
 _TELLING_TRIES = 4
 _TELLING_PAUSE_SECONDS = 0.5
+#: What the job itself asks for: only these count among its failures in a row, and wait for its pause.
+_OF_THE_JOB = ("INTERVAL", "ROWS", "PAGE")
 
 
 class CheckpointFailed(Exception):
@@ -45,15 +49,18 @@ class _Request:
     requested_by: str = ""
     savepoint: bool = False
     label: str = ""
+    #: Only if something was committed since the one that was taken meanwhile.
+    unless_held: bool = False
     done: Future[Ticket] = field(default_factory=Future)
 
 
 class Coordinator:
     """`queries` are all queries of the job by key; without any (a job read whole) every request is refused.
 
-    `interval` and `timeout` in seconds; an interval of 0 takes checkpoints on request only. `rows_before`: source rows of the
-    execution's earlier attempts. `notify` hears of each complete checkpoint the position of every source by node; what it raises
-    is logged: the checkpoint stays good, and the next one tells more.
+    Without a trigger, checkpoints are taken on request only. `timeout` in seconds. `tolerable_failures`: of checkpoints that the
+    triggers asked for, so many in a row may fail; -1 any number. With one more `intolerable` says so, and the triggers rest.
+    `rows_before`: source rows of the execution's earlier attempts. `notify` hears of each complete checkpoint the position of every
+    source by node; what it raises is logged: the checkpoint stays good, and the next one tells more.
     """
 
     def __init__(
@@ -62,13 +69,14 @@ class Coordinator:
         facts: RunFacts,
         queries: Mapping[str, JobQuery],
         *,
-        interval: float,
+        triggers: Triggers,
         timeout: float = 300.0,
+        tolerable_failures: int = -1,
         rows_before: int = 0,
         notify: Callable[[Mapping[str, Any]], None] = lambda positions: None,
     ) -> None:
         self._ledger, self._queries = ledger, dict(queries)
-        self._interval, self._timeout = interval, timeout
+        self._triggers, self._timeout, self._tolerable = triggers, timeout, tolerable_failures
         self._cut = JobCut(facts, rows_before)
         self._notify = notify
         self._changed = threading.Condition()
@@ -76,7 +84,11 @@ class Coordinator:
         self._kept: dict[str, int] = {key: last_committed(query.folder) for key, query in self._queries.items()}
         self._waiting: deque[_Request] = deque()
         self._closing = False
-        self._due = time.monotonic() + interval
+        self._committed = Committed()
+        self._begun, self._ended = time.monotonic(), -math.inf
+        self._failed_in_a_row = 0
+        #: Why the job cannot go on without its checkpoints, "" while it can.
+        self.intolerable = ""
         self._thread = threading.Thread(target=self._run, name=f"checkpoints {facts.execution_id}", daemon=True)
 
     def start(self) -> None:
@@ -88,6 +100,7 @@ class Coordinator:
         with self._changed:
             self._newest[boundary.query] = boundary
             self._cut.rows += boundary.progress.rows_in
+            self._committed.add(boundary)
             self._changed.notify_all()
 
     def request(self, origin: str = "MANUAL", requested_by: str = "", savepoint: bool = False, label: str = "") -> Future[Ticket]:
@@ -104,14 +117,16 @@ class Coordinator:
                 self._changed.notify_all()
         return request.done
 
-    def close(self, *, final: bool = False, timeout: float | None = None) -> None:
+    def close(self, *, outcome: str = "", timeout: float | None = None) -> None:
         """End, behind the checkpoint that is being taken and those asked for. Waits `timeout` seconds (default: that of a checkpoint).
 
-        `final`: the run stopped in good order; a last checkpoint is taken if something was committed since the newest.
+        `outcome` "stopped" or "completed": the run ended so, in good order. If something was committed since the newest checkpoint, a
+        last one is taken: of a stop always, of a completed run where each page is to have its own.
         """
         with self._changed:
-            if final and not self._closing and self._is_dirty():
-                self._waiting.append(_Request("STOP"))
+            last = {"stopped": "STOP", "completed": "PAGE" if self._triggers.each_page else ""}.get(outcome, "")
+            if last and not self._closing:
+                self._waiting.append(_Request(last, unless_held=True))
             self._closing = True
             self._changed.notify_all()
         if self._thread.is_alive():
@@ -131,15 +146,23 @@ class Coordinator:
         with self._changed:
             while True:
                 if self._waiting:
-                    return self._waiting.popleft()
+                    request = self._waiting.popleft()
+                    if request.unless_held and not self._is_dirty():
+                        continue
+                    return request
                 if self._closing:
                     return None
-                wait = self._due - time.monotonic() if self._interval else None
-                if wait is not None and wait <= 0:
-                    if self._is_dirty():
-                        return _Request("INTERVAL")
-                    wait = None
+                due = self._next_due()
+                wait = due.at - time.monotonic() if due else None
+                if due and wait is not None and wait <= 0:
+                    return _Request(due.origin)
                 self._changed.wait(wait)
+
+    def _next_due(self) -> Due | None:
+        if self.intolerable:
+            return None
+        committed = self._committed
+        return next_due(self._triggers, Standing(self._begun, self._ended, committed.rows, committed.batches, self._is_dirty()))
 
     def _is_dirty(self) -> bool:
         """Whether any query committed a batch since the newest checkpoint."""
@@ -149,7 +172,9 @@ class Coordinator:
         if refused := self._refused():
             request.done.set_exception(NothingToCut(refused))
             return
-        self._due = time.monotonic() + self._interval
+        with self._changed:
+            self._begun = time.monotonic()
+            self._committed.clear()
         phases = Phases(self._timeout)
         ticket = self._ledger.begin(
             origin=request.origin, requested_by=request.requested_by, savepoint=request.savepoint, label=request.label
@@ -161,7 +186,10 @@ class Coordinator:
         except Exception as error:
             self._failed(ticket, phases, error, request)
             return
+        finally:
+            self._ended = time.monotonic()
         self._kept |= batches
+        self._failed_in_a_row = 0
         try:
             told = self._tell(lambda: self._ledger.complete(ticket, result), f"checkpoint {ticket.number} is complete")
         except LedgerRefused as refused:
@@ -192,7 +220,17 @@ class Coordinator:
         logger.warning("checkpoint %s failed while %s", ticket.number, reason)
         with suppress(LedgerRefused):
             self._tell(lambda: self._ledger.fail(ticket, reason, phases.milliseconds()), f"checkpoint {ticket.number} failed")
+        self._count(request, reason)
         request.done.set_exception(CheckpointFailed(reason))
+
+    def _count(self, request: _Request, reason: str) -> None:
+        """One more failure; the job's end where it is one too many."""
+        self._failed_in_a_row += request.origin in _OF_THE_JOB
+        failed, tolerable = self._failed_in_a_row, self._tolerable
+        if 0 <= tolerable < failed and not self.intolerable:
+            one = f"a checkpoint failed while {reason}, and the job tolerates no failure"
+            many = f"{failed} checkpoints in a row failed, the last one while {reason}, and the job tolerates {tolerable}"
+            self.intolerable = many if tolerable else one
 
     def _batches(self, phases: Phases) -> dict[str, int]:
         """The batch to cut each query behind. One that is in its very first batch is waited for; one that never began gives -1."""

@@ -130,6 +130,7 @@ class JobCut:
         savepoint: bool,
     ) -> CheckpointResult:
         """All queries' cuts below `ticket.folder`, which appears whole or not at all. Raises what went wrong; then nothing is left."""
+        phases.step("copy")
         partial = partial_of(ticket.folder)
         folder_remove(partial)
         partial.mkdir(parents=True)

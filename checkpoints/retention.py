@@ -13,8 +13,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from checkpoints.retention_rules import rules_of
-from checkpoints.selectors import completed, folder_of, needed_by, newest_good, rows_by_folder
+from checkpoints.retention_rules import rules_of, unwanted_at_end
+from checkpoints.selectors import completed, folder_of, gone_on_from, needed_by, newest_good, rows_by_folder, unwanted_lately
 from checkpoints.storage import Found, folders_found
 
 #: A folder that changed since then is left alone: somebody may be at work in it.
@@ -78,15 +78,30 @@ def job_decisions(rows: Sequence[Checkpoint]) -> Iterator[Decision]:
     for row in rows:
         counted[row.generation] += not row.is_savepoint
         with_it = taken + row.exclusive_bytes
-        broken = "its job was deleted" if job.deleted_at else rules.broken_by(row, counted[row.generation], with_it)
+        unwanted = "its job was deleted" if job.deleted_at else _unwanted(row)
+        broken = unwanted or rules.broken_by(row, counted[row.generation], with_it)
         reason = _kept_always(row) or ("" if broken else f"one of the newest {rules.newest}")
-        if not reason and not job.deleted_at and row.pk == newest:
+        if not reason and not unwanted and row.pk == newest:
             reason = "the newest of its job"
         if not reason and (execution_id := needed_by(row)):
             reason = f"execution {execution_id} needs it"
         # Where one must go for want of room, no older one is kept in its stead.
         taken = max(with_it if reason else taken, rules.bytes if rules.full_with(with_it) else 0)
         yield Decision("keep" if reason else "delete", reason or broken, folder_of(row), row)
+
+
+def _unwanted(row: Checkpoint) -> str:
+    """Why the settings delete it now that its execution has ended; where another execution went on from it, they do not."""
+    reason = unwanted_at_end(row.execution)
+    return "" if reason and gone_on_from(row.execution_id) else reason
+
+
+def ended_decisions() -> list[Decision]:
+    """What becomes of checkpoints whose executions ended in the last minutes and want none of them; older ones are the clean-up's."""
+    jobs: dict[int, list[Checkpoint]] = defaultdict(list)
+    for row in unwanted_lately():
+        jobs[row.execution.job_id].append(row)
+    return [decision for rows in jobs.values() for decision in job_decisions(rows) if decision.action == "delete"]
 
 
 def _kept_always(row: Checkpoint) -> str:

@@ -37,6 +37,19 @@ class Rules:
         return 0 < self.bytes < taken
 
 
+#: How an execution ended → the setting that says what becomes of its checkpoints then, and the words for it.
+ENDS = {
+    "CANCELLED": ("checkpoint_on_cancel", "its execution was cancelled, and its settings delete checkpoints then"),
+    "COMPLETED": ("checkpoint_on_completion", "its execution completed, and its settings delete checkpoints then"),
+}
+
+
+def unwanted_at_end(execution: Any) -> str:
+    """Why the settings of an execution that has ended want none of its checkpoints, "" if they do not say so."""
+    setting, words = ENDS.get(execution.status, ("", ""))
+    return words if execution.resolved.get(setting) == "delete" else ""
+
+
 def rules_of(job: Any) -> Rules:
     rows = job.config.filter(config_key__in=(NEWEST_KEY, AGE_KEY, BYTES_KEY))
     given = {key: int(value) for key, value in rows.values_list("config_key", "config_value") if value.isdecimal()}

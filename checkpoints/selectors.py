@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -10,10 +11,13 @@ from django.apps import apps
 from django.conf import settings
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.storage import OutsideRoot, checkpoint_folder, inside
 from checkpoints.verification import checkpoint_verify
+
+_LATELY = timedelta(minutes=10)
 
 
 def executions(*, with_imported: bool = False) -> Any:
@@ -110,6 +114,21 @@ def needed_by(checkpoint: Checkpoint) -> str:
         if newest == checkpoint.pk or (newest is None and origin == checkpoint.pk):
             return str(execution_id)
     return ""
+
+
+def gone_on_from(execution_id: str) -> bool:
+    """Whether another execution was started from one of its checkpoints."""
+    own = Checkpoint.objects.filter(execution_id=execution_id).values("pk")
+    return bool(executions().filter(restored_from_checkpoint_id__in=own).exists())
+
+
+def unwanted_lately() -> "QuerySet[Checkpoint]":
+    """Those of executions that ended in the last minutes and whose settings want none of them then, as far as this host keeps them."""
+    cancelled = Q(execution__status="CANCELLED", execution__resolved__checkpoint_on_cancel="delete")
+    done = Q(execution__status="COMPLETED", execution__resolved__checkpoint_on_completion="delete")
+    here = Q(execution__storage_host__in=("", settings.STORAGE_HOST))
+    ended = Q(execution__end_time__gt=timezone.now() - _LATELY)
+    return completed(Checkpoint.objects.filter(ended & here & (cancelled | done), pinned=False, is_savepoint=False))
 
 
 def rows_by_folder(execution_ids: set[str]) -> dict[tuple[str, int], Checkpoint]:

@@ -15,7 +15,7 @@ from checkpoints.archive_facts import Taken
 from checkpoints.cut import folder_remove, partial_of
 from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
-from checkpoints.retention import Decision, Scope, decisions, job_decisions
+from checkpoints.retention import Decision, Scope, decisions, ended_decisions, job_decisions
 from checkpoints.selectors import abandoned, completed, executions, folder_of, in_chunks, needed_by
 from checkpoints.storage import bytes_exclusive, bytes_freed, bytes_logical, checkpoint_folder, folder_delete, folder_own
 from checkpoints.verification import checkpoint_queries
@@ -210,6 +210,11 @@ def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
     # Files are shared within a generation only: a restore copies.
     _measure(row for row in rows if row not in deleted and row.generation == checkpoint.generation)
     return deleted
+
+
+def checkpoints_unwanted_delete() -> list[Decision]:
+    """Delete what executions that have just ended leave, where their settings ask for that; what went. Safe to run twice."""
+    return [decision for decision in ended_decisions() if _go(decision, "retention")]
 
 
 def checkpoints_clean(*, scope: Scope, dry_run: bool, deleted_by: str) -> list[Decision]:

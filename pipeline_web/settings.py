@@ -254,6 +254,17 @@ METRICS_WITHOUT_TOKEN = env.bool("METRICS_WITHOUT_TOKEN", EMBEDDED)
 #: The largest archive of a checkpoint that is taken, and the most files in one.
 CHECKPOINT_ARCHIVE_BYTES = env.int("CHECKPOINT_ARCHIVE_BYTES", 10 * 1024**3)
 CHECKPOINT_ARCHIVE_FILES = env.int("CHECKPOINT_ARCHIVE_FILES", 100_000)
+#: Of jobs that say nothing else: seconds between checkpoints and rows between them (0 none), how long one may take, how long it is
+#: quiet after one, how many may fail in a row (-1 any number), and what becomes of them at the end of an execution (keep or delete).
+CHECKPOINT_INTERVAL_SECONDS = env.float("CHECKPOINT_INTERVAL_SECONDS", 60.0)
+CHECKPOINT_ROWS = env.int("CHECKPOINT_ROWS", 0)
+CHECKPOINT_TIMEOUT_SECONDS = env.float("CHECKPOINT_TIMEOUT_SECONDS", 300.0)
+CHECKPOINT_MIN_PAUSE_SECONDS = env.float("CHECKPOINT_MIN_PAUSE_SECONDS", 0.0)
+CHECKPOINT_TOLERABLE_FAILURES = env.int("CHECKPOINT_TOLERABLE_FAILURES", -1)
+CHECKPOINTS_ON_CANCEL = env.str("CHECKPOINTS_ON_CANCEL", "keep")
+CHECKPOINTS_ON_COMPLETION = env.str("CHECKPOINTS_ON_COMPLETION", "keep")
+if not {CHECKPOINTS_ON_CANCEL, CHECKPOINTS_ON_COMPLETION} <= {"keep", "delete"}:
+    raise ImproperlyConfigured("CHECKPOINTS_ON_CANCEL and CHECKPOINTS_ON_COMPLETION must be keep or delete")
 CHECKPOINTS_KEPT = env.int("CHECKPOINTS_KEPT", 10)
 CHECKPOINTS_KEPT_HOURS = env.float("CHECKPOINTS_KEPT_HOURS", 7 * 24.0)
 CHECKPOINTS_KEPT_BYTES = env.int("CHECKPOINTS_KEPT_BYTES", 0)

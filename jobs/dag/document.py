@@ -37,6 +37,19 @@ def _duration(text: str) -> str:
     return text.strip()
 
 
+def _some_time(text: str) -> str:
+    if duration_ms(text) < 1000:
+        raise PydanticCustomError("duration", '"{text}" is too short: it must be a second or longer', {"text": text})
+    return text
+
+
+def _one_at_a_time(number: int) -> int:
+    if number != 1:
+        reason = "only 1 is possible: a checkpoint is a copy of the newest committed batch, and a second request waits until it is taken"
+        raise PydanticCustomError("concurrent", "{reason}", {"reason": reason})
+    return number
+
+
 def _time_zone(name: str) -> str:
     if not time_zone_known(name):
         raise PydanticCustomError("time_zone", '"{name}" is no time zone: write one such as "UTC" or "Europe/Berlin"', {"name": name})
@@ -47,7 +60,10 @@ ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_
 JobName = Annotated[str, StringConstraints(pattern=SLUG), AfterValidator(_free_name)]
 PortName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Duration = Annotated[str, StringConstraints(max_length=40), AfterValidator(_duration)]
+#: A second or longer.
+LongDuration = Annotated[Duration, AfterValidator(_some_time)]
 TimeZone = Annotated[str, StringConstraints(max_length=64), AfterValidator(_time_zone)]
+OnEnd = Literal["keep", "delete"]
 ParameterType = Literal["string", "integer", "number", "boolean"]
 ParameterValue = str | int | float | bool
 
@@ -81,9 +97,22 @@ class Parameter(_Part):
 
 
 class DocumentSettings(_Part):
-    """How the job runs. None: the installation's default. Durations are text such as "60s" (see `durations`)."""
+    """How the job runs. None: the installation's default. Durations are text such as "60s" (see `durations`).
+
+    Checkpoints are taken every `checkpoint_interval`, every `checkpoint_rows` rows read and, of an import, behind each page or batch
+    (`checkpoint_each_page`), whichever comes first; an interval or a number of 0 is none. `checkpoint_tolerable_failures` in a row,
+    -1 any number. `checkpoint_on_cancel` and `checkpoint_on_completion`: what becomes of those that nobody keeps or needs.
+    """
 
     checkpoint_interval: Duration | None = None
+    checkpoint_rows: int | None = Field(default=None, ge=0, le=10**12, strict=True)
+    checkpoint_each_page: bool | None = Field(default=None, strict=True)
+    checkpoint_timeout: LongDuration | None = None
+    checkpoint_min_pause: Duration | None = None
+    checkpoint_max_concurrent: Annotated[int, Field(strict=True), AfterValidator(_one_at_a_time)] | None = None
+    checkpoint_tolerable_failures: int | None = Field(default=None, ge=-1, le=10_000, strict=True)
+    checkpoint_on_cancel: OnEnd | None = None
+    checkpoint_on_completion: OnEnd | None = None
     trigger_interval: Duration | None = None
     max_retry_times: int | None = Field(default=None, ge=0, le=1000, strict=True)
     retry_interval: Duration | None = None
@@ -92,6 +121,10 @@ class DocumentSettings(_Part):
     rejected_rows: Literal["fail", "drop", "dead_letter"] | None = None
     state_store: Literal["rocksdb", "memory"] | None = None
     isolation: Literal["shared", "dedicated"] | None = None
+
+
+#: The settings that are durations.
+DURATIONS = ("checkpoint_interval", "checkpoint_timeout", "checkpoint_min_pause", "trigger_interval", "retry_interval")
 
 
 class Position(_Part):
@@ -172,7 +205,7 @@ def logic_hash(document: DagDocument) -> str:
     data = document_data(document)
     logic = {key: data[key] for key in ("type", "parameters", "nodes", "edges", "settings")}
     for key, value in logic["settings"].items():
-        if key.endswith("_interval"):
+        if key in DURATIONS:
             logic["settings"][key] = duration_ms(value)
     return hashlib.sha256(_canonical(logic).encode()).hexdigest()
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs.dag.catalogue import Catalogue, NodeTypeSpec, Port
+from jobs.dag.checkpoint_settings import checkpoint_problems
 from jobs.dag.cycles import closing_edges
 from jobs.dag.document import DagDocument, Edge, Node, parse_document
 from jobs.dag.node_configs import config_problems
@@ -31,6 +32,7 @@ def structure_problems(document: DagDocument, catalogue: Catalogue) -> list[Prob
         *_family_problems(document, catalogue),
         *config_problems(document, catalogue),
         *default_problems(document),
+        *checkpoint_problems(document),
         *pipeline_test_problems(document, catalogue),
     ]
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from jobs.dag.catalogue import Catalogue
+from jobs.dag.document import DURATIONS
 from jobs.dag.durations import duration_text
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
@@ -14,7 +15,6 @@ from jobs.dag.proposals import ProposedConnection, propose_http, propose_jdbc
 
 _FLOW_ALIASES = {"map": "flow.compute_columns", "filter": "flow.filter_rows", "select": "flow.select_fields"}
 _STEP_KEYS = {"type", "name", "config"}
-_INTERVALS = ("checkpoint_interval", "trigger_interval", "retry_interval")
 #: `a.b(` – a method of a value. SQL has functions of values: no node could ever run it.
 _METHOD_CALL = re.compile(r"(?<![A-Za-z0-9_.])((?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Za-z_][A-Za-z0-9_]*)\s*\(")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
@@ -161,7 +161,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for key, value in config.items():
         name = _snake(key)
-        is_milliseconds = name in _INTERVALS and isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        is_milliseconds = name in DURATIONS and isinstance(value, int) and not isinstance(value, bool) and value >= 0
         settings[name] = duration_text(value) if is_milliseconds else value
     return settings
 

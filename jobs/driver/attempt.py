@@ -13,16 +13,16 @@ from django.db import DatabaseError, close_old_connections, connection
 from pyspark.sql import SparkSession
 
 from checkpoints.coordinator import Coordinator
-from checkpoints.job_cut import job_queries, run_facts
 from jobs.driver.asked import checkpoint_settle
+from jobs.driver.checkpointing import coordinator_of, end_check
 from jobs.driver.logs import attempt_logger, attempt_logger_close
-from jobs.driver.position import plan_with_position, positions_tell
+from jobs.driver.position import plan_with_position
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
 from jobs.engine.runner import Run
 from jobs.models import Command, CommandKind, Execution, ExecutionStatus, TransitionRefused
-from jobs.reporting import Reporter, RowLedger, Writer
+from jobs.reporting import Reporter, Writer
 from jobs.selectors.refusals import Refusal
 from jobs.services.executions import (
     execution_attempt_failed,
@@ -173,28 +173,22 @@ class Attempt:
         )
 
     def _run_to_end(self, plan: Plan, reporter: Reporter) -> str:
-        coordinator = self._coordinator = Coordinator(
-            RowLedger(execution_id=self.execution_id, attempt=self.number, actor=self._host.name),
-            run_facts(plan, execution_id=self.execution_id, version=self.execution.version),
-            job_queries(plan),
-            interval=plan.settings.checkpoint_interval,
-            rows_before=self.execution.processed_records,
-            notify=partial(positions_tell, plan, self._log),
-        )
+        coordinator = self._coordinator = coordinator_of(self.execution, plan, actor=self._host.name, log=self._log)
         coordinator.start()
-        stopped = False
+        outcome = ""
         try:
             with self._lock:
                 self._run = run = Run(self._host.spark, plan, reporter, coordinator.boundary, log=self._log)
                 if self._stop_asked:
                     return "stopped"
                 run.start()
-            outcome = self._outcome_of(run, reporter)
-            stopped = outcome == "stopped" and not self._handing_over and not self._forced
-            return outcome
+            found = self._outcome_of(run, reporter)
+            end_check(coordinator, found)
+            outcome = "" if self._handing_over or self._forced else found
+            return found
         finally:
             self._coordinator = None
-            coordinator.close(final=stopped, timeout=0.0 if self._lost.is_set() else LAST_CHECKPOINT_SECONDS)
+            coordinator.close(outcome=outcome, timeout=0.0 if self._lost.is_set() else LAST_CHECKPOINT_SECONDS)
 
     def _outcome_of(self, run: Run, reporter: Reporter) -> str:
         try:
@@ -217,6 +211,8 @@ class Attempt:
     def _press(self, run: Run) -> None:
         """A stop always ends: at the boundary, then by force, then with the whole process."""
         now = time.monotonic()
+        if self._coordinator and self._coordinator.intolerable and not self._stop_asked:
+            self.stop()
         if self._stop_asked and not self._forced and now - self._stop_asked > settings.STOP_GRACE_SECONDS:
             self._log.warning("the batch did not end within %d s: it is interrupted", settings.STOP_GRACE_SECONDS)
             self.force()

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from jobs.dag.document import DagDocument
+from jobs.dag.document import DURATIONS, DagDocument
 from jobs.dag.durations import duration_seconds
 from jobs.dag.graph import structure_problems, topological_order
 from jobs.dag.parameters import config_filled, resolve_parameters
@@ -96,13 +96,24 @@ def _config_problem(node_id: str, name: str, fault: Any) -> Problem:
     )
 
 
+def _seconds(milliseconds: str) -> float:
+    return int(milliseconds) / 1000
+
+
 #: Config keys of a job with a meaning here (times in milliseconds) and what they set.
 _OVERRIDES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "parallelism": ("parallelism", lambda text: max(1, int(text))),
-    "checkpoint.interval": ("checkpoint_interval", lambda text: int(text) / 1000),
-    "trigger.interval": ("trigger_interval", lambda text: int(text) / 1000),
+    "checkpoint.interval": ("checkpoint_interval", _seconds),
+    "checkpoint.rows": ("checkpoint_rows", int),
+    "checkpoint.each.page": ("checkpoint_each_page", lambda text: text == "true"),
+    "checkpoint.timeout": ("checkpoint_timeout", _seconds),
+    "checkpoint.min.pause": ("checkpoint_min_pause", _seconds),
+    "checkpoint.tolerable.failures": ("checkpoint_tolerable_failures", int),
+    "checkpoint.on.cancel": ("checkpoint_on_cancel", str.lower),
+    "checkpoint.on.completion": ("checkpoint_on_completion", str.lower),
+    "trigger.interval": ("trigger_interval", _seconds),
     "max.retry.times": ("max_retry_times", lambda text: max(0, int(text))),
-    "retry.interval": ("retry_interval", lambda text: int(text) / 1000),
+    "retry.interval": ("retry_interval", _seconds),
 }
 
 
@@ -114,7 +125,7 @@ def settings_resolve(document: DagDocument, overrides: Mapping[str, str], defaul
     settings = defaults or Settings()
     names = {field.name for field in fields(Settings)}
     written = {key: value for key, value in document.settings.model_dump(exclude_none=True).items() if key in names}
-    written |= {key: duration_seconds(value) for key, value in written.items() if key.endswith("_interval")}
+    written |= {key: duration_seconds(value) for key, value in written.items() if key in DURATIONS}
     settings = replace(settings, **written)
     for key, (field, convert) in _OVERRIDES.items():
         if key in overrides:

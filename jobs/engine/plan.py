@@ -16,7 +16,15 @@ class Settings:
     """How one execution runs, after config, document and installation default were laid over one another. Times in seconds."""
 
     trigger_interval: float = 5.0
-    checkpoint_interval: float = 60.0
+    checkpoint_interval: float = 60.0  # 0: not by time
+    checkpoint_rows: int = 0  # 0: not by rows
+    checkpoint_each_page: bool = False
+    checkpoint_timeout: float = 300.0
+    checkpoint_min_pause: float = 0.0
+    checkpoint_max_concurrent: int = 1
+    checkpoint_tolerable_failures: int = -1  # in a row; -1: any number
+    checkpoint_on_cancel: str = "keep"  # keep | delete
+    checkpoint_on_completion: str = "keep"  # keep | delete
     parallelism: int = 2
     time_zone: str = "UTC"
     rejected_rows: str = "dead_letter"  # fail | drop | dead_letter

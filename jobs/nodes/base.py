@@ -18,6 +18,7 @@ from jobs.dag.catalogue import Family, JobTypeName, Port
 from jobs.nodes.batches import Batch as Batch
 from jobs.nodes.batches import Written as Written
 from jobs.nodes.cautions import Caution as Caution
+from jobs.nodes.guarantees import Guarantee, together
 from jobs.nodes.node_error import NodeError as NodeError
 from jobs.nodes.routed import Routed as Routed
 
@@ -183,6 +184,10 @@ class Source(NodeType[ConfigT]):
     has_own_buffer: ClassVar[bool] = False  # its position counts messages that were kept for one job
     hand_positions: ClassVar[HandPositions | None] = None  # how a person may set its position; None: not at all
 
+    def guarantee_of(self, config: ConfigT) -> Guarantee:
+        """Of a node with this config: one that discards what comes too fast may lose rows, whatever it gives otherwise."""
+        return together([self.guarantee, "at most once"] if getattr(config, "backpressure", "") in ("DROP", "LATEST") else [self.guarantee])
+
     @abstractmethod
     def read(self, spark: SparkSession, context: NodeContext[ConfigT]) -> DataFrame:
         """The frame of this source: streaming when `context.mode` is "stream" (named `context.node_id`), else plain."""
@@ -270,6 +275,10 @@ class Sink(NodeType[ConfigT]):
     guarantee: ClassVar[str] = ""
     #: The first thing `write` does with its frame computes all of it; else the engine counts the rows itself.
     reads_every_row: ClassVar[bool] = True
+
+    def guarantee_of(self, config: ConfigT) -> Guarantee:
+        """Of a node with this config."""
+        return together([self.guarantee])
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[ConfigT]) -> None:
         """Raises NodeError where rows of `schema` cannot be written as configured. Changes nothing; may look at the target.

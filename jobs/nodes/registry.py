@@ -185,6 +185,7 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
         resolved_config=partial(config_resolved, node_type.Config),
         boundedness=node_type.boundedness if issubclass(node_type, Source) else "",
         guarantee=guarantee if issubclass(node_type, Source | Sink) else "",
+        guarantee_of=partial(_guarantee, node_type),
         connection_kinds=node_type.connection_kinds,
         stateful=issubclass(node_type, Flow) and node_type.is_stateful is not Flow.is_stateful,
         rejects_rows=node_type.rejects_rows,
@@ -193,6 +194,16 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
         verbatim=node_type.Config.verbatim,
         runs_user_code=node_type.runs_user_code,
     )
+
+
+def _guarantee(node_type: type[NodeType[Any]], config: Mapping[str, Any]) -> str:
+    """Read as it stands, for a config that does not hold yet says already what it does of this."""
+    if not issubclass(node_type, Source | Sink):
+        return ""
+    try:
+        return node_type().guarantee_of(node_type.Config.model_construct(**config)) if node_type.guarantee else ""
+    except Exception:  # a plugin's own fault
+        return node_type.guarantee
 
 
 def _ports(node_type: type[NodeType[Any]]) -> tuple[Port, ...]:

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from checkpoints.services import checkpoints_reconcile
+from checkpoints.services import checkpoints_reconcile, checkpoints_unwanted_delete
 from jobs import queue
 from jobs.models import LEASED, Command, CommandKind, CommandStatus, Driver, DriverStatus, Execution, ExecutionStatus, TransitionRefused
 from jobs.services.drivers import drivers_silent_mark
@@ -27,6 +27,7 @@ def reconcile() -> int:
     moved = leases_expired_end() + stops_settle() + starts_overdue_fail()
     drivers_silent_mark()
     checkpoints_abandoned_fail()
+    checkpoints_of_ended_delete()
     if moved:
         queue.wake()
     return moved
@@ -55,6 +56,20 @@ def checkpoints_abandoned_fail() -> None:
             detail={"checkpoint_id": row.checkpoint_id, "origin": row.origin},
             checkpoint=row.pk,
         )
+
+
+def checkpoints_of_ended_delete() -> None:
+    """Checkpoints that a cancelled or completed execution is not to leave go, and its history says so."""
+    for decision in checkpoints_unwanted_delete():
+        if (row := decision.checkpoint) is not None:
+            event_record(
+                execution_id=row.execution_id,
+                kind="checkpoint_deleted",
+                actor="retention",
+                reason=decision.reason,
+                detail={"checkpoint_id": row.checkpoint_id},
+                checkpoint=row.pk,
+            )
 
 
 def stops_settle() -> int:

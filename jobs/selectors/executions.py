@@ -9,6 +9,7 @@ from django.utils import timezone
 from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.models import LEASED, Event, Execution, ExecutionStatus, Job
 from jobs.selectors.access import projects_visible
+from jobs.selectors.delivery import delivery_of_version
 from jobs.selectors.overdue import checkpoint_overdue
 from jobs.selectors.refusals import NotFound
 from jobs.selectors.shapes.execution import EventOut, ExecutionOut, JobTypeWord, ShownStatus, StatusWord, TriggerWord
@@ -53,7 +54,7 @@ def executions_for_lists(rows: QuerySet[Execution]) -> QuerySet[Execution]:
 
 
 def execution_detail(*, user: "User | AnonymousUser", execution_id: str) -> ExecutionOut:
-    """One execution with its stack trace and whether its checkpoint is overdue, or NotFound."""
+    """One execution with its stack trace, whether its checkpoint is overdue and what its nodes guarantee, or NotFound."""
     row = executions_with_facts(executions_visible(user).filter(execution_id=execution_id)).first()
     if row is None:
         raise NotFound(f'execution "{execution_id[:64]}" does not exist, or not for you')
@@ -114,6 +115,7 @@ def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
         created_by=row.created_by.get_username() if row.created_by else "",
         last_checkpoint_time=getattr(row, "last_checkpoint", None),
         checkpoint_overdue=checkpoint_overdue(row, timezone.now()) if detailed else None,
+        delivery=delivery_of_version(job_id=row.job_id, version=row.version) if detailed else None,
     )
 
 

@@ -11,6 +11,8 @@ from jobs.engine.compiler import settings_resolve
 from jobs.models import Job, JobConfig, JobDraft, JobVersion, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.access import role_in
+from jobs.selectors.delivery import delivery_of
+from jobs.selectors.installation import settings_default
 from jobs.selectors.jobs import jobs_for_lists, jobs_out, jobs_visible
 from jobs.selectors.refusals import NotFound
 from jobs.selectors.schedules import schedule_out
@@ -59,6 +61,7 @@ def draft_out(draft: JobDraft, problems: list[Problem] | None = None) -> DraftOu
         base_version=draft.base_version,
         dirty=current is None or draft.logic_hash != current,
         problems=document_problems(draft.document) if problems is None else problems,
+        delivery=delivery_of(document),
         update_time=draft.update_time,
         updated_by=draft.updated_by.get_username() if draft.updated_by else "",
     )
@@ -82,7 +85,7 @@ def version_get(*, job: Job, version: int) -> VersionDetailOut:
 def _settings(document: dict[str, Any]) -> dict[str, Any]:
     """Empty where today's rules no longer read the version."""
     parsed, _ = parse_document(document)
-    return asdict(settings_resolve(parsed, {})) if parsed is not None else {}
+    return asdict(settings_resolve(parsed, {}, settings_default())) if parsed is not None else {}
 
 
 def _version_fields(row: JobVersion) -> dict[str, Any]:

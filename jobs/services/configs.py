@@ -32,11 +32,30 @@ class ConfigKey:
     choices: tuple[str, ...] = ()
 
 
+_WEEK = 7 * 24 * 3_600_000
+_ON_END = ("KEEP", "DELETE")
+
 KNOWN_KEYS: Mapping[str, ConfigKey] = {
     found.key: found
     for found in (
         ConfigKey("parallelism", ConfigType.INT, "Shuffle partitions of the job.", 1, 10_000),
-        ConfigKey("checkpoint.interval", ConfigType.INT, "Milliseconds between two checkpoints.", 1000, 7 * 24 * 3_600_000),
+        ConfigKey("checkpoint.interval", ConfigType.INT, "Milliseconds between two checkpoints.", 1000, _WEEK),
+        ConfigKey("checkpoint.rows", ConfigType.INT, "Rows read between two checkpoints; 0: not by rows.", 0, 10**12),
+        ConfigKey("checkpoint.each.page", ConfigType.BOOLEAN, "Whether an import takes a checkpoint behind each page or batch."),
+        ConfigKey("checkpoint.timeout", ConfigType.INT, "Milliseconds that a checkpoint may take before it has failed.", 1000, _WEEK),
+        ConfigKey("checkpoint.min.pause", ConfigType.INT, "Milliseconds at least between the end of a checkpoint and the next.", 0, _WEEK),
+        ConfigKey("checkpoint.max.concurrent", ConfigType.INT, "Checkpoints taken at once: only 1 is possible, others wait.", 1, 1),
+        ConfigKey(
+            "checkpoint.tolerable.failures",
+            ConfigType.INT,
+            "Checkpoints that may fail in a row before the execution fails; -1 any number.",
+            -1,
+            10_000,
+        ),
+        ConfigKey(
+            "checkpoint.on.cancel", ConfigType.STRING, "What becomes of its checkpoints when an execution is cancelled.", choices=_ON_END
+        ),
+        ConfigKey("checkpoint.on.completion", ConfigType.STRING, "The same when it has read everything.", choices=_ON_END),
         ConfigKey("trigger.interval", ConfigType.INT, "Milliseconds between the starts of two batches of a stream.", 0, 24 * 3_600_000),
         ConfigKey("checkpoint.retention", ConfigType.INT, "How many checkpoints are kept.", 1, 10_000),
         ConfigKey("checkpoint.retention.age", ConfigType.INT, "Milliseconds for which a checkpoint is kept; 0 for ever.", 0, 10**12),

@@ -46,6 +46,12 @@ def test_settings_are_replaced_as_a_mapping_or_as_a_list(browser: Client) -> Non
         {"parallelism": "many"},
         {"parallelism": 0},
         {"checkpoint.interval": 10},
+        {"checkpoint.rows": -1},
+        {"checkpoint.timeout": 999},
+        {"checkpoint.max.concurrent": 2},
+        {"checkpoint.tolerable.failures": -2},
+        {"checkpoint.on.cancel": "BURN"},
+        {"checkpoint.each.page": 2},
         {"backpressure.strategy": "PRAY"},
         {"parallelism": None},
         {"Bad Key": 1},
@@ -70,7 +76,7 @@ def test_the_known_keys_are_told(browser: Client) -> None:
         "checkpoint.retention.age": "INT",
         "checkpoint.retention.bytes": "INT",
     }
-    assert len(known) == 11
+    assert len(known) == 19
 
 
 def test_a_cron_schedule_shows_its_next_five_times_and_words(browser: Client) -> None:

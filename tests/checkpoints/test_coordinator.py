@@ -16,6 +16,7 @@ from checkpoints.ledger import CheckpointResult, LedgerRefused, Ticket
 from checkpoints.manifest import manifest_read
 from checkpoints.spark_folder import last_committed
 from checkpoints.storage import checkpoint_folder, checkpoint_restore
+from checkpoints.triggers import Triggers
 from checkpoints.verification import checkpoint_verify
 from jobs.engine.events import BatchCommitted
 from jobs.engine.plan import Plan
@@ -66,7 +67,7 @@ def bench(spark: SparkSession, tmp_path: Path) -> Bench:
 
 def coordinator(bench: Bench, plan: Plan, book: Book, **given: Any) -> Coordinator:
     facts = run_facts(plan, execution_id="execution", version=1)
-    made = Coordinator(book, facts, job_queries(plan, registry=REGISTRY), **({"interval": 0.0} | given))
+    made = Coordinator(book, facts, job_queries(plan, registry=REGISTRY), **({"triggers": Triggers()} | given))
     made.start()
     return made
 
@@ -115,7 +116,7 @@ def test_a_request_takes_a_checkpoint_of_a_running_stream(bench: Bench, tmp_path
 
 def test_the_interval_takes_checkpoints_while_something_is_committed(bench: Bench, tmp_path: Path) -> None:
     plan, book = stream(bench, rows=60), Book(tmp_path)
-    made = coordinator(bench, plan, book, interval=0.3)
+    made = coordinator(bench, plan, book, triggers=Triggers(interval=0.3))
     run, _ = running(bench, plan, made, batches=6)
     book.wait_for(2)
     deadline = time.monotonic() + 30
@@ -128,18 +129,18 @@ def test_the_interval_takes_checkpoints_while_something_is_committed(bench: Benc
     assert len(book.tickets) == taken + 1, "an idle stream was cut at the interval"
     run.stop()
     run.wait(30)
-    made.close(final=True)
+    made.close(outcome="stopped")
     assert len(book.tickets) == taken + 1, "nothing was committed since: no checkpoint at the stop"
     assert {entry["origin"] for _, entry in book.tickets[:taken]} == {"INTERVAL"}
 
 
 def test_a_graceful_stop_leaves_a_checkpoint_of_the_last_batch(bench: Bench, tmp_path: Path) -> None:
     plan, book = stream(bench), Book(tmp_path)
-    made = coordinator(bench, plan, book, interval=3600)
+    made = coordinator(bench, plan, book, triggers=Triggers(interval=3600))
     run, heard = running(bench, plan, made)
     run.stop()
     assert run.wait(30) == "stopped"
-    made.close(final=True)
+    made.close(outcome="stopped")
     (_, asked), (_, result) = book.tickets[0], book.completed[0]
     assert asked["origin"] == "STOP"
     assert result.queries["out"]["batch_id"] == last_committed(plan.locations.live / "out") == heard.boundaries[-1].batch_id
@@ -238,13 +239,13 @@ def test_a_job_that_committed_nothing_has_nothing_to_cut(bench: Bench, tmp_path:
     made = coordinator(bench, plan, book)
     with pytest.raises(NothingToCut, match="not committed anything"):
         made.request().result(60)
-    made.close(final=True)
+    made.close(outcome="stopped")
     assert not book.tickets
 
 
 def test_a_job_read_whole_has_no_checkpoints(bench: Bench, tmp_path: Path) -> None:
     plan = bench.plan(document({"gen": numbers(10), "minutes": windows(), "out": COLLECT}, "gen>minutes, minutes>out"))
-    made = coordinator(bench, plan, Book(tmp_path), interval=0.1)
+    made = coordinator(bench, plan, Book(tmp_path), triggers=Triggers(interval=0.1))
     with pytest.raises(NothingToCut, match="reads everything at once"):
         made.request().result(60)
     made.close()
@@ -304,7 +305,7 @@ def test_a_query_that_never_began_gives_an_empty_part(bench: Bench, tmp_path: Pa
     plan, book = stream(bench, rows=30), Book(tmp_path)
     bench.drained(plan, 30)
     queries = job_queries(plan, registry=REGISTRY) | {"later": JobQuery(plan.locations.live / "later", ("later",))}
-    made = Coordinator(book, run_facts(plan, execution_id="execution", version=1), queries, interval=0)
+    made = Coordinator(book, run_facts(plan, execution_id="execution", version=1), queries, triggers=Triggers())
     made.start()
     ticket = made.request().result(60)
     made.close()

@@ -79,6 +79,15 @@ def test_a_node_without_a_name_is_called_by_its_id():
         ({"settings": {"time_zone": "../../etc/passwd"}}, "settings.invalid", "/settings/time_zone", "no time zone"),
         ({"settings": {"max_retry_times": True}}, "settings.invalid", "/settings/max_retry_times", "whole number"),
         ({"settings": {"rejected_rows": "keep"}}, "settings.invalid", "/settings/rejected_rows", "dead_letter"),
+        ({"settings": {"checkpoint_rows": -1}}, "settings.invalid", "/settings/checkpoint_rows", "0"),
+        ({"settings": {"checkpoint_rows": "many"}}, "settings.invalid", "/settings/checkpoint_rows", "whole number"),
+        ({"settings": {"checkpoint_each_page": "yes"}}, "settings.invalid", "/settings/checkpoint_each_page", "true or false"),
+        ({"settings": {"checkpoint_timeout": "10ms"}}, "settings.invalid", "/settings/checkpoint_timeout", "a second or longer"),
+        ({"settings": {"checkpoint_min_pause": "soon"}}, "settings.invalid", "/settings/checkpoint_min_pause", '"60s"'),
+        ({"settings": {"checkpoint_max_concurrent": 2}}, "settings.invalid", "/settings/checkpoint_max_concurrent", "only 1 is possible"),
+        ({"settings": {"checkpoint_tolerable_failures": -2}}, "settings.invalid", "/settings/checkpoint_tolerable_failures", "-1"),
+        ({"settings": {"checkpoint_on_cancel": "burn"}}, "settings.invalid", "/settings/checkpoint_on_cancel", "keep"),
+        ({"settings": {"checkpoint_on_completion": True}}, "settings.invalid", "/settings/checkpoint_on_completion", "keep"),
         ({"settings": {"speed": 1}}, "settings.invalid", "/settings/speed", "no field"),
         ({"parameters": {"1st": {}}}, "parameter.invalid", "/parameters/1st", "parameter name"),
         ({"parameters": {"p": {"type": "blob"}}}, "parameter.invalid", "/parameters/p/type", "must be"),
@@ -164,6 +173,6 @@ def test_what_changes_the_work_changes_the_hash(change):
 
 
 def test_two_writings_of_one_meaning_have_one_hash():
-    one = chain(settings={"checkpoint_interval": "60s"}, nodes={"a": node("x", rows=1.0)}, edges={})
-    other = chain(settings={"checkpoint_interval": "1 min"}, nodes={"a": node("x", rows=1)}, edges={})
+    one = chain(settings={"checkpoint_interval": "60s", "checkpoint_timeout": "120s"}, nodes={"a": node("x", rows=1.0)}, edges={})
+    other = chain(settings={"checkpoint_interval": "1 min", "checkpoint_timeout": "2 min"}, nodes={"a": node("x", rows=1)}, edges={})
     assert logic_hash(parsed(one)) == logic_hash(parsed(other))

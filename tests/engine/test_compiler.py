@@ -1,5 +1,6 @@
 """From a document to a Plan: everything is resolved, or every problem is told."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,23 @@ def test_config_stands_over_the_document_and_the_document_over_the_default() -> 
     settings = settings_resolve(read, {"checkpoint.interval": "1500"}, Settings(retry_interval=9.0))
     assert (settings.checkpoint_interval, settings.parallelism, settings.retry_interval) == (1.5, 4, 9.0)
     assert settings.trigger_interval == 0.1
+
+
+def test_a_job_that_says_nothing_of_its_checkpoints_keeps_the_defaults() -> None:
+    given = Settings(checkpoint_rows=500, checkpoint_on_cancel="delete")
+    settings = settings_resolve(document({"gen": numbers(), "out": files("out")}, "gen>out"), {}, given)
+    assert settings == replace(given, trigger_interval=0.1)
+    before = Settings()
+    assert (before.checkpoint_interval, before.checkpoint_rows, before.checkpoint_timeout) == (60.0, 0, 300.0)
+    assert (before.checkpoint_tolerable_failures, before.checkpoint_on_cancel, before.checkpoint_on_completion) == (-1, "keep", "keep")
+
+
+def test_config_and_document_say_when_checkpoints_are_taken() -> None:
+    written = {"checkpoint_rows": 1000, "checkpoint_each_page": True, "checkpoint_timeout": "2 min", "checkpoint_min_pause": "500ms"}
+    read = document({"gen": numbers(), "out": files("out")}, "gen>out", settings=written)
+    settings = settings_resolve(read, {"checkpoint.min.pause": "2000", "checkpoint.on.cancel": "DELETE", "checkpoint.each.page": "false"})
+    assert (settings.checkpoint_rows, settings.checkpoint_timeout, settings.checkpoint_min_pause) == (1000, 120.0, 2.0)
+    assert (settings.checkpoint_each_page, settings.checkpoint_on_cancel) == (False, "delete")
 
 
 def test_a_config_value_that_is_no_number_is_named() -> None:

@@ -1806,6 +1806,36 @@ export interface components {
             steps: components["schemas"]["CheckStepOut"][];
         };
         /**
+         * DeliveryNodeOut
+         * @description What a source or sink gives as it is configured.
+         */
+        DeliveryNodeOut: {
+            /** Node Id */
+            node_id: string;
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+            /**
+             * Guarantee
+             * @enum {string}
+             */
+            guarantee: "exactly once" | "at least once" | "at most once" | "no guarantee";
+        };
+        /**
+         * DeliveryOut
+         * @description Whether a row arrives once when something fails: what all sources and sinks give together, and each by itself.
+         */
+        DeliveryOut: {
+            /**
+             * Guarantee
+             * @enum {string}
+             */
+            guarantee: "exactly once" | "at least once" | "at most once" | "no guarantee";
+            /** Nodes */
+            nodes: components["schemas"]["DeliveryNodeOut"][];
+        };
+        /**
          * DifferingRowOut
          * @description A row that came with other values in `columns` than were expected.
          */
@@ -1831,6 +1861,8 @@ export interface components {
         /**
          * DraftOut
          * @description `document` is what was saved, even half-drawn; `problems` are found anew on every read.
+         *
+         *     `delivery`: null where the document cannot be read or has neither source nor sink.
          */
         DraftOut: {
             /** Document */
@@ -1849,6 +1881,7 @@ export interface components {
             dirty: boolean;
             /** Problems */
             problems: components["schemas"]["Problem"][];
+            delivery: components["schemas"]["DeliveryOut"] | null;
             /**
              * Update Time
              * Format: date-time
@@ -1941,7 +1974,7 @@ export interface components {
          * ExecutionOut
          * @description `shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint.
          *
-         *     `error_stack_trace` and `checkpoint_overdue`: null in lists.
+         *     `error_stack_trace`, `checkpoint_overdue` and `delivery`: null in lists.
          *     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
          *     `buffer_size`: messages that wait in its sources' own buffers; null where they have none. `backpressure_status`: "", OK, HOLDING
          *     (nothing more is taken), DROPPING or FAILED; `dropped_records`: messages discarded unread, as the strategy asks.
@@ -2054,6 +2087,7 @@ export interface components {
             last_checkpoint_time: string | null;
             /** Checkpoint Overdue */
             checkpoint_overdue: boolean | null;
+            delivery: components["schemas"]["DeliveryOut"] | null;
         };
         /** ExecutionPage */
         ExecutionPage: {

@@ -9,6 +9,7 @@ export interface Page<T> {
   next: string | null
 }
 
+export type Delivery = Shapes['DeliveryOut']
 export type Execution = Shapes['ExecutionOut']
 export type ExecutionEvent = Shapes['EventOut']
 export type MetricSample = Shapes['MetricSampleOut']

@@ -10,6 +10,7 @@ from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, Sink, Written
 from jobs.nodes.connections.mqtt_client import mqtt_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
+from jobs.nodes.guarantees import Guarantee
 from jobs.nodes.sinks.messages import (
     MESSAGE_ID,
     OptionalColumn,
@@ -77,6 +78,10 @@ class MqttSink(Sink[MqttSinkConfig]):
     connection_kinds = ("mqtt",)
     guarantee: ClassVar[str] = "at least once"
     summary_template = "{topic}{topic_column}"
+
+    def guarantee_of(self, config: MqttSinkConfig) -> Guarantee:
+        """With quality of service 0 a message may be lost on its way, and a batch that is tried again sends it again."""
+        return "no guarantee" if config.qos == 0 else super().guarantee_of(config)
 
     def waits_for(self, context: NodeContext[MqttSinkConfig]) -> str:
         return mqtt_silent(context.connection(context.config.connection))

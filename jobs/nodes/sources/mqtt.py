@@ -14,6 +14,7 @@ from jobs.nodes import base
 from jobs.nodes.base import NodeContext
 from jobs.nodes.connections.mqtt_client import mqtt_silent
 from jobs.nodes.form import connection_field, hints
+from jobs.nodes.guarantees import Guarantee
 from jobs.nodes.payload import MessageColumns
 from jobs.nodes.spool import Message, Spooled
 from jobs.nodes.spool_source import PACE_FIELDS, SAMPLED, SpoolConfig, SpoolSource, spool_of
@@ -100,6 +101,10 @@ class MqttSource(SpoolSource[MqttConfig]):
         "mqtt_topic": ("string", "key"),
         "mqtt_headers": ("map<string, string>", "headers"),
     }
+
+    def guarantee_of(self, config: MqttConfig) -> Guarantee:
+        """With quality of service 0 the broker sends each message once, whether it arrives or not."""
+        return "at most once" if config.qos == 0 else super().guarantee_of(config)
 
     def waits_for(self, context: NodeContext[MqttConfig]) -> str:
         return mqtt_silent(context.connection(context.config.connection))

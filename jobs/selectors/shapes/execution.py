@@ -5,6 +5,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from jobs.selectors.shapes.base import Shape
+from jobs.selectors.shapes.delivery import DeliveryOut
 
 JobTypeWord = Literal["STREAMING", "BATCH_ROLLER", "SQL_TASK"]
 StatusWord = Literal["SCHEDULED", "INITIALIZING", "RUNNING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]
@@ -15,7 +16,7 @@ TriggerWord = Literal["CRON", "MANUAL", "EVENT", "DEPENDENCY", "RETRY", "RESTORE
 class ExecutionOut(Shape):
     """`shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint.
 
-    `error_stack_trace` and `checkpoint_overdue`: null in lists.
+    `error_stack_trace`, `checkpoint_overdue` and `delivery`: null in lists.
     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
     `buffer_size`: messages that wait in its sources' own buffers; null where they have none. `backpressure_status`: "", OK, HOLDING
     (nothing more is taken), DROPPING or FAILED; `dropped_records`: messages discarded unread, as the strategy asks.
@@ -64,6 +65,7 @@ class ExecutionOut(Shape):
     created_by: str
     last_checkpoint_time: datetime | None
     checkpoint_overdue: bool | None
+    delivery: DeliveryOut | None
 
 
 class EventOut(Shape):

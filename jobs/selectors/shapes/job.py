@@ -6,6 +6,7 @@ from uuid import UUID
 
 from jobs.dag.problems import Problem
 from jobs.selectors.shapes.base import Shape
+from jobs.selectors.shapes.delivery import DeliveryOut
 from jobs.selectors.shapes.execution import ExecutionOut, JobTypeWord, StatusWord
 
 
@@ -78,7 +79,10 @@ class JobDetailOut(JobOut):
 
 
 class DraftOut(Shape):
-    """`document` is what was saved, even half-drawn; `problems` are found anew on every read."""
+    """`document` is what was saved, even half-drawn; `problems` are found anew on every read.
+
+    `delivery`: null where the document cannot be read or has neither source nor sink.
+    """
 
     document: dict[str, Any]
     layout: dict[str, Any]
@@ -86,6 +90,7 @@ class DraftOut(Shape):
     base_version: int | None
     dirty: bool
     problems: list[Problem]
+    delivery: DeliveryOut | None
     update_time: datetime
     updated_by: str
 

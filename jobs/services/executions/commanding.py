@@ -34,7 +34,10 @@ def execution_stop(*, execution: Execution, user: "User") -> Execution:
 
 
 def execution_cancel(*, execution: Execution, user: "User", force: bool = False) -> Execution:
-    """End it for good, its checkpoints stay. `force` does not wait for the batch boundary. Conflict where it has already ended."""
+    """End it for good; its checkpoints stay unless its settings say otherwise. `force` does not wait for the batch boundary.
+
+    Conflict where it has already ended.
+    """
     _operator(execution, user)
     kind = CommandKind.FORCE_CANCEL if force else CommandKind.CANCEL
     waiting = (ExecutionStatus.SCHEDULED, ExecutionStatus.PAUSED)

@@ -19,6 +19,7 @@ from jobs.engine.plan import Settings
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, Job, JobConfig, JobVersion, Role, TriggeredBy
 from jobs.nodes.base import Source
 from jobs.nodes.registry import REGISTRY
+from jobs.selectors.installation import settings_default
 from jobs.selectors.refusals import Invalid, NotFound
 from jobs.services.access import role_check
 from jobs.services.events import event_append, event_record
@@ -229,7 +230,7 @@ def _changes_tell(execution: Execution, changes: tuple[Change, ...]) -> None:
 def _settings_of(job: Job, version: JobVersion, document: DagDocument) -> Settings:
     overrides = dict(JobConfig.objects.filter(job=job).values_list("config_key", "config_value"))
     try:
-        resolved = settings_resolve(document, overrides)
+        resolved = settings_resolve(document, overrides, settings_default())
     except ValueError as error:
         raise NotStartable(str(error), code="config.invalid") from error
     # A person's code that never ends would keep the processors of a shared driver from its other executions.

@@ -1,0 +1,77 @@
+"""When a checkpoint is due: settings, a clock and counters, nothing else."""
+
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from checkpoints.triggers import Committed, Due, Standing, Triggers, next_due
+from jobs.engine.events import BatchCommitted, Boundary
+
+MINUTE = Triggers(interval=60)
+
+
+def standing(*, ended: float = -math.inf, rows: int = 0, batches: int = 1, unprotected: bool = True) -> Standing:
+    """Of a run whose latest checkpoint began at 100."""
+    return Standing(begun=100, ended=ended, rows=rows, batches=batches, unprotected=unprotected)
+
+
+@pytest.mark.parametrize(
+    ("triggers", "at", "due"),
+    [
+        (Triggers(), standing(rows=10**9), None),
+        (MINUTE, standing(), Due("INTERVAL", 160)),
+        (MINUTE, standing(unprotected=False), None),
+        (Triggers(rows=1000), standing(rows=999), None),
+        (Triggers(rows=1000), standing(rows=1000), Due("ROWS", -math.inf)),
+        (Triggers(rows=1000), standing(rows=1000, unprotected=False), None),
+        (Triggers(each_page=True), standing(), Due("PAGE", -math.inf)),
+        (Triggers(each_page=True), standing(batches=0), None),
+        (Triggers(interval=60, rows=1000), standing(rows=999), Due("INTERVAL", 160)),
+        (Triggers(interval=60, rows=1000), standing(rows=5000), Due("ROWS", -math.inf)),
+        (Triggers(interval=60, rows=1000, each_page=True), standing(rows=5000), Due("PAGE", -math.inf)),
+    ],
+)
+def test_the_first_trigger_that_comes_round_is_due(triggers: Triggers, at: Standing, due: Due | None) -> None:
+    assert next_due(triggers, at) == due
+
+
+@pytest.mark.parametrize(
+    ("triggers", "ended", "at"),
+    [
+        (Triggers(interval=60, min_pause=10), 105, 160),
+        (Triggers(interval=60, min_pause=90), 105, 195),
+        (Triggers(interval=60, min_pause=10), 158, 168),
+        (Triggers(rows=1, min_pause=10), 105, 115),
+        (Triggers(each_page=True, min_pause=10), 105, 115),
+        (Triggers(each_page=True), 105, 105),
+    ],
+)
+def test_between_the_end_of_one_and_the_next_lies_the_pause(triggers: Triggers, ended: float, at: float) -> None:
+    due = next_due(triggers, standing(ended=ended, rows=10))
+    assert due is not None
+    assert due.at == at
+
+
+def committed(query: str, batch: int, **sources: int) -> Boundary:
+    progress = BatchCommitted(
+        query=query,
+        batch_id=batch,
+        at=datetime.now(UTC),
+        rows_in=sum(sources.values()),
+        in_per_second=0,
+        processed_per_second=0,
+        durations_ms={},
+        sources={node_id: {"rows": rows} for node_id, rows in sources.items()},
+    )
+    return Boundary(query, batch, Path(), (query,), progress)
+
+
+def test_rows_of_several_sources_add_up_and_those_of_one_count_once() -> None:
+    counted = Committed()
+    for boundary in (committed("a", 0, orders=100), committed("b", 0, orders=70), committed("b", 1, orders=70, clicks=5)):
+        counted.add(boundary)
+    assert (counted.rows, counted.batches) == (145, 3)
+    counted.clear()
+    assert (counted.rows, counted.batches) == (0, 0)
