@@ -1,6 +1,6 @@
 import type { DagDocument, Layout, NodeType, Problem, Schemas } from '../../dag/document'
 import { ApiError, request } from '../../api/request'
-import type { PipelineTests, Preview, Script } from '../../api/types'
+import type { Delivery, PipelineTests, Preview, Script } from '../../api/types'
 import type { Role } from '../../api/use-may'
 import { useEditor } from './editor-store'
 
@@ -9,6 +9,7 @@ export interface Draft {
   layout: Partial<Layout>
   revision: number
   problems: Problem[]
+  delivery: Delivery | null
 }
 
 export interface JobHead {
@@ -62,5 +63,5 @@ export const publishDraft = (name: string, comment: string) => request<unknown>(
 export async function reloadDraft(): Promise<void> {
   const { jobName, catalogue, readOnly, open } = useEditor.getState()
   const draft = await readDraft(jobName)
-  open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, readOnly)
+  open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, readOnly, draft.delivery)
 }

@@ -25,7 +25,7 @@ async function keepNow(): Promise<Kept | null> {
     const draft = await saveDraft(jobName, document, revision)
     const { history: now, saved } = useEditor.getState()
     const unchanged = now.present.document === document
-    tell({ saved: { ...saved, document }, revision: draft.revision, problems: draft.problems, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
+    tell({ saved: { ...saved, document }, revision: draft.revision, problems: draft.problems, delivery: draft.delivery, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
     return { document, revision: draft.revision }
   } catch (error) {
     if (error instanceof DraftConflict) tell({ save: { kind: 'conflict', by: error.by, revision: error.revision } })

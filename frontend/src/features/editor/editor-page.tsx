@@ -85,7 +85,7 @@ export default function EditorPage() {
   useEffect(() => {
     if (!loaded.data) return
     const { draft, head, catalogue } = loaded.data
-    useEditor.getState().open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, !covers(head.role, 'EDITOR'))
+    useEditor.getState().open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, !covers(head.role, 'EDITOR'), draft.delivery)
     return () => {
       saveOnLeaving()
       useEditor.setState({ jobName: '' })

@@ -1,5 +1,6 @@
 import i18next from 'i18next'
 import { create } from 'zustand'
+import type { Delivery } from '../../api/types'
 import * as edit from '../../dag/document'
 import type { Catalogue, Column, DagDocument, DagNode, Endpoint, Layout, NodeType, Position, Problem, Schemas } from '../../dag/document'
 import { connectionRefusal, type Refusal } from '../../dag/connect-rules'
@@ -33,13 +34,15 @@ interface EditorState {
   readOnly: boolean
   save: SaveState
   problems: Problem[]
+  /** What its nodes promise of its rows; null while nothing can be said. */
+  delivery: Delivery | null
   schemas: Schemas
   analysing: boolean
   selected: ReadonlySet<string>
   selectedEdges: ReadonlySet<string>
   /** The config field to focus, such as `condition`; set by a click on a problem. */
   focusField: string | null
-  open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[], readOnly?: boolean) => void
+  open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[], readOnly?: boolean, delivery?: Delivery | null) => void
   change: (next: Partial<Drawing>, key?: string) => void
   addNode: (type: NodeType, at: Position, link?: { from?: Endpoint; to?: Endpoint; edge?: string }) => string
   connect: (from: Endpoint, to: Endpoint) => Refusal | null
@@ -77,13 +80,14 @@ export const useEditor = create<EditorState>((set, get) => ({
   readOnly: false,
   save: { kind: 'saved', at: 0 },
   problems: [],
+  delivery: null,
   schemas: {},
   analysing: false,
   selected: new Set(),
   selectedEdges: new Set(),
   focusField: null,
 
-  open: (jobName, catalogue, drawing, revision, problems, readOnly = false) => {
+  open: (jobName, catalogue, drawing, revision, problems, readOnly = false, delivery = null) => {
     const whole = { document: drawing.document, layout: completeLayout(drawing.document, drawing.layout) }
     set({
       jobName,
@@ -93,6 +97,7 @@ export const useEditor = create<EditorState>((set, get) => ({
       revision,
       readOnly,
       problems,
+      delivery,
       schemas: {},
       save: { kind: 'saved', at: Date.now() },
       selected: new Set(),

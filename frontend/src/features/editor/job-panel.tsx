@@ -2,31 +2,16 @@ import { ActionIcon, Button, SegmentedControl, Select, TextInput, Textarea } fro
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { DagDocument, Json, JobType } from '../../dag/document'
-import { StateGlyph } from '../../shared/state-glyph'
+import { changeDocument } from './change-setting'
+import { CheckpointSettings } from './checkpoint-settings'
 import { useDocument, useEditor } from './editor-store'
+import { SettingChoice } from './setting-choice'
+import { SettingField } from './setting-field'
 
 const JOB_TYPES: JobType[] = ['STREAMING', 'BATCH_ROLLER', 'SQL_TASK']
-const TIMES = ['trigger_interval', 'checkpoint_interval', 'retry_interval'] as const
+const TIMES = ['trigger_interval', 'retry_interval'] as const
 const NUMBERS = ['parallelism', 'max_retry_times'] as const
 const CHOICES = { rejected_rows: ['dead_letter', 'drop', 'fail'], state_store: ['rocksdb', 'memory'], isolation: ['shared', 'dedicated'] } as const
-
-const change = (document: DagDocument, next: Partial<DagDocument>, key: string) => useEditor.getState().change({ document: { ...document, ...next } }, key)
-
-function setting(document: DagDocument, name: string, value: Json | undefined) {
-  const rest = Object.fromEntries(Object.entries(document.settings).filter(([key]) => key !== name))
-  change(document, { settings: value === undefined || value === '' ? rest : { ...rest, [name]: value } }, `settings/${name}`)
-}
-
-function SettingProblem({ name }: { name: string }) {
-  const problem = useEditor((state) => state.problems.find((candidate) => candidate.pointer === `/settings/${name}`))
-  if (!problem) return null
-  return (
-    <p className="pw-field-error" role="alert">
-      <StateGlyph state="failed" />
-      <span>{problem.message}</span>
-    </p>
-  )
-}
 
 interface Parameter {
   type?: string
@@ -42,7 +27,7 @@ const typed = (type: string, text: string): Json => {
 function Parameters({ document }: { document: DagDocument }) {
   const { t } = useTranslation('canvas')
   const entries = Object.entries(document.parameters) as [string, Parameter][]
-  const write = (next: [string, Parameter][]) => change(document, { parameters: Object.fromEntries(next) as Record<string, Json> }, 'parameters')
+  const write = (next: [string, Parameter][]) => changeDocument(document, { parameters: Object.fromEntries(next) as Record<string, Json> }, 'parameters')
   const replace = (index: number, entry: [string, Parameter]) => write(entries.map((old, place) => (place === index ? entry : old)))
   return (
     <div className="pw-field">
@@ -70,9 +55,9 @@ function Parameters({ document }: { document: DagDocument }) {
 }
 
 /** What has no meaning for a single query: it has one batch and nothing to go on with. */
-const NOT_OF_TASKS: ReadonlySet<string> = new Set(['trigger_interval', 'checkpoint_interval', 'state_store'])
+const NOT_OF_TASKS: ReadonlySet<string> = new Set(['trigger_interval', 'state_store'])
 
-/** Settings of the whole job: its kind, how often it runs a batch and cuts a checkpoint, what happens to rejected rows. */
+/** Settings of the whole job: its kind, how often it runs a batch, what happens to rejected rows, its checkpoints. */
 export function JobPanel() {
   const { t } = useTranslation('canvas')
   const document = useDocument()
@@ -86,37 +71,19 @@ export function JobPanel() {
       <fieldset className="pw-panel-body pw-form" disabled={readOnly}>
         <div className="pw-field">
           <label>{t('jobType')}</label>
-          <SegmentedControl fullWidth value={document.type} data={JOB_TYPES.map((value) => ({ value, label: t(`jobTypes.${value}`) }))} onChange={(value) => change(document, { type: value as JobType }, '')} />
+          <SegmentedControl fullWidth value={document.type} data={JOB_TYPES.map((value) => ({ value, label: t(`jobTypes.${value}`) }))} onChange={(value) => changeDocument(document, { type: value as JobType }, '')} />
           <p className="pw-field-help">{t(`jobTypeHelp.${document.type}`)}</p>
         </div>
         <div className="pw-field-pair">
-          {[...TIMES, ...NUMBERS].filter(has).map((name) => (
-            <div className="pw-field" key={name}>
-              <label htmlFor={`setting_${name}`}>{t(`setting.${name}`)}</label>
-              <TextInput
-                id={`setting_${name}`}
-                value={String(document.settings[name] ?? '')}
-                placeholder={t('installationDefault')}
-                onChange={(event) => {
-                  const text = event.currentTarget.value
-                  setting(document, name, (NUMBERS as readonly string[]).includes(name) && /^\d+$/.test(text) ? Number(text) : text)
-                }}
-              />
-              <SettingProblem name={name} />
-            </div>
-          ))}
+          {TIMES.filter(has).map((name) => <SettingField key={name} name={name} />)}
+          {NUMBERS.map((name) => <SettingField key={name} name={name} number />)}
         </div>
-        {Object.entries(CHOICES).filter(([name]) => has(name)).map(([name, values]) => (
-          <div className="pw-field" key={name}>
-            <label>{t(`setting.${name}`)}</label>
-            <SegmentedControl fullWidth value={String(document.settings[name] ?? values[0])} data={values.map((value) => ({ value, label: t(`settingValue.${value}`) }))} onChange={(value) => setting(document, name, value)} />
-            <p className="pw-field-help">{t(`settingHelp.${name}`)}</p>
-          </div>
-        ))}
+        {Object.entries(CHOICES).filter(([name]) => has(name)).map(([name, values]) => <SettingChoice key={name} name={name} values={values} />)}
+        <CheckpointSettings />
         <Parameters document={document} />
         <div className="pw-field">
           <label htmlFor="setting_description">{t('description')}</label>
-          <Textarea id="setting_description" autosize minRows={2} maxRows={8} value={document.description ?? ''} onChange={(event) => change(document, { description: event.currentTarget.value }, 'description')} />
+          <Textarea id="setting_description" autosize minRows={2} maxRows={8} value={document.description ?? ''} onChange={(event) => changeDocument(document, { description: event.currentTarget.value }, 'description')} />
         </div>
       </fieldset>
     </>

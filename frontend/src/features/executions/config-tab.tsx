@@ -2,12 +2,15 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import type { Execution } from '../../api/types'
 import type { DagDocument } from '../../dag/document'
+import { DeliveryWords } from '../../shared/delivery-words'
 import { duration } from '../../shared/numbers'
 import { wholeTime } from '../../shared/times'
 
+const IN_SECONDS: ReadonlySet<string> = new Set(['checkpoint_timeout', 'checkpoint_min_pause'])
+
 const said = (key: string, value: unknown): string => {
   if (value === null || value === undefined || value === '') return '–'
-  if (typeof value === 'number' && key.endsWith('_interval')) return duration(value * 1000)
+  if (typeof value === 'number' && (key.endsWith('_interval') || IN_SECONDS.has(key))) return duration(value * 1000)
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
@@ -37,7 +40,7 @@ function Value({ name, value, standard, words }: { name: string; value: unknown;
   )
 }
 
-/** What this execution runs with, and where that differs from what was published: version, settings, parameters, ids. */
+/** What this execution runs with, and where that differs from what was published: version, settings, parameters, ids, and what its nodes promise. */
 export function ConfigTab({ execution, document, settings }: { execution: Execution; document: DagDocument | undefined; settings: Record<string, unknown> | undefined }) {
   const { t } = useTranslation(['executions', 'shared'])
   const values = (record: Record<string, unknown>, standard: (key: string) => unknown, words: string) =>
@@ -61,6 +64,7 @@ export function ConfigTab({ execution, document, settings }: { execution: Execut
       />
       <Facts title={t('config.resolved')} facts={values(execution.resolved, (key) => settings?.[key], 'config.published')} />
       <Facts title={t('config.parameters')} facts={Object.keys(execution.parameters).length > 0 ? values(execution.parameters, (key) => declared[key]?.default ?? undefined, 'config.default') : [[t('config.noParameters'), '']]} />
+      {execution.delivery && <DeliveryWords delivery={execution.delivery} />}
       {document && (
         <details>
           <summary>{t('config.document')}</summary>
