@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 
 from jobs.models import LEASED, Execution, ExecutionStatus, JobVersion
 from jobs.selectors.executions import execution_out, executions_for_lists
-from jobs.selectors.overdue import moved_since, overdue_since
+from jobs.selectors.overdue import checkpoints_overdue, overdue_since
 from jobs.selectors.shapes.overview import AttentionOut
 
 MOST = 20
@@ -38,18 +38,17 @@ def attention_out(visible: QuerySet[Execution], failing: Sequence[int], now: dat
         kind, since = _concern(row, now)
         if kind is not None:
             found.append((row, kind, since))
-    found = _less_idle(found)
+    found = _less_idle(found, now)
     total = len(found) + max(0, len(failing) - MOST)
     shown = _within(found)
     nodes = _failed_nodes(row for row, _, _ in shown)
     return [_out(row, kind, since, nodes) for row, kind, since in shown], total
 
 
-def _less_idle(found: list[Concern]) -> list[Concern]:
-    """Without the executions that had nothing to protect since their last checkpoint: no row came in."""
-    late = [(row.execution_id, since) for row, kind, since in found if kind == "NO_CHECKPOINT"]
-    moved = moved_since(late) if late else set()
-    return [one for one in found if one[1] != "NO_CHECKPOINT" or one[0].execution_id in moved]
+def _less_idle(found: list[Concern], now: datetime) -> list[Concern]:
+    """Without the executions that had nothing to protect for long since their last checkpoint."""
+    overdue = checkpoints_overdue((row for row, kind, _ in found if kind == "NO_CHECKPOINT"), now)
+    return [one for one in found if one[1] != "NO_CHECKPOINT" or one[0].execution_id in overdue]
 
 
 def _within(found: list[Concern]) -> list[Concern]:

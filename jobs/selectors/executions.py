@@ -10,7 +10,7 @@ from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.models import LEASED, Event, Execution, ExecutionStatus, Job
 from jobs.selectors.access import projects_visible
 from jobs.selectors.delivery import delivery_of_version
-from jobs.selectors.overdue import checkpoint_overdue
+from jobs.selectors.overdue import checkpoints_overdue
 from jobs.selectors.refusals import NotFound
 from jobs.selectors.shapes.execution import EventOut, ExecutionOut, JobTypeWord, ShownStatus, StatusWord, TriggerWord
 
@@ -114,7 +114,7 @@ def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
         worker=_worker(row),
         created_by=row.created_by.get_username() if row.created_by else "",
         last_checkpoint_time=getattr(row, "last_checkpoint", None),
-        checkpoint_overdue=checkpoint_overdue(row, timezone.now()) if detailed else None,
+        checkpoint_overdue=bool(checkpoints_overdue([row], timezone.now())) if detailed else None,
         delivery=delivery_of_version(job_id=row.job_id, version=row.version) if detailed else None,
     )
 

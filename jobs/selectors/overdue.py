@@ -1,9 +1,9 @@
-"""Whether a running stream's rows lie unprotected: its last checkpoint is too old, and rows came in since."""
+"""Whether a running stream's rows lie unprotected: they came in long ago, and no checkpoint holds them."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Min, Q
 
 from jobs.models import Execution, ExecutionStatus, JobType, MetricSample
 
@@ -14,24 +14,37 @@ CHECKPOINT_WITHIN = timedelta(minutes=3)
 
 def overdue_since(row: Execution, now: datetime) -> datetime | None:
     """When the last checkpoint (or the start) was, where that is too long ago; `row` comes from `executions_with_facts`."""
-    protected = getattr(row, "last_checkpoint", None) or row.start_time
-    if row.status != ExecutionStatus.RUNNING or row.job_type != JobType.STREAMING or protected is None:
+    protected, patience = getattr(row, "last_checkpoint", None) or row.start_time, _patience(row)
+    if row.status != ExecutionStatus.RUNNING or row.job_type != JobType.STREAMING or protected is None or patience is None:
         return None
-    seconds = row.resolved.get("checkpoint_interval", 60)
-    interval = timedelta(seconds=seconds if isinstance(seconds, int | float) else 60)
-    return protected if now - protected > max(CHECKPOINT_WITHIN, MISSED_INTERVALS * interval) else None
+    return protected if now - protected > patience else None
 
 
-def moved_since(found: Iterable[tuple[str, datetime]]) -> set[str]:
-    """Of these execution ids, those that took rows in after their time; the others have nothing to protect."""
+def checkpoints_overdue(rows: Iterable[Execution], now: datetime) -> dict[str, datetime]:
+    """Execution id → when its last checkpoint was, of those whose rows wait too long for the next; one query, if any.
+
+    One that was idle, or paused, has had nothing to protect: its time counts from the first row since.
+    """
+    late = {row.execution_id: (row, since) for row in rows if (since := overdue_since(row, now)) is not None}
+    moved = _moved((execution_id, since) for execution_id, (_, since) in late.items()) if late else {}
+    return {one: since for one, (row, since) in late.items() if one in moved and now - moved[one] > (_patience(row) or timedelta.max)}
+
+
+def _moved(found: Iterable[tuple[str, datetime]]) -> dict[str, datetime]:
+    """Of these execution ids, when each first took rows in after its time; the others have nothing to protect."""
     condition = Q(pk__in=())
     for execution_id, since in found:
         condition |= Q(execution=execution_id, time__gt=since)
-    rows = MetricSample.objects.filter(condition, in_per_second__gt=0).values_list("execution_id", flat=True).distinct()
-    return {str(execution_id) for execution_id in rows}
+    rows = MetricSample.objects.filter(condition, in_per_second__gt=0).values("execution_id").annotate(first=Min("time"))
+    return {str(row["execution_id"]): row["first"] for row in rows}
 
 
-def checkpoint_overdue(row: Execution, now: datetime) -> bool:
-    """The same for one execution."""
-    since = overdue_since(row, now)
-    return since is not None and bool(moved_since([(row.execution_id, since)]))
+def _patience(row: Execution) -> timedelta | None:
+    """How long rows may wait for a checkpoint; None where none is due by time: nobody said how old the last may be."""
+    interval, pause = _seconds(row, "checkpoint_interval", 60), _seconds(row, "checkpoint_min_pause", 0)
+    return max(CHECKPOINT_WITHIN, MISSED_INTERVALS * timedelta(seconds=max(interval, pause))) if interval else None
+
+
+def _seconds(row: Execution, name: str, otherwise: float) -> float:
+    given = row.resolved.get(name, otherwise)
+    return given if isinstance(given, int | float) else otherwise

@@ -1,7 +1,7 @@
 """Home: counts, what needs attention, the last hour, the last day, and search."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -69,6 +69,26 @@ def test_an_execution_says_itself_whether_its_checkpoint_is_overdue(browser: Cli
     overdue = {run.job_name: browser.get(f"/api/executions/{run.execution_id}").json()["checkpoint_overdue"] for run in (bare, idle)}
     assert overdue == {"bare": True, "idle": False}
     assert {one["checkpoint_overdue"] for one in browser.get("/api/executions").json()["results"]} == {None}
+
+
+def test_the_list_of_jobs_says_since_when_rows_lie_unprotected(browser: Client, editor: User) -> None:
+    now = timezone.now()
+    begun = now - timedelta(minutes=14)
+    asked = {
+        "by-time": {"checkpoint_interval": 60},
+        "paused": {"checkpoint_min_pause": 600},
+        "by-rows": {"checkpoint_interval": 0},
+        "idle": {},
+    }
+    for name, resolved in asked.items():
+        run = running(job(editor, name), start_time=begun, resolved=resolved)
+        if name != "idle":
+            first = now - timedelta(minutes=1 if name == "woken" else 5)
+            MetricSample.objects.create(execution=run, resolution=10, time=first, rows_in=9, in_per_second=0.9)
+    listed = {row["job_name"]: row["no_checkpoint_since"] for row in browser.get("/api/jobs").json()["results"]}
+    assert {name for name, since in listed.items() if since} == {"by-time"}
+    assert datetime.fromisoformat(listed["by-time"]) == begun
+    assert browser.get("/api/jobs/by-time").json()["no_checkpoint_since"] == listed["by-time"]
 
 
 def test_many_failures_do_not_hide_what_goes_wrong_now(browser: Client, editor: User) -> None:

@@ -2162,6 +2162,8 @@ export interface components {
             out_per_second: number | null;
             /** Backlog */
             backlog: number | null;
+            /** No Checkpoint Since */
+            no_checkpoint_since: string | null;
             /** Document */
             document: {
                 [key: string]: unknown;
@@ -2177,6 +2179,8 @@ export interface components {
         /**
          * JobOut
          * @description `recent` are the newest ten executions, newest first; rates are those of the running execution, null without one.
+         *
+         *     `no_checkpoint_since`: when the last one of a running stream was (or its start), where rows wait too long for the next.
          */
         JobOut: {
             /** Job Name */
@@ -2226,6 +2230,8 @@ export interface components {
             out_per_second: number | null;
             /** Backlog */
             backlog: number | null;
+            /** No Checkpoint Since */
+            no_checkpoint_since: string | null;
         };
         /** JobPage */
         JobPage: {

@@ -47,7 +47,10 @@ class RecentExecution(Shape):
 
 
 class JobOut(Shape):
-    """`recent` are the newest ten executions, newest first; rates are those of the running execution, null without one."""
+    """`recent` are the newest ten executions, newest first; rates are those of the running execution, null without one.
+
+    `no_checkpoint_since`: when the last one of a running stream was (or its start), where rows wait too long for the next.
+    """
 
     job_name: str
     job_uid: UUID
@@ -68,6 +71,7 @@ class JobOut(Shape):
     in_per_second: float | None
     out_per_second: float | None
     backlog: int | None
+    no_checkpoint_since: datetime | None
 
 
 class JobDetailOut(JobOut):

@@ -5,6 +5,7 @@ import type { Link } from '../../live/link-state'
 import { ExecutionBadge } from '../../shared/execution-badge'
 import { isFinal, isRetrying, ranFor } from '../../shared/execution-state'
 import { duration } from '../../shared/numbers'
+import { NoCheckpoint } from '../../shared/no-checkpoint'
 import { RelativeTime } from '../../shared/relative-time'
 import { useNow } from '../../shared/use-now'
 import { ExecutionActions } from './execution-actions'
@@ -26,6 +27,14 @@ function Confirmed({ execution, link }: { execution: Execution; link: Link }) {
     return (
       <span className="pw-warn">
         {t('waitingFor', { what: execution.waiting_for })} <RelativeTime time={execution.waiting_since} bare />
+      </span>
+    )
+  }
+  const unprotected = execution.last_checkpoint_time ?? execution.start_time
+  if (execution.checkpoint_overdue && execution.status === 'RUNNING' && unprotected) {
+    return (
+      <span className="pw-warn">
+        <NoCheckpoint since={unprotected} />
       </span>
     )
   }

@@ -11,6 +11,7 @@ import { familyOf, type NodeType } from '../../dag/document'
 import { lessName } from '../../dag/less-name'
 import { DataTable, type Column } from '../../shared/data-table'
 import { ExecutionBadge } from '../../shared/execution-badge'
+import { NoCheckpoint } from '../../shared/no-checkpoint'
 import { RelativeTime } from '../../shared/relative-time'
 import { SectionHead } from '../../shared/section-head'
 import { StateBadge } from '../../shared/state-badge'
@@ -90,7 +91,7 @@ export function AttentionTable({ attention, total }: { attention: readonly Atten
         title: t('attention.error'),
         cell: (one) => (
           <span className={`pw-mono-11 pw-lines-2 ${one.kind === 'FAILED' ? 'pw-bad' : one.kind === 'RETRYING' ? 'pw-2' : 'pw-warn'}`} title={one.first_error_line}>
-            {lessName(one.first_error_line, one.node_name) || t(`attention.words.${one.kind}`, { what: one.execution.waiting_for })}
+            {one.kind === 'NO_CHECKPOINT' ? <NoCheckpoint since={one.since} running /> : lessName(one.first_error_line, one.node_name) || t(`attention.words.${one.kind}`, { what: one.execution.waiting_for })}
           </span>
         ),
       },

@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import type { Job } from '../../api/types'
 import { ExecutionBadge } from '../../shared/execution-badge'
 import { useLatest } from '../../shared/overview'
+import { NoCheckpoint } from '../../shared/no-checkpoint'
 import { RelativeTime } from '../../shared/relative-time'
 
 /** State of the latest execution, and how old it is. */
@@ -18,7 +19,7 @@ export function JobState({ job }: { job: Job }) {
   )
 }
 
-/** Title over name, with what deserves a word: unpublished changes, switched off. */
+/** Title over name, with what deserves a word: unpublished changes, no checkpoint for long, switched off. */
 export function JobIdentity({ job }: { job: Job }) {
   const { t } = useTranslation('jobs')
   return (
@@ -31,6 +32,11 @@ export function JobIdentity({ job }: { job: Job }) {
           <Tooltip label={t('draftBy', { name: job.draft.updated_by })}>
             <span className="pw-chip">{t('draft')}</span>
           </Tooltip>
+        )}
+        {job.no_checkpoint_since && (
+          <span className="pw-chip pw-chip-warn">
+            <NoCheckpoint since={job.no_checkpoint_since} />
+          </span>
         )}
         {!job.enabled && <span className="pw-chip pw-chip-warn">{t('off')}</span>}
       </div>
