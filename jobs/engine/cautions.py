@@ -41,3 +41,31 @@ def refuse_state_behind_updates(steps: Steps, node_id: str) -> None:
                 permanent=True,
                 kind="user",
             )
+
+
+def refuse_second_watermark(steps: Steps, node_id: str) -> None:
+    """NodeError where a stream would have two event times on one way: Spark ends such a query at its start, or leaves rows out."""
+    if steps.plan.job_type != "STREAMING" or not _sets_watermark(steps, node_id):
+        return
+    for other in steps.upstream((node_id,)):
+        if other != node_id and _sets_watermark(steps, other):
+            raise NodeError(
+                f'it goes by event time, and so does "{steps.by_id[other].name}" before it: a stream has one event time on its way; let '
+                "one of the two go without, or write in between and read that in another job",
+                permanent=True,
+                kind="user",
+            )
+
+
+def _sets_watermark(steps: Steps, node_id: str) -> bool:
+    node_type = steps.types[node_id]
+    return isinstance(node_type, Flow) and node_type.sets_watermark(steps.by_id[node_id].config)
+
+
+def refuse_memory(steps: Steps, node_id: str) -> None:
+    """NodeError where a stream keeps state in memory and the node's is in RocksDB only."""
+    node_type = steps.types[node_id]
+    kept = steps.plan.settings.state_store
+    if steps.plan.job_type == "STREAMING" and isinstance(node_type, Flow) and node_type.needs_rocksdb and kept != "rocksdb":
+        message = f"its state is kept in RocksDB, and the job's settings keep state in {kept}: set the state store to rocksdb"
+        raise NodeError(message, permanent=True, kind="user")

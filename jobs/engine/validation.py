@@ -15,7 +15,7 @@ from jobs.dag.graph import structure_problems, topological_order
 from jobs.dag.parameters import substitute, trial_values
 from jobs.dag.problems import Problem
 from jobs.engine.analysis_problems import problem_of
-from jobs.engine.cautions import cautions_of, refuse_state_behind_updates
+from jobs.engine.cautions import cautions_of, refuse_memory, refuse_second_watermark, refuse_state_behind_updates
 from jobs.engine.compiler import PlanInvalid, step_compile
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
@@ -114,7 +114,8 @@ class _Analyser:
             else:
                 for port in self._output_ports(node_type, step):
                     schemas[port] = _schema(self._frames.of(step.node_id, port))
-                refuse_state_behind_updates(self._steps, step.node_id)
+                for refuse in (refuse_state_behind_updates, refuse_second_watermark, refuse_memory):
+                    refuse(self._steps, step.node_id)
             self._found.problems.extend(cautions_of(node_type, context))
         except Exception as error:
             self._broken.add(step.node_id)
@@ -151,7 +152,7 @@ def schema_plan(
         attempt=0,
         fresh=True,
         steps=steps,
-        settings=Settings(time_zone=document.settings.time_zone or "UTC"),
+        settings=Settings(time_zone=document.settings.time_zone or "UTC", state_store=document.settings.state_store or "rocksdb"),
         locations=Locations(live=nowhere, work=nowhere),
         limits=limits,
         connections=connections,

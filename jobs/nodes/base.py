@@ -246,6 +246,8 @@ class Flow(NodeType[ConfigT]):
     moves_rows: ClassVar[bool] = False
     reads_names: ClassVar[bool] = False  # what it does depends on what the nodes before it are called
 
+    needs_rocksdb: ClassVar[bool] = False  # Spark keeps its state in RocksDB only, never in memory
+
     def is_stateful(self, config: ConfigT) -> bool:
         """Keeps state between micro-batches: such a node ends up in the streaming plan, never inside a batch."""
         return False
@@ -253,6 +255,10 @@ class Flow(NodeType[ConfigT]):
     def output_mode(self, config: ConfigT) -> Literal["append", "update"]:
         """How a stateful node emits."""
         return "append"
+
+    def sets_watermark(self, config: ConfigT) -> bool:
+        """A stateful node tells a stream by which column event time goes on: Spark takes that once on the way to a sink."""
+        return False
 
     def cautions(self, context: NodeContext[ConfigT]) -> Sequence[Caution]:
         """Told while the job is drawn, of a node that holds otherwise; such as state that grows for ever."""

@@ -42,6 +42,7 @@ NODE_TYPES: Mapping[str, str] = {
     "flow.sample": "jobs.nodes.flows.sample:Sample",
     "flow.script": "jobs.nodes.flows.script:Script",
     "flow.split": "jobs.nodes.flows.split:Split",
+    "flow.stateful": "jobs.nodes.flows.stateful:Stateful",
     "flow.sort": "jobs.nodes.flows.sort:Sort",
     "flow.filter_rows": "jobs.nodes.flows.filter_rows:FilterRows",
     "flow.compute_columns": "jobs.nodes.flows.compute_columns:ComputeColumns",

@@ -340,6 +340,26 @@ def test_a_persons_code_is_given_all_parameters() -> None:
     assert told(valued(1), valued(2)) == {"own": "rows", "per": "state.above"}
 
 
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"keys": ["value"]}, "keys"),
+        ({"state": [{"name": "count", "type": "int"}]}, "state"),
+        ({"columns": [{"name": "count", "type": "int"}]}, "columns"),
+        ({"code": "def process(key, rows, state, timers): pass"}, "code"),
+        ({"time": "processing"}, "time"),
+    ],
+)
+def test_state_of_a_persons_code_is_bound_to_what_made_it(changed: dict[str, Any], what: str) -> None:
+    def kept(**config: Any) -> GraphShape:
+        nodes = {"orders": kafka(), "own": ("flow.stateful", {"keys": ["key"], **config}), "out": COLLECT}
+        return shape(nodes, "orders>own, own>out")
+
+    assert told(kept(), kept()) == {}
+    (change,) = changes_classify(kept(), kept(**changed)).obstacles()
+    assert (change.node_id, change.code, change.facts) == ("own", "state.settings", {"fields": what})
+
+
 def test_what_is_read_whole_begins_anew_when_it_changes() -> None:
     nodes = {"gen": numbers(), "per": sums(group_by=["id"]), "out": COLLECT}
     whole = shape(nodes, "gen>per, per>out", type="BATCH_ROLLER")

@@ -56,6 +56,9 @@ class Deduplicate(Flow[DeduplicateConfig]):
     def is_stateful(self, config: DeduplicateConfig) -> bool:
         return True
 
+    def sets_watermark(self, config: DeduplicateConfig) -> bool:
+        return bool(config.time_column)
+
     def cautions(self, context: NodeContext[DeduplicateConfig]) -> Sequence[Caution]:
         if context.bounded or context.config.time_column:
             return ()

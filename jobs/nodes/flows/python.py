@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from jobs.nodes import base
-from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.base import Flow, NodeContext
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
 from jobs.nodes.form import hints
+from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.code import DEFAULT_CODE, checked_code
 from jobs.nodes.user_python.workers import in_workers_apart, is_worker_apart, seconds_given
 from jobs.nodes.worker_errors import carried_out
@@ -19,10 +20,11 @@ from jobs.nodes.worker_errors import carried_out
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.accumulators import Accumulator
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from jobs.nodes.user_python.loaded import UserCode
+    from jobs.nodes.user_python.prints import Heard
 
 
 class PythonConfig(base.Config):
@@ -65,12 +67,11 @@ class PythonFlow(Flow[PythonConfig]):
     summary_template = "{shape}"
 
     def __init__(self) -> None:
-        self._prints: Accumulator[tuple[str, ...]] | None = None
-        self._context: NodeContext[PythonConfig] | None = None
+        self._heard: Heard | None = None
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[PythonConfig]) -> DataFrame:
         (frame,) = frames["in"]
-        _refuse_twice(frame)
+        refuse_twice(frame)
         config = context.config
         schema = schema_of(config.columns) if config.columns else frame.schema.toNullable()
         task = self._task(frame, schema, context)
@@ -80,24 +81,18 @@ class PythonFlow(Flow[PythonConfig]):
     def _task(self, frame: DataFrame, schema: StructType, context: NodeContext[PythonConfig]) -> _Task:
         from jobs.nodes.user_python.loaded import UserCode
 
-        _arrow_schema(frame.schema, context.time_zone, "it is handed")  # what cannot be handed over is told here
-        arrow = _arrow_schema(schema, context.time_zone, "goes on")
+        handed_schema(frame.schema, context.time_zone, "it is handed")  # what cannot be handed over is told here
+        arrow = handed_schema(schema, context.time_zone, "goes on")
         code = UserCode(context.node_name, context.config.code, dict(context.parameters))
         task = _Task(context.node_id, code, arrow, context.config.shape, bool(context.config.columns), seconds_given())
-        return task if context.schema_only else replace(task, prints=self._heard(frame, context))
+        return task if context.schema_only else replace(task, prints=self._prints(frame.sparkSession, context))
 
-    def _heard(self, frame: DataFrame, context: NodeContext[PythonConfig]) -> Accumulator[tuple[str, ...]]:
-        """One for all batches of a run."""
-        from jobs.nodes.user_python.prints import prints_of
+    def _prints(self, spark: SparkSession, context: NodeContext[PythonConfig]) -> Accumulator[tuple[str, ...]]:
+        from jobs.nodes.user_python.prints import Heard
 
-        self._context = context
-        if self._prints is None:
-            self._prints = prints_of(frame.sparkSession, self._tell)
-        return self._prints
-
-    def _tell(self, text: str) -> None:
-        if self._context is not None:
-            self._context.log(f"printed: {text}")
+        if self._heard is None:
+            self._heard = Heard()
+        return self._heard.of(spark, context.log)
 
 
 @dataclass(frozen=True)
@@ -122,28 +117,9 @@ class _Task:
 
     def _caller(self) -> Callable[[Callable[[Any], Any], Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
         from jobs.nodes.user_python.batches import BatchByBatch
+        from jobs.nodes.user_python.rejecting import Rejecting
         from jobs.nodes.user_python.rows import RowByRow
 
         if self.shape == "row":
-            return RowByRow(self.code, self.schema, self.came).run
+            return RowByRow(self.code, Rejecting(self.schema, self.came)).run
         return BatchByBatch(self.code, self.schema, self.shape).run
-
-
-def _arrow_schema(schema: StructType, time_zone: str, what: str) -> pa.Schema:
-    from pyspark.errors import PySparkException
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    for column in schema.fields:
-        try:
-            to_arrow_schema(type(schema)([column]), timezone=time_zone)
-        except PySparkException:
-            kind = column.dataType.simpleString()
-            message = f"the column {column.name} that {what} is {kind}, which Python cannot hold: cast it, or leave it out before"
-            raise NodeError(message, permanent=True, kind="user") from None
-    return to_arrow_schema(schema, timezone=time_zone)
-
-
-def _refuse_twice(frame: DataFrame) -> None:
-    if twice := sorted({name for name in frame.columns if frame.columns.count(name) > 1}):
-        message = f"the column {', '.join(twice)} comes in more than once: rename one before"
-        raise NodeError(message, permanent=True, kind="user")

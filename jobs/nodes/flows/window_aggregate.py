@@ -98,6 +98,9 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
     def is_stateful(self, config: WindowAggregateConfig) -> bool:
         return True
 
+    def sets_watermark(self, config: WindowAggregateConfig) -> bool:
+        return True
+
     def output_mode(self, config: WindowAggregateConfig) -> Literal["append", "update"]:
         return "append" if config.emit == "close" else "update"
 

@@ -5,9 +5,30 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 #: The one function that is called.
 FUNCTION = "process"
+
+
+@dataclass(frozen=True)
+class Called:
+    """A function that is called, with these arguments. `gives`: without a return or yield it would be of no use."""
+
+    arguments: tuple[str, ...]
+    name: str = FUNCTION
+    gives: bool = False
+
+    @property
+    def written(self) -> str:
+        return f"def {self.name}({', '.join(self.arguments)})"
+
+    @property
+    def count(self) -> str:
+        return "one argument" if len(self.arguments) == 1 else f"{len(self.arguments)} arguments"
+
+
+OF_ROW = Called(("row",), gives=True)
 
 DEFAULT_CODE = """\
 # row: column name → value. Return
@@ -28,19 +49,27 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def checked_code(code: str) -> str:
     """`code`, if it can be read and holds a function `process` of one argument; ValueError that names the line where it does not."""
-    tree = _read(code)
-    found = [(name, where) for name, where in _names(tree.body) if name == FUNCTION]
-    if not found:
-        raise ValueError(_no_function(tree))
-    last = found[-1][1]
-    if isinstance(last, ast.ClassDef):
-        raise ValueError(f"line {last.lineno}: {FUNCTION} is a class; write a function: def {FUNCTION}(row)")
-    if isinstance(last, _Function):
-        _check_function(last)
+    tree = code_read(code)
+    if not function_checked(tree, OF_ROW):
+        raise ValueError(no_function(tree, OF_ROW))
     return code
 
 
-def _read(code: str) -> ast.Module:
+def function_checked(tree: ast.Module, called: Called) -> bool:
+    """Whether `tree` names such a function; ValueError with the line where it could not be called so."""
+    found = [where for name, where in _names(tree.body) if name == called.name]
+    if not found:
+        return False
+    last = found[-1]
+    if isinstance(last, ast.ClassDef):
+        raise ValueError(f"line {last.lineno}: {called.name} is a class; write a function: {called.written}")
+    if isinstance(last, _Function):
+        _check_function(last, called)
+    return True
+
+
+def code_read(code: str) -> ast.Module:
+    """ValueError with the line where it is not Python."""
     try:
         tree = ast.parse(code)
         compile(tree, "code", "exec", dont_inherit=True)
@@ -71,32 +100,34 @@ def _names(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
             yield from _names(handler.body)
 
 
-def _no_function(tree: ast.Module) -> str:
+def no_function(tree: ast.Module, called: Called) -> str:
+    """That it is missing, and which one may have been meant."""
     functions = [(statement.name, statement.lineno) for statement in tree.body if isinstance(statement, _Function)]
-    near = difflib.get_close_matches(FUNCTION, [name for name, _ in functions], n=1, cutoff=0.6) or [name for name, _ in functions[:1]]
-    wanted = f"there is no function {FUNCTION}"
+    near = difflib.get_close_matches(called.name, [name for name, _ in functions], n=1, cutoff=0.6) or [name for name, _ in functions[:1]]
+    wanted = f"there is no function {called.name}"
     if not near:
-        return f"{wanted}: write def {FUNCTION}(row)"
+        return f"{wanted}: write {called.written}"
     line = next(line for name, line in functions if name == near[0])
-    return f"{wanted}: call the one in line {line} {FUNCTION} instead of {near[0]}"
+    return f"{wanted}: call the one in line {line} {called.name} instead of {near[0]}"
 
 
-def _check_function(function: _Function) -> None:
+def _check_function(function: _Function, called: Called) -> None:
     at = f"line {function.lineno}"
     if isinstance(function, ast.AsyncFunctionDef):
-        raise ValueError(f"{at}: {FUNCTION} must be an ordinary function: leave async out")
+        raise ValueError(f"{at}: {called.name} must be an ordinary function: leave async out")
     if function.decorator_list:  # what it takes and gives is then the decorator's affair
         return
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
     required = len(positional) - len(arguments.defaults)
-    takes_one = required <= 1 and (positional or arguments.vararg)
+    given = len(called.arguments)
+    takes_them = required <= given and (len(positional) >= given or arguments.vararg)
     needs_more = any(default is None for default in arguments.kw_defaults)
-    if not takes_one or needs_more:
+    if not takes_them or needs_more:
         count = required + sum(default is None for default in arguments.kw_defaults)
-        raise ValueError(f"{at}: {FUNCTION} is called with one argument, and takes {count}: write def {FUNCTION}(row)")
-    if not any(_gives(node) for node in _own_nodes(function)):
-        raise ValueError(f"{at}: {FUNCTION} returns nothing: end it with return row")
+        raise ValueError(f"{at}: {called.name} is called with {called.count}, and takes {count}: write {called.written}")
+    if called.gives and not any(_gives(node) for node in _own_nodes(function)):
+        raise ValueError(f"{at}: {called.name} returns nothing: end it with return row")
 
 
 def _own_nodes(function: _Function) -> Iterator[ast.AST]:

@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 _SHOWN_CHARACTERS = 100
-_UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
+#: What Arrow raises for such a value.
+UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 
 class Misfit(Exception):
@@ -38,7 +39,7 @@ def misfit(row: Mapping[str, Any], schema: pa.Schema) -> str:
     for column in schema:
         try:
             array_of([row.get(column.name)], column.type)
-        except (*_UNFIT, Misfit):
+        except (*UNFIT, Misfit):
             return f"{column.name}: {shown(row[column.name])} is no {type_words(column.type)}"
     return ""
 
@@ -54,7 +55,7 @@ def batch_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.RecordB
         return pa.RecordBatch.from_arrays(
             [array_of([row.get(name) for row in rows], kind) for name, kind in _columns(schema)], schema=schema
         )
-    except (*_UNFIT, Misfit):
+    except (*UNFIT, Misfit):
         return None
 
 

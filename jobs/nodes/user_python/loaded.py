@@ -39,18 +39,22 @@ class UserCode:
         """The name of its file: no real one is called so."""
         return f"<{self.node_name}>"
 
-    def load(self) -> Callable[[Any], Any]:
+    def load(self) -> Callable[..., Any]:
         """Runs the code outside of the function, and gives the function; NodeError where it raises, with its line."""
+        function: Callable[..., Any] | None = self.names().get(FUNCTION)
+        if not callable(function):
+            raise NodeError(f"the Python code has no function {FUNCTION} when it has run", permanent=True, kind="user", field="code")
+        return function
+
+    def names(self) -> Mapping[str, Any]:
+        """Runs the code outside of its functions, and gives all it defines; NodeError where it raises, with its line."""
         module = ModuleType(_MODULE)
         module.__dict__["parameters"] = dict(self.parameters)
         sys.modules[_MODULE] = module  # where dataclasses and pickle look for what the code defines
         linecache.cache[self.place] = (len(self.text), None, self.text.splitlines(keepends=True), self.place)
         with self.told():
             exec(compile(self.text, self.place, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
-        function: Callable[[Any], Any] | None = module.__dict__.get(FUNCTION)
-        if not callable(function):
-            raise NodeError(f"the Python code has no function {FUNCTION} when it has run", permanent=True, kind="user", field="code")
-        return function
+        return module.__dict__
 
     @contextmanager
     def told(self) -> Iterator[None]:

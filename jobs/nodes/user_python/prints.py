@@ -74,17 +74,55 @@ class _Short(io.TextIOBase):
         return f"{''.join(self._kept).rstrip()}{more}"
 
 
+class TaskPrints:
+    """What one task prints, in however many pieces: told once."""
+
+    def __init__(self, prints: Accumulator[Printed] | None) -> None:
+        self._prints, self._short = prints, _Short()
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """What Python prints inside never reaches the driver's own output."""
+        out, error = sys.stdout, sys.stderr
+        sys.stdout = sys.stderr = self._short
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = out, error
+
+    def tell(self) -> None:
+        if self._prints is not None and (text := self._short.text()):
+            self._prints.add((text,))
+        self._short = _Short()
+
+
 @contextmanager
 def printed_to(prints: Accumulator[Printed] | None) -> Iterator[None]:
-    """What is printed inside, by Python or by programs it calls, never reaches the driver's own output."""
-    out, error = sys.stdout, sys.stderr
-    short = sys.stdout = sys.stderr = _Short()
+    """A task that is one piece."""
+    task = TaskPrints(prints)
     try:
-        yield
+        with task.caught():
+            yield
     finally:
-        sys.stdout, sys.stderr = out, error
-        if prints is not None and (text := short.text()):
-            prints.add((text,))
+        task.tell()
+
+
+class Heard:
+    """Brings what a node's tasks print into the job's log: one accumulator for all batches of a run."""
+
+    def __init__(self) -> None:
+        self._prints: Accumulator[Printed] | None = None
+        self._log: Callable[[str], None] | None = None
+
+    def of(self, spark: SparkSession, log: Callable[[str], None]) -> Accumulator[Printed]:
+        self._log = log
+        if self._prints is None:
+            self._prints = prints_of(spark, self._tell)
+        return self._prints
+
+    def _tell(self, text: str) -> None:
+        if self._log is not None:
+            self._log(f"printed: {text}")
 
 
 def output_close() -> None:

@@ -1,0 +1,115 @@
+"""A person's functions called for a key: with its rows or a timer, with its state, and all of it or none takes effect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.user_python.code import FUNCTION
+from jobs.nodes.user_python.columns import shown
+from jobs.nodes.user_python.kept import Declared, State, Store
+from jobs.nodes.user_python.loaded import RAISED, UserCode
+from jobs.nodes.user_python.rejecting import Made, Rejecting, undeclared
+from jobs.nodes.user_python.state_code import ON_TIMER
+from jobs.nodes.user_python.timers import TimeMode, Timers, moment
+
+
+@dataclass(frozen=True)
+class KeyedCode:
+    """Goes to Spark's workers by value. `names`: the columns that come in; `keys`: those among them that make the key.
+
+    `rejecting.schema`: the columns that go on, the keys first. `order`: the column by which the rows of a call are sorted, or "".
+    """
+
+    node_id: str
+    code: UserCode
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    rejecting: Rejecting
+    declared: tuple[Declared, ...]
+    mode: TimeMode = "none"
+    order: str = ""
+    time_zone: str = "UTC"
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.time_zone)
+
+
+@dataclass(frozen=True)
+class _At:
+    """Where state and timers are kept, standing at one key, and the time there."""
+
+    handle: Any
+    store: Store
+    now_ms: int
+
+
+class KeyByKey:
+    """The code, loaded, in one task. `handle` and `store` stand at the key of a call."""
+
+    def __init__(self, keyed: KeyedCode) -> None:
+        self._keyed, self._zone = keyed, keyed.zone
+        self._names = frozenset(keyed.rejecting.schema.names)
+        names = keyed.code.names()
+        self._process = _function(names, FUNCTION)
+        self._on_timer: Callable[..., Any] | None = names.get(ON_TIMER.name)
+
+    def rows(self, key: tuple[Any, ...], rows: list[dict[str, Any]], handle: Any, store: Store, now_ms: int) -> list[Made]:
+        """What goes on for these rows of `key`; all of them rejected, and nothing stored, where the function raises."""
+        if order := self._keyed.order:
+            rows.sort(key=lambda row: (row[order] is None, row[order]))
+        came = [dict(row) for row in rows]  # the function may change them
+        return self._called(self._process, key, rows, came, _At(handle, store, now_ms))
+
+    def timer(self, key: tuple[Any, ...], at_ms: int, handle: Any, store: Store, now_ms: int) -> list[Made]:
+        """What goes on when that time has passed; where the function raises, a rejected row that holds the key, and nothing stored."""
+        assert self._on_timer is not None
+        at = moment(at_ms, self._zone)
+        return self._called(self._on_timer, key, at, [{**self._of_key(key), "timer": at}], _At(handle, store, now_ms))
+
+    def _called(self, function: Callable[..., Any], key: tuple[Any, ...], given: Any, came: list[dict[str, Any]], at: _At) -> list[Made]:
+        rejecting, pieces = self._keyed.rejecting, at.store.pieces()
+        timers = Timers(at.handle, self._keyed.mode, at.now_ms, self._zone, fires=self._on_timer is not None)
+        try:
+            made = _rows_of(function(key[0] if len(key) == 1 else key, given, State(pieces), timers))
+        except RAISED as error:
+            reason = self._keyed.code.reason(error)
+            return rejecting.judged([(row, rejecting.why(reason, row)) for row in came])
+        for piece in pieces.values():
+            piece.store()
+        timers.store()
+        return rejecting.judged([self._row(key, one) for one in made])
+
+    def _row(self, key: tuple[Any, ...], made: Mapping[str, Any]) -> Made:
+        row = {**made, **self._of_key(key)}
+        if made.keys() <= self._names:
+            return row, ""
+        return row, self._keyed.rejecting.why(undeclared(made, self._names), made)
+
+    def _of_key(self, key: tuple[Any, ...]) -> dict[str, Any]:
+        return dict(zip(self._keyed.keys, key, strict=True))
+
+
+def _function(names: Mapping[str, Any], name: str) -> Callable[..., Any]:
+    found: Callable[..., Any] | None = names.get(name)
+    if not callable(found):
+        raise NodeError(f"the Python code has no function {name} when it has run", permanent=True, kind="user", field="code")
+    return found
+
+
+def _rows_of(made: Any) -> list[dict[str, Any]]:
+    if made is None:
+        return []
+    if isinstance(made, dict):
+        return [made]
+    if not isinstance(made, list | tuple | Iterator):
+        raise TypeError(f"it returned {shown(made)}: yield dicts, or return one, a list of them or None")
+    rows = list(made)
+    for one in rows:
+        if not isinstance(one, dict):
+            raise TypeError(f"it gave {shown(one)} among its rows: a row is a dict")
+    return rows

@@ -1,0 +1,71 @@
+"""Key by key over rows that are all there: the same functions with state in memory, which ends with the rows of its key."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+from pyspark.accumulators import Accumulator
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.user_python.kept import Store
+from jobs.nodes.user_python.keyed import KeyByKey, KeyedCode
+from jobs.nodes.user_python.memory import MemoryHandle
+from jobs.nodes.user_python.prints import Printed, output_close, printed_to
+from jobs.nodes.user_python.rejecting import Made
+from jobs.nodes.user_python.workers import is_worker_apart
+from jobs.nodes.worker_errors import carried_out
+
+#: Rows that go on to Spark at a time.
+_AT_ONCE = 10_000
+#: What one key may set off once its rows have been read: a timer that sets the next one has no end.
+MOST_TIMERS = 10_000
+
+
+@dataclass(frozen=True)
+class KeyedTask:
+    """Rows of a key must follow one another. When they have been read, all its timers fire, the earliest first: nothing comes after."""
+
+    keyed: KeyedCode
+    seconds: float | None
+    prints: Accumulator[Printed] | None = None
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if is_worker_apart():
+            output_close()
+        with carried_out(self.keyed.node_id), printed_to(self.prints), self.keyed.code.ended_after(self.seconds):
+            calls = KeyByKey(self.keyed)
+            waiting: list[Made] = []
+            for key, rows in groupby(_rows(batches), key=self._key):
+                waiting += self._of_key(calls, key, list(rows))
+                if len(waiting) >= _AT_ONCE:
+                    yield self.keyed.rejecting.batch(waiting)
+                    waiting = []
+            if waiting:
+                yield self.keyed.rejecting.batch(waiting)
+
+    def _key(self, row: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(row[name] for name in self.keyed.keys)
+
+    def _of_key(self, calls: KeyByKey, key: tuple[Any, ...], rows: list[dict[str, Any]]) -> list[Made]:
+        handle = MemoryHandle()
+        store = Store.of(handle, self.keyed.declared, self.keyed.zone)
+        now = -1 if self.keyed.mode == "event" else int(time.time() * 1000)
+        made = calls.rows(key, rows, handle, store, now)
+        for _ in range(MOST_TIMERS):
+            if not handle.timers:
+                return made
+            at = min(handle.timers)
+            made += calls.timer(key, at, handle, store, max(now, at))
+            handle.deleteTimer(at)
+        message = f"its timers do not end: after the last row of a key {MOST_TIMERS:,} of them fired, each setting the next"
+        raise NodeError(message, permanent=True, kind="user", field="code")
+
+
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist(maps_as_pydicts="lossy")

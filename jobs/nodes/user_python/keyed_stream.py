@@ -1,0 +1,107 @@
+"""Key by key in a stream: Spark's transformWithState around a person's functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+from pyspark.accumulators import Accumulator
+from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, StatefulProcessor, StatefulProcessorHandle, TimerValues
+from pyspark.sql.types import Row
+
+from jobs.nodes.base import REJECTED
+from jobs.nodes.user_python.kept import Store, time_read
+from jobs.nodes.user_python.keyed import KeyByKey, KeyedCode
+from jobs.nodes.user_python.prints import Printed, TaskPrints, output_close
+from jobs.nodes.user_python.rejecting import Made
+from jobs.nodes.user_python.workers import is_worker_apart
+from jobs.nodes.worker_errors import carried_out
+
+#: What Spark calls each way of counting time.
+TIME_MODES = {"none": "None", "processing": "ProcessingTime", "event": "EventTime"}
+
+
+class KeyedProcessor(StatefulProcessor):
+    """One in each task. Spark opens it in a process of its own too, to learn of the state: the person's code is not run there.
+
+    `types`: Arrow's types of the columns that come in, in their order.
+    """
+
+    def __init__(self, keyed: KeyedCode, types: tuple[pa.DataType, ...], prints: Accumulator[Printed]) -> None:
+        self._keyed, self._types, self._prints = keyed, types, prints
+        self._task: TaskPrints | None = None
+        self._calls: KeyByKey | None = None
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._handle = handle
+        self._store = Store.of(handle, self._keyed.declared, self._keyed.zone)
+        self._plain = tuple(_plain(kind) for kind in self._types)
+        self._out = Row(*self._keyed.rejecting.schema.names, REJECTED)
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
+        with self._in_task() as calls:
+            read = [{name: plain(value) for name, plain, value in zip(self._keyed.names, self._plain, row, strict=True)} for row in rows]
+            made = calls.rows(tuple(key), read, self._handle, self._store, self._now(timerValues))
+        yield from map(self._row, made)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: TimerValues,  # noqa: N803
+        expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
+    ) -> Iterator[Row]:
+        schema, zone = self._keyed.rejecting.schema, self._keyed.zone
+        at = expiredTimerInfo.getExpiryTimeInMs()
+        with self._in_task() as calls:
+            values = tuple(time_read(value, schema.field(place).type, zone) for place, value in enumerate(key))
+            made = calls.timer(values, at, self._handle, self._store, self._now(timerValues))
+        yield from map(self._row, made)
+
+    def close(self) -> None:
+        if self._task is not None:
+            self._task.tell()
+
+    def _now(self, values: TimerValues) -> int:
+        if self._keyed.mode == "event":
+            return values.getCurrentWatermarkInMs()
+        return values.getCurrentProcessingTimeInMs()
+
+    def _row(self, made: Made) -> Row:
+        row, reason = made
+        return self._out(*(row.get(name) for name in self._keyed.rejecting.schema.names), reason or None)
+
+    @contextmanager
+    def _in_task(self) -> Iterator[KeyByKey]:
+        """Prints are told once a task; when the code cannot be loaded, at once, as the task ends there."""
+        if self._task is None:
+            self._task = TaskPrints(self._prints)
+            if is_worker_apart():
+                output_close()
+        try:
+            with carried_out(self._keyed.node_id), self._task.caught():
+                if self._calls is None:
+                    self._calls = KeyByKey(self._keyed)
+                yield self._calls
+        except BaseException:
+            self._task.tell()
+            raise
+
+
+def _plain(kind: pa.DataType) -> Callable[[Any], Any]:
+    """Arrow hands a map over as pairs, wherever it stands; a row has dicts."""
+    if pa.types.is_map(kind):
+        item = _plain(kind.item_type)
+        return lambda value: None if value is None else {key: item(one) for key, one in value}
+    if pa.types.is_list(kind):
+        element = _plain(kind.value_type)
+        return lambda value: None if value is None else [element(one) for one in value]
+    if pa.types.is_struct(kind):
+        fields = {field.name: _plain(field.type) for field in kind}
+        return lambda value: None if value is None else {name: fields[name](one) for name, one in value.items()}
+    return _same
+
+
+def _same(value: Any) -> Any:
+    return value

@@ -1,0 +1,60 @@
+"""Rows that a person's function made: those that go on, and why others do not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.nodes.base import AS_IT_CAME, REJECTED
+from jobs.nodes.user_python.columns import batch_of, fitting, misfit
+
+_SHOWN_CHARACTERS = 2000
+#: (the row that goes on, "") or (the row as it came, why it is rejected).
+Made = tuple[Mapping[str, Any], str]
+
+
+@dataclass(frozen=True)
+class Rejecting:
+    """`schema` is that of the rows that go on; `came` adds to a reason the row as it came, where that is another one."""
+
+    schema: pa.Schema
+    came: bool
+
+    def why(self, reason: str, came: Mapping[str, Any]) -> str:
+        return f"{reason}{AS_IT_CAME}{json.dumps(came, default=str, ensure_ascii=False)[:_SHOWN_CHARACTERS]}" if self.came else reason
+
+    def batch(self, made: list[Made]) -> pa.RecordBatch:
+        """A batch of `schema` with the column REJECTED."""
+        made, fitted = self._judged(made)
+        reasons = pa.array([reason or None for _, reason in made], pa.string())
+        return pa.RecordBatch.from_arrays([*fitted.columns, reasons], schema=self.schema.append(pa.field(REJECTED, pa.string())))
+
+    def judged(self, made: list[Made]) -> list[Made]:
+        """Every row fits `schema`: of one that does not, what fits is left, with the reason."""
+        return self._judged(made)[0]
+
+    def _judged(self, made: list[Made]) -> tuple[list[Made], pa.RecordBatch]:
+        if not any(reason for _, reason in made) and (good := batch_of([row for row, _ in made], self.schema)) is not None:
+            return made, good
+        made = [self._looked_at(row, reason) for row, reason in made]
+        fitted = batch_of([row for row, _ in made], self.schema)
+        assert fitted is not None
+        return made, fitted
+
+    def _looked_at(self, row: Mapping[str, Any], reason: str) -> Made:
+        """Of a rejected row what fits stays, so that it can be looked at."""
+        reason = reason or self._misfit(row)
+        return (fitting(row, self.schema), reason) if reason else (row, "")
+
+    def _misfit(self, row: Mapping[str, Any]) -> str:
+        found = misfit(row, self.schema)
+        return found and self.why(found, row)
+
+
+def undeclared(row: Iterable[Any], names: frozenset[str]) -> str:
+    extra = ", ".join(str(name) for name in row if name not in names)
+    return f"the columns do not list {extra}: add it there, or leave it out of the row"
