@@ -19,6 +19,8 @@ from jobs.nodes.batches import Batch as Batch
 from jobs.nodes.batches import Written as Written
 from jobs.nodes.cautions import Caution as Caution
 from jobs.nodes.guarantees import Guarantee, together
+from jobs.nodes.installation import ConnectionSettings as ConnectionSettings
+from jobs.nodes.installation import Limits as Limits
 from jobs.nodes.node_error import NodeError as NodeError
 from jobs.nodes.routed import Routed as Routed
 
@@ -50,26 +52,6 @@ class Config(BaseModel):
 ConfigT = TypeVar("ConfigT", bound=Config)
 #: Named here because node classes have attributes called `type` and `Config`.
 ConfigClass = type[Config]
-
-
-@dataclass(frozen=True)
-class ConnectionSettings:
-    """A connection with its secrets open. Its text never shows them. `problem`: why they could not be opened, "" if they were."""
-
-    name: str
-    kind: str
-    config: Mapping[str, Any]
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    problem: str = ""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What an installation allows its nodes: folders for files, hosts for HTTP. An executor gets these by value."""
-
-    file_roots: tuple[Path, ...] = ()
-    http_allowed_hosts: tuple[str, ...] = ()
-    data_dir: Path = Path("data")
 
 
 @dataclass(frozen=True)

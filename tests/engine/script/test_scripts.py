@@ -34,7 +34,7 @@ def script(spark: SparkSession, root: Path, nodes: dict[str, Any], edges: list[s
         document["edges"][f"e{number}"] = {"from": [node, port or "out"], "to": [target, "in"]}
     parsed, problems = parse_document(document)
     assert parsed is not None, problems
-    given = {"connections": {}, "limits": Limits(file_roots=(root,), data_dir=root), "parameters": {}} | more
+    given: dict[str, Any] = {"connections": {}, "limits": Limits(file_roots=(root,), data_dir=root), "parameters": {}} | more
     return script_write(spark, parsed, **given)
 
 
