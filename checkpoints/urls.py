@@ -3,6 +3,7 @@
 from django.urls import path
 
 from checkpoints import api, travel_api
+from jobs.api import checkpoint_state
 
 urlpatterns = [
     path("checkpoints", api.CheckpointsView.as_view()),
@@ -14,5 +15,8 @@ urlpatterns = [
     path("checkpoints/<int:checkpoint_id>/archive", travel_api.CheckpointArchiveView.as_view()),
     path("checkpoints/<int:checkpoint_id>/positions", travel_api.CheckpointPositionsView.as_view()),
     path("jobs/<str:job_name>/checkpoints/import", travel_api.CheckpointImportView.as_view()),
+    path("checkpoints/<int:checkpoint_id>/state", checkpoint_state.CheckpointStateView.as_view()),
+    path("checkpoints/<int:checkpoint_id>/state/rows", checkpoint_state.CheckpointStateRowsView.as_view()),
+    path("checkpoints/<int:checkpoint_id>/state/file", checkpoint_state.CheckpointStateFileView.as_view()),
     path("executions/<str:execution_id>/checkpoints", api.ExecutionCheckpointsView.as_view()),
 ]

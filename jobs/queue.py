@@ -22,7 +22,7 @@ INTERACTIVE_REQUESTS = "pipeline:interactive"
 #: Seconds that a question, or an answer nobody fetched, stays in Redis.
 INTERACTIVE_TERM = 120
 
-InteractiveKind = Literal["validate", "preview", "test", "script"]
+InteractiveKind = Literal["validate", "preview", "test", "script", "state"]
 
 
 class InteractiveUnavailable(Exception):

@@ -11,6 +11,7 @@ from django.db import close_old_connections
 from redis.exceptions import RedisError
 
 from jobs.dag.document import DagDocument, parse_document
+from jobs.driver.checkpoint_state import state_answer
 from jobs.driver.process import DriverProcess
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.pipeline_test import MOST_SECONDS, pipeline_test_run, result_data
@@ -62,6 +63,8 @@ def _answer(process: DriverProcess, request: Mapping[str, Any], taken: float) ->
 
 
 def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], taken: float) -> dict[str, Any]:
+    if kind == "state":
+        return state_answer(process.spark, payload)
     document, problems = parse_document(payload["document"])
     if document is None:
         return {"problems": [problem.model_dump() for problem in problems]}

@@ -217,3 +217,14 @@ def test_staff_of_another_project_see_nothing_in_the_administration(execution: E
     sam.user_permissions.add(Permission.objects.get(codename="view_checkpoint"))
     assert "checkpoint 1 of" not in stranger.get("/admin/checkpoints/checkpoint/").content.decode()
     assert stranger.get(f"/admin/checkpoints/checkpoint/{checkpoint.pk}/change/").status_code == 302
+
+
+def test_state_is_shown_to_members_of_complete_ones_and_only_by_a_driver(execution: Execution, viewer: Client, stranger: Client) -> None:
+    row = kept(execution)
+    path = f"/api/checkpoints/{row.pk}/state"
+    assert send(viewer, "GET", path, expected=503)["error"]["code"] == "unavailable"
+    assert send(viewer, "GET", f"{path}/rows?operator=-1", expected=422)["error"]["problems"][0]["pointer"] == "/operator"
+    for address in (path, f"{path}/rows", f"{path}/file"):
+        send(stranger, "GET", address, expected=404)
+    Checkpoint.objects.filter(pk=row.pk).update(status="EXPIRED")
+    assert "EXPIRED" in send(viewer, "GET", path, expected=409)["error"]["message"]

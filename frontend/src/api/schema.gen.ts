@@ -136,6 +136,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/checkpoints/{checkpoint_id}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The stateful operators of a checkpoint
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["checkpoints_checkpoint_id_state_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checkpoints/{checkpoint_id}/state/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same as CSV, up to 10000 rows
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["checkpoints_checkpoint_id_state_file_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checkpoints/{checkpoint_id}/state/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What one operator remembers
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["checkpoints_checkpoint_id_state_rows_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/checkpoints/cleanup": {
         parameters: {
             query?: never;
@@ -3181,6 +3241,41 @@ export interface components {
             execution_id: string;
         };
         /**
+         * StateOperatorOut
+         * @description One operator of `query`; `name` is Spark's, `node_id` "" where it cannot be told. `parts`: sides, variables, or "default".
+         */
+        StateOperatorOut: {
+            /** Query */
+            query: string;
+            /** Operator */
+            operator: number;
+            /** Name */
+            name: string;
+            /** Node Id */
+            node_id: string;
+            /** Rows */
+            rows: number | null;
+            /** Parts */
+            parts: string[];
+        };
+        /** StateOperatorsOut */
+        StateOperatorsOut: {
+            /** Operators */
+            operators: components["schemas"]["StateOperatorOut"][];
+        };
+        /**
+         * StateRowsOut
+         * @description Columns of the key begin with "key.", those of what is remembered with "value."; `more`: there are rows behind these.
+         */
+        StateRowsOut: {
+            /** Columns */
+            columns: components["schemas"]["ColumnOut"][];
+            /** Rows */
+            rows: unknown[][];
+            /** More */
+            more: boolean;
+        };
+        /**
          * TokenBody
          * @description `name` says what the token is for.
          */
@@ -4174,6 +4269,237 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartedOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_checkpoint_id_state_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                checkpoint_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateOperatorsOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_checkpoint_id_state_file_get: {
+        parameters: {
+            query?: {
+                /** @description Its number. */
+                operator?: string;
+                /** @description One of its parts. */
+                part?: string;
+                /** @description Only rows in whose key this text stands. */
+                q?: string;
+                /** @description As `operators` names it. */
+                query?: string;
+            };
+            header?: never;
+            path: {
+                checkpoint_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_checkpoint_id_state_rows_get: {
+        parameters: {
+            query?: {
+                /** @description Rows to leave out. */
+                offset?: string;
+                /** @description Its number. */
+                operator?: string;
+                /** @description One of its parts. */
+                part?: string;
+                /** @description Only rows in whose key this text stands. */
+                q?: string;
+                /** @description As `operators` names it. */
+                query?: string;
+                /** @description At most so many, up to 10000; 100 without it. */
+                rows?: string;
+            };
+            header?: never;
+            path: {
+                checkpoint_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateRowsOut"];
                 };
             };
             400: {

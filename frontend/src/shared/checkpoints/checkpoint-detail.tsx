@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Modal, TextInput, Tooltip } from '@mantine/core'
 import { IconDeviceFloppy, IconPin, IconTag, IconTrash, IconX } from '@tabler/icons-react'
-import { useState, type FormEvent } from 'react'
+import { lazy, Suspense, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import type { Checkpoint } from '../../api/types'
@@ -18,6 +18,8 @@ import './checkpoints.css'
 import './i18n'
 import { RestorePanel } from './restore-panel'
 import { SizeFigure } from './size-figure'
+
+const StateDialog = lazy(() => import('./state-dialog'))
 
 interface Props {
   checkpoint: Checkpoint
@@ -102,12 +104,18 @@ function Acts({ checkpoint, onClose, onChange }: Props) {
   )
 }
 
-function Operators({ operators }: { operators: Checkpoint['operators'] }) {
+function Operators({ checkpoint }: { checkpoint: Checkpoint }) {
   const { t } = useTranslation('checkpoints')
+  const [opened, setOpened] = useState(false)
+  const { operators } = checkpoint
   if (operators.length === 0) return null
   return (
     <section>
-      <h3>{t('detail.operators')}</h3>
+      <div className="pw-line">
+        <h3 className="pw-grow">{t('detail.operators')}</h3>
+        {checkpoint.status === 'COMPLETED' && <button type="button" className="pw-link pw-12" onClick={() => setOpened(true)}>{t('state.act')}</button>}
+      </div>
+      {opened && <Suspense><StateDialog checkpoint={checkpoint} onClose={() => setOpened(false)} /></Suspense>}
       <table className="pw-facts">
         <tbody>
           {operators.map((operator, index) => (
@@ -164,7 +172,7 @@ export function CheckpointDetail({ checkpoint, onClose, onChange }: Props) {
           ))}
         </dl>
         <CheckpointPhases phases={checkpoint.phases} total={checkpoint.duration_ms} />
-        <Operators operators={checkpoint.operators} />
+        <Operators key={checkpoint.id} checkpoint={checkpoint} />
         <section>
           <h3>{t('detail.offsets')}</h3>
           <CheckpointOffsets stateData={checkpoint.state_data} />

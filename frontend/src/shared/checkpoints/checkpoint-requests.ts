@@ -1,5 +1,5 @@
 import { request } from '../../api/request'
-import type { Checkpoint, CleanupItem, Precheck } from '../../api/types'
+import type { Checkpoint, CleanupItem, Precheck, StateOperator, StateRows } from '../../api/types'
 
 const path = (id: number) => `/api/checkpoints/${id}`
 
@@ -9,3 +9,17 @@ export const deleteCheckpoint = (id: number) => request<undefined>('DELETE', pat
 export const precheckRestore = (id: number, version: string) => request<Precheck>('GET', `${path(id)}/precheck${version && `?version=${version}`}`)
 export const restoreCheckpoint = (id: number, how: { version: number | undefined; allow_non_restored_state: boolean }) => request<{ execution_id: string }>('POST', `${path(id)}/restore`, how)
 export const cleanUp = (dryRun: boolean) => request<{ results: CleanupItem[] }>('POST', '/api/checkpoints/cleanup', { dry_run: dryRun })
+
+/** One part of what one operator remembers, and the text that stands in its keys. */
+export interface StatePlace {
+  query: string
+  operator: number
+  part: string
+  q: string
+}
+
+const asked = ({ operator, ...place }: StatePlace) => new URLSearchParams({ ...place, operator: String(operator) })
+
+export const readState = (id: number, signal: AbortSignal) => request<{ operators: StateOperator[] }>('GET', `${path(id)}/state`, undefined, {}, signal)
+export const readStateRows = (id: number, place: StatePlace, offset: number, rows: number, signal: AbortSignal) => request<StateRows>('GET', `${path(id)}/state/rows?${asked(place)}&offset=${offset}&rows=${rows}`, undefined, {}, signal)
+export const stateFile = (id: number, place: StatePlace) => `${path(id)}/state/file?${asked(place)}`

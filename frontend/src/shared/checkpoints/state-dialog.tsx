@@ -1,0 +1,118 @@
+import { Button, Loader, Modal, Select, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { IconChevronLeft, IconChevronRight, IconDownload, IconSearch } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Checkpoint, StateOperator, StateRows } from '../../api/types'
+import { count } from '../numbers'
+import { readState, readStateRows, stateFile, type StatePlace } from './checkpoint-requests'
+
+const PAGE = 100
+const LONGEST = 120
+const NUMERIC = /^(tinyint|smallint|int|bigint|float|double|decimal)/
+
+const keyOf = (one: StateOperator) => `${one.query} ${one.operator}`
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+function Cell({ value, type }: { value: unknown; type: string }) {
+  const numeric = NUMERIC.test(type) ? 'pw-num' : undefined
+  if (value === null || value === undefined) return <td className={`pw-3 ${numeric ?? ''}`}>null</td>
+  const text = textOf(value)
+  return <td className={numeric} title={text.length > 24 ? text.slice(0, 2000) : undefined}>{text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}</td>
+}
+
+function Table({ found }: { found: StateRows }) {
+  const { t } = useTranslation('checkpoints')
+  if (found.rows.length === 0) return <p className="pw-empty">{t('state.none')}</p>
+  return (
+    <div className="pw-state-scroll" role="region" aria-label={t('state.rows')} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {found.columns.map((column) => (
+              <th key={column.name} scope="col" className={NUMERIC.test(column.type) ? 'pw-num' : undefined}>
+                {column.name}
+                <small>{column.type}</small>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {found.rows.map((row, place) => (
+            <tr key={place}>
+              {row.map((value, index) => <Cell key={index} value={value} type={found.columns[index]?.type ?? ''} />)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Rows({ id, place }: { id: number; place: StatePlace }) {
+  const { t } = useTranslation('checkpoints')
+  const [page, setPage] = useState(0)
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['state', id, place, page],
+    queryFn: ({ signal }) => readStateRows(id, place, page * PAGE, PAGE, signal),
+    staleTime: Infinity,
+    gcTime: 60_000,
+    retry: false,
+    refetchOnWindowFocus: false,
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <>
+      {error && <p className="pw-bad pw-12 pw-wrap" role="alert">{error.message}</p>}
+      {!data && isFetching && <p className="pw-empty pw-line" role="status"><Loader size={14} /> {t('state.reading')}</p>}
+      {data && !error && <div className="pw-state-rows" data-stale={isFetching || undefined}><Table found={data} /></div>}
+      <div className="pw-form-acts pw-state-foot">
+        <Button component="a" href={stateFile(id, place)} download leftSection={<IconDownload size={14} />}>{t('state.csv')}</Button>
+        <span className="pw-grow" />
+        {data && data.rows.length > 0 && <span className="pw-11 pw-3">{t('state.range', { from: count(page * PAGE + 1), to: count(page * PAGE + data.rows.length) })}</span>}
+        <Button aria-label={t('state.before')} disabled={page === 0} onClick={() => setPage(page - 1)}><IconChevronLeft size={14} /></Button>
+        <Button aria-label={t('state.behind')} disabled={!data?.more || isFetching} onClick={() => setPage(page + 1)}><IconChevronRight size={14} /></Button>
+      </div>
+    </>
+  )
+}
+
+function Browser({ checkpoint, operators }: { checkpoint: Checkpoint; operators: readonly StateOperator[] }) {
+  const { t } = useTranslation('checkpoints')
+  const [chosen, setChosen] = useState(() => operators[0] && keyOf(operators[0]))
+  const [wanted, setPart] = useState('')
+  const [text, setText] = useState('')
+  const [search] = useDebouncedValue(text, 350)
+  const operator = operators.find((one) => keyOf(one) === chosen)
+  if (!operator) return <p className="pw-empty">{t('state.stateless')}</p>
+  const part = operator.parts.includes(wanted) ? wanted : (operator.parts[0] ?? 'default')
+  const place: StatePlace = { query: operator.query, operator: operator.operator, part, q: search.trim() }
+  const partWords = (name: string) => t(`state.part.${name}`, { defaultValue: name })
+  return (
+    <>
+      <div className="pw-state-head">
+        <Select label={t('state.operator')} data={operators.map((one) => ({ value: keyOf(one), label: one.node_id || one.name }))} value={chosen ?? null} allowDeselect={false} onChange={(value) => setChosen(value ?? undefined)} />
+        {operator.parts.length > 1 && <Select label={t('state.variable')} data={operator.parts.map((name) => ({ value: name, label: partWords(name) }))} value={part} allowDeselect={false} onChange={(value) => setPart(value ?? '')} />}
+        <TextInput className="pw-grow" label={t('state.search')} leftSection={<IconSearch size={14} />} value={text} onChange={(event) => setText(event.currentTarget.value)} />
+        {operator.rows !== null && <span className="pw-11 pw-3 pw-nowrap">{t('state.total', { count: operator.rows, shown: count(operator.rows) })}</span>}
+      </div>
+      <Rows key={JSON.stringify(place)} id={checkpoint.id} place={place} />
+    </>
+  )
+}
+
+/** What the stateful nodes of a checkpoint remember, key by key. */
+export default function StateDialog({ checkpoint, onClose }: { checkpoint: Checkpoint; onClose: () => void }) {
+  const { t } = useTranslation('checkpoints')
+  const { data, error } = useQuery({ queryKey: ['state', checkpoint.id], queryFn: ({ signal }) => readState(checkpoint.id, signal), staleTime: Infinity, gcTime: 60_000, retry: false, refetchOnWindowFocus: false })
+  return (
+    <Modal opened onClose={onClose} title={t('state.title', { number: checkpoint.checkpoint_id })} size={920}>
+      <div className="pw-state">
+        {error && <p className="pw-bad pw-12 pw-wrap" role="alert">{error.message}</p>}
+        {!data && !error && <p className="pw-empty pw-line" role="status"><Loader size={14} /> {t('state.reading')}</p>}
+        {data && <Browser checkpoint={checkpoint} operators={data.operators} />}
+      </div>
+    </Modal>
+  )
+}

@@ -1,0 +1,147 @@
+"""/api/checkpoints/ID/state: what its stateful operators remember, to look at, to search and to take along."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from checkpoints.models import Checkpoint, CheckpointStatus
+from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, described
+from jobs.dag.problems import Problem
+from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
+from jobs.selectors.checkpoints import checkpoint_get
+from jobs.selectors.drivers import interactive_ready
+from jobs.selectors.refusals import Conflict, Invalid, Unavailable
+from jobs.selectors.shapes.base import Shape
+
+#: Reading is cut off so long before the questioner gives up.
+STATE_SECONDS, _BEFORE_SECONDS = 60.0, 5.0
+MOST_ROWS = 10_000
+
+
+class StateOperatorOut(Shape):
+    """One operator of `query`; `name` is Spark's, `node_id` "" where it cannot be told. `parts`: sides, variables, or "default"."""
+
+    query: str
+    operator: int
+    name: str
+    node_id: str
+    rows: int | None
+    parts: list[str]
+
+
+class StateOperatorsOut(Shape):
+    operators: list[StateOperatorOut]
+
+
+class StateColumnOut(Shape):
+    name: str
+    type: str
+
+
+class StateRowsOut(Shape):
+    """Columns of the key begin with "key.", those of what is remembered with "value."; `more`: there are rows behind these."""
+
+    columns: list[StateColumnOut]
+    rows: list[list[Any]]
+    more: bool
+
+
+_PLACE = [
+    asked("query", "As `operators` names it."),
+    asked("operator", "Its number."),
+    asked("part", "One of its parts."),
+    asked("q", "Only rows in whose key this text stands."),
+]
+
+
+class CheckpointStateView(ApiView):
+    @described("The stateful operators of a checkpoint", responds=StateOperatorsOut, tag="checkpoints")
+    def get(self, request: Request, checkpoint_id: int) -> Response:
+        checkpoint = _whole(checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id))
+        found = _asked_of_driver({"checkpoint": checkpoint.pk})
+        return answer(StateOperatorsOut(operators=[_operator(checkpoint, one, found["operators"]) for one in found["operators"]]))
+
+
+class CheckpointStateRowsView(ApiView):
+    @described(
+        "What one operator remembers",
+        responds=StateRowsOut,
+        tag="checkpoints",
+        query=[*_PLACE, asked("offset", "Rows to leave out."), asked("rows", f"At most so many, up to {MOST_ROWS}; 100 without it.")],
+    )
+    def get(self, request: Request, checkpoint_id: int) -> Response:
+        return answer(StateRowsOut.model_validate(_rows(self, request, checkpoint_id, most=100)))
+
+
+class CheckpointStateFileView(ApiView):
+    @described(f"The same as CSV, up to {MOST_ROWS} rows", responds=ANY_OBJECT, tag="checkpoints", query=_PLACE)
+    def get(self, request: Request, checkpoint_id: int) -> HttpResponse:
+        found = _rows(self, request, checkpoint_id, most=MOST_ROWS)
+        text = io.StringIO()
+        lines = csv.writer(text)
+        lines.writerow([column["name"] for column in found["columns"]])
+        lines.writerows([[_cell(value) for value in row] for row in found["rows"]])
+        response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="state-of-checkpoint-{checkpoint_id}.csv"'
+        return response
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def _whole(checkpoint: Checkpoint) -> Checkpoint:
+    if checkpoint.status != CheckpointStatus.COMPLETED:
+        raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is {checkpoint.status}: only a complete one has state to look at")
+    return checkpoint
+
+
+def _rows(view: ApiView, request: Request, checkpoint_id: int, *, most: int) -> dict[str, Any]:
+    checkpoint = _whole(checkpoint_get(user=view.user(), checkpoint_id=checkpoint_id))
+    given = request.query_params
+    return _asked_of_driver(
+        {
+            "checkpoint": checkpoint.pk,
+            "query": given.get("query", ""),
+            "operator": _number(given, "operator", 0),
+            "part": given.get("part", "default"),
+            "search": given.get("q", "")[:1000],
+            "offset": _number(given, "offset", 0),
+            "rows": min(_number(given, "rows", most), MOST_ROWS),
+            "seconds": STATE_SECONDS - _BEFORE_SECONDS,
+        }
+    )
+
+
+def _number(given: Mapping[str, str], name: str, otherwise: int) -> int:
+    text = given.get(name, "") or str(otherwise)
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        problem = Problem(code="query.invalid", pointer=f"/{name}", message=f"{name} is a whole number, 0 or more")
+        raise Invalid("the query has problems", problems=[problem])
+    return int(text)
+
+
+def _asked_of_driver(payload: Mapping[str, Any]) -> dict[str, Any]:
+    if not interactive_ready():
+        raise Unavailable("the state cannot be read now: no interactive driver runs; start a worker, or wait until it is ready")
+    try:
+        found = interactive_call("state", payload, STATE_SECONDS)
+    except (InteractiveUnavailable, InteractiveFailed) as error:
+        raise Unavailable(f"the state cannot be read now: {error}") from error
+    if refused := found.get("refused"):
+        raise Invalid(refused, code="state.unreadable")
+    return found
+
+
+def _operator(checkpoint: Checkpoint, one: Mapping[str, Any], others: list[dict[str, Any]]) -> StateOperatorOut:
+    """With node and rows where the name tells which of the checkpoint's own list it is."""
+    listed = [known for known in checkpoint.operators if known.get("query") == one["query"] and known.get("operator") == one["name"]]
+    is_only = sum((other["query"], other["name"]) == (one["query"], one["name"]) for other in others) == 1
+    known = listed[0] if len(listed) == 1 and is_only else {}
+    return StateOperatorOut(**one, node_id=str(known.get("node_id", "")), rows=known.get("rows"))

@@ -1,0 +1,44 @@
+"""What the operators of a checkpoint remember, read for who looks into it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from checkpoints.manifest import ManifestDamaged
+from checkpoints.models import Checkpoint, CheckpointStatus
+from checkpoints.selectors import folder_of
+from checkpoints.verification import checkpoint_queries
+from jobs.engine.operator_state import StateRefused, state_operators, state_rows
+
+
+def state_answer(spark: SparkSession, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """{"operators": […]}, or the rows of one of them where the payload names it; {"refused": why} where it cannot be read."""
+    try:
+        folders = _folders(payload["checkpoint"])
+        if payload.get("query") is None:
+            return {"operators": [_told(query, one) for query, folder in folders.items() for one in state_operators(spark, folder)]}
+        if (folder := folders.get(payload["query"])) is None:
+            raise StateRefused(f"the checkpoint holds no query {payload['query'][:100]}")
+        asked = {name: payload[name] for name in ("operator", "part", "search", "offset", "rows", "seconds")}
+        return state_rows(spark, folder, **asked)
+    except StateRefused as error:
+        return {"refused": str(error)}
+
+
+def _folders(checkpoint_id: int) -> dict[str, Path]:
+    """Query → its folder in the checkpoint."""
+    checkpoint = Checkpoint.objects.filter(pk=checkpoint_id, status=CheckpointStatus.COMPLETED).first()
+    if checkpoint is None:
+        raise StateRefused("the checkpoint is not complete, or its files are deleted")
+    folder = folder_of(checkpoint)
+    try:
+        queries = checkpoint_queries(folder)
+    except ManifestDamaged as error:
+        raise StateRefused(f"the checkpoint cannot be read: {error}") from error
+    return {query: folder / found["folder"] for query, found in queries.items() if found["folder"]}
+
+
+def _told(query: str, one: Any) -> dict[str, Any]:
+    return {"query": query, "operator": one.operator, "name": one.name, "parts": list(one.parts)}

@@ -1,0 +1,156 @@
+"""What the stateful operators of a query's folder remember: which they are, and their rows, by Spark's own reader of state.
+
+Nothing of the folder is changed, and no query that runs is waited for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
+
+from jobs.engine.plan import Settings
+from jobs.engine.progress import last_committed
+from jobs.engine.session import execution_conf
+from jobs.engine.user_code import time_limit
+from jobs.nodes.columns import quoted
+
+MOST_ROWS = 10_000
+#: The one part of an operator that has no parts.
+WHOLE = "default"
+TIMERS = "timers"
+_SIDES = ("left", "right")
+_MEMORY = "HDFSBackedStateStoreProvider"
+
+
+class StateRefused(Exception):
+    """What was asked for is not there, or cannot be read; the text says why."""
+
+
+@dataclass(frozen=True)
+class StateOperator:
+    """`name` as Spark calls it. `parts`: sides of a join, variables of a person's own state, else one."""
+
+    operator: int
+    name: str
+    parts: tuple[str, ...]
+
+
+def state_operators(spark: SparkSession, folder: Path) -> list[StateOperator]:
+    """Those of a query's folder in the order of their numbers; none where it keeps no state."""
+    if not (folder / "state").is_dir():
+        return []
+    stores: dict[tuple[int, str], list[Mapping[str, Any]]] = {}
+    for row in _session(spark, folder).read.format("state-metadata").load(str(folder)).collect():
+        stores.setdefault((row["operatorId"], row["operatorName"]), []).append(row.asDict())
+    return [StateOperator(number, name, _parts(rows)) for (number, name), rows in sorted(stores.items())]
+
+
+def state_rows(
+    spark: SparkSession, folder: Path, *, operator: int, part: str, search: str = "", offset: int = 0, rows: int = 100, seconds: float = 60
+) -> dict[str, Any]:
+    """{"columns": [{"name", "type"}], "rows": [list], "more": bool}: `rows` of them behind the first `offset`, keys before values.
+
+    `search`: only those in whose key this text stands. StateRefused also where it takes longer than `seconds`.
+    """
+    rows = max(1, min(rows, MOST_ROWS))
+    found = next((one for one in state_operators(spark, folder) if one.operator == operator), None)
+    if found is None or part not in found.parts:
+        raise StateRefused(f"there is no state {part[:100]} of operator {operator} in this checkpoint")
+    session = _session(spark, folder)
+    group = f"state-{uuid4()}"
+    session.sparkContext.setJobGroup(group, f"state of {folder.name}", interruptOnCancel=True)
+    try:
+        with time_limit(session, group, seconds) as limit:
+            try:
+                return _page(_frame(session, folder, found, part), search, offset, rows)
+            except PySparkException as error:
+                words = f"it takes longer than {seconds:g} s: search for a key" if limit.passed else str(error).strip().splitlines()[0]
+                raise StateRefused(f"the state cannot be read: {words}") from error
+            except Exception as error:  # a failed task comes as it was raised in the JVM
+                words = f"it takes longer than {seconds:g} s: search for a key" if limit.passed else "a file of it is missing or damaged"
+                raise StateRefused(f"the state cannot be read: {words}") from error
+    finally:
+        session.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+
+
+def _session(spark: SparkSession, folder: Path) -> SparkSession:
+    """Set up for the kind of store that the folder's newest batch names."""
+    newest = folder / "offsets" / str(last_committed(folder))
+    in_memory = newest.is_file() and _MEMORY in newest.read_text(encoding="utf-8")
+    session = spark.newSession()
+    for key, value in execution_conf(Settings(state_store="memory" if in_memory else "rocksdb")).items():
+        session.conf.set(key, value)
+    _ = session.streams  # makes the coordinator of state stores, which a reader of RocksDB looks for although it has no need of it
+    return session
+
+
+def _parts(stores: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    if any(str(store["stateStoreName"]).startswith("left-") for store in stores):
+        return _SIDES
+    properties = json.loads(next((store["operatorProperties"] for store in stores if store["operatorProperties"]), None) or "{}")
+    variables = tuple(str(variable["stateName"]) for variable in properties.get("stateVariables", ()))
+    own = tuple(name for name in variables if not name.startswith("$"))
+    timers = (TIMERS,) if str(properties.get("timeMode", "NoTime")) not in ("NoTime", "None", "") else ()
+    return (*own, *timers) or (WHOLE,)
+
+
+def _frame(session: SparkSession, folder: Path, operator: StateOperator, part: str) -> DataFrame:
+    reader = session.read.format("statestore").option("path", str(folder)).option("operatorId", str(operator.operator))
+    if part in _SIDES and operator.parts == _SIDES:
+        reader = reader.option("joinSide", part)
+    elif part == TIMERS:
+        reader = reader.option("readRegisteredTimers", "true")
+    elif part != WHOLE:
+        reader = reader.option("stateVarName", part)
+    return reader.load()
+
+
+def _page(frame: DataFrame, search: str, offset: int, rows: int) -> dict[str, Any]:
+    cells = list(_cells(frame.schema.fields))
+    if search:
+        keys = [cell.cast("string") for name, _, cell in cells if name == "key" or name.startswith("key.")]
+        frame = frame.filter(F.contains(F.concat_ws("\n", *keys), F.lit(search)))
+    record = F.struct(*(cell.alias(str(number)) for number, (_, _, cell) in enumerate(cells)))
+    texts = frame.offset(offset).limit(rows + 1).select(F.to_json(record, {"ignoreNullFields": "false"})).collect()
+    values = [list(json.loads(text[0]).values()) for text in texts]
+    return {
+        "columns": [{"name": name, "type": kind} for name, kind, _ in cells],
+        "rows": values[:rows],
+        "more": len(values) > rows,
+    }
+
+
+def _cells(fields: Sequence[StructField]) -> Iterator[tuple[str, str, Column]]:
+    """Name, type and column of what stands in a row: structs are taken apart, the number of the partition is left out."""
+    for field in fields:
+        if field.name == "partition_id":
+            continue
+        if not isinstance(field.dataType, StructType):
+            yield field.name, field.dataType.simpleString(), F.col(quoted(field.name))
+            continue
+        names = _told_apart(field.dataType.names)
+        taken = F.col(quoted(field.name))
+        if names != field.dataType.names:  # averages keep a count beside a count
+            renamed = [StructField(name, one.dataType) for name, one in zip(names, field.dataType.fields, strict=True)]
+            taken = taken.cast(StructType(renamed))
+        for name, one in zip(names, field.dataType.fields, strict=True):
+            yield f"{field.name}.{name}", one.dataType.simpleString(), taken.getField(name)
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    seen: Counter[str] = Counter()
+    told = []
+    for name in names:
+        seen[name.lower()] += 1
+        told.append(name if seen[name.lower()] == 1 else f"{name}_{seen[name.lower()]}")
+    return told
