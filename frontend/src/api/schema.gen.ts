@@ -3240,6 +3240,13 @@ export interface components {
             /** Execution Id */
             execution_id: string;
         };
+        /** StateColumnOut */
+        StateColumnOut: {
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+        };
         /**
          * StateOperatorOut
          * @description One operator of `query`; `name` is Spark's, `node_id` "" where it cannot be told. `parts`: sides, variables, or "default".
@@ -3269,7 +3276,7 @@ export interface components {
          */
         StateRowsOut: {
             /** Columns */
-            columns: components["schemas"]["ColumnOut"][];
+            columns: components["schemas"]["StateColumnOut"][];
             /** Rows */
             rows: unknown[][];
             /** More */
