@@ -13,7 +13,7 @@ export class ApiError extends Error {
   }
 }
 
-const csrfToken = () => /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? ''
+export const csrfToken = () => /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? ''
 
 interface ErrorBody {
   code?: string

@@ -1,7 +1,7 @@
 import { Button, SegmentedControl } from '@mantine/core'
-import { IconEraser } from '@tabler/icons-react'
+import { IconEraser, IconFileUpload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { usePagedList, withQuery } from '../../api/pages'
 import { request } from '../../api/request'
@@ -23,6 +23,8 @@ import { CleanupDialog } from './cleanup-dialog'
 import { UsageByJob } from './usage-by-job'
 import { UsageStrip } from './usage-strip'
 
+const ArrivalDialog = lazy(() => import('../../shared/checkpoints/travel/arrival-dialog'))
+
 const STATES = ['PENDING', 'COMPLETED', 'FAILED', 'EXPIRED'] as const
 
 /** The installation's checkpoints: what they take, history, one in detail, and the clean-up with its dry run. */
@@ -35,6 +37,7 @@ export default function CheckpointsPage() {
   const [chosen, setChosen] = useUrlState('checkpoint')
   const [view, setView] = useUrlState('view')
   const [cleaning, setCleaning] = useState(false)
+  const [arriving, setArriving] = useState(false)
   const usage = useQuery({ queryKey: ['checkpoints', 'usage'], queryFn: () => request<CheckpointUsage>('GET', '/api/checkpoints/usage'), refetchInterval: 15_000 })
   const list = usePagedList<Checkpoint>(['checkpoints'], withQuery('/api/checkpoints', { q, job, status: state, kept }), { refetchInterval: 15_000 })
   useRefetchOnChange(list.refetch)
@@ -50,6 +53,12 @@ export default function CheckpointsPage() {
     list.refetch()
     void usage.refetch()
   }
+  const arrived = (made: Checkpoint) => {
+    setArriving(false)
+    historyOf(made.job_name)
+    setChosen(String(made.id))
+    changed()
+  }
   const historyOf = (name: string) => {
     setView('')
     setJob(name)
@@ -63,6 +72,11 @@ export default function CheckpointsPage() {
           <SegmentedControl size="xs" aria-label={t('view.label')} value={byJob ? 'jobs' : ''} onChange={setView} data={[{ value: '', label: t('view.history') }, { value: 'jobs', label: t('view.jobs') }]} />
           {rows && !byJob && <span className="pw-12 pw-3">{t(list.hasMore ? 'shownFirst' : 'shown', { count: rows.length })}</span>}
           <span className="pw-grow" />
+          {operates && (
+            <Button leftSection={<IconFileUpload size={14} />} onClick={() => setArriving(true)}>
+              {t('travel.import')}
+            </Button>
+          )}
           {operates && (
             <Button leftSection={<IconEraser size={14} />} onClick={() => setCleaning(true)}>
               {t('cleanup.act')}
@@ -93,6 +107,11 @@ export default function CheckpointsPage() {
         )}
       </div>
       {selected && !byJob && <CheckpointDetail checkpoint={selected} onClose={() => setChosen('')} onChange={changed} />}
+      {arriving && (
+        <Suspense>
+          <ArrivalDialog job={job} onClose={() => setArriving(false)} onDone={arrived} />
+        </Suspense>
+      )}
       {cleaning && <CleanupDialog onClose={() => setCleaning(false)} onDone={changed} />}
     </main>
   )

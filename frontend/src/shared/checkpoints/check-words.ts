@@ -15,6 +15,8 @@ const CHECKS: readonly [RegExp, string][] = [
   [/^It starts version (?<version>\d+), the current one, in a new generation$/, 'current'],
   [/^It starts version (?<version>\d+), which it was taken of; version (?<other>\d+) is current$/, 'own'],
   [/^It starts version (?<version>\d+); it was taken of version (?<other>\d+)$/, 'other'],
+  [/^It starts version (?<version>\d+); it was taken of version (?<other>\d+) of "(?<job>.*)"$/, 'brought'],
+  [/^"(?<sink>.*)": what this job wrote before stays where it is$/, 'stays'],
   [/^Version (?<version>\d+)(?:, which it was taken of,)? can no longer be read$/, 'unreadable'],
   [/^"(?<sink>.*)": rows written since this checkpoint are still there and are written again \(within one generation the sink writes exactly once\)$/, 'repeatsExactly'],
   [/^"(?<sink>.*)": rows written since this checkpoint are still there and are written again \(within one generation the sink writes at least once\)$/, 'repeatsAtLeast'],

@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Modal, TextInput, Tooltip } from '@mantine/core'
-import { IconDeviceFloppy, IconPin, IconTag, IconTrash, IconX } from '@tabler/icons-react'
+import { IconDeviceFloppy, IconDownload, IconPin, IconTag, IconTrash, IconX } from '@tabler/icons-react'
+import type { TFunction } from 'i18next'
 import { lazy, Suspense, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
@@ -93,6 +94,13 @@ function Acts({ checkpoint, onClose, onChange }: Props) {
         </Button>
       )}
       <span className="pw-grow" />
+      {checkpoint.restorable && (
+        <Tooltip label={t('travel.export')}>
+          <ActionIcon component="a" href={`/api/checkpoints/${checkpoint.id}/archive`} download aria-label={t('travel.export')}>
+            <IconDownload size={14} />
+          </ActionIcon>
+        </Tooltip>
+      )}
       <Tooltip label={t('delete.act')}>
         <ActionIcon className="pw-danger" disabled={gone || checkpoint.status === 'PENDING'} aria-label={t('delete.act')} onClick={() => setDialog('delete')}>
           <IconTrash size={14} color="var(--state-failed)" />
@@ -131,14 +139,23 @@ function Operators({ checkpoint }: { checkpoint: Checkpoint }) {
   )
 }
 
+/** The execution that took it; of one that was brought here, where it was before. */
+function cameFrom(t: TFunction<['checkpoints', 'shared']>, { source, execution_id, attempt }: Checkpoint): [string, React.ReactNode][] {
+  if (!source) {
+    const execution = <Link key="e" className="pw-link pw-mono" to={`/executions/${execution_id}`}>{execution_id.slice(0, 8)}</Link>
+    return [[t('detail.execution'), execution], [t('detail.attempt'), attempt]]
+  }
+  const place = t(`travel.${source.way}`, { job: source.job_name, number: source.checkpoint_id })
+  return [[t('travel.from'), <span key="s" title={`${source.project} · ${source.job_name} · ${source.execution_id}`}>{place}</span>], [t('travel.by'), source.by]]
+}
+
 /** One checkpoint with all that is known of it, and what one can do with it. */
 export function CheckpointDetail({ checkpoint, onClose, onChange }: Props) {
   const { t } = useTranslation(['checkpoints', 'shared'])
   const operates = useMay()('OPERATOR', checkpoint.project)
   const batches = Object.entries(checkpoint.queries).map(([query, one]) => `${query}: ${String((one as { batch_id?: number }).batch_id ?? '–')}`)
   const facts: [string, React.ReactNode][] = [
-    [t('detail.execution'), <Link key="e" className="pw-link pw-mono" to={`/executions/${checkpoint.execution_id}`}>{checkpoint.execution_id.slice(0, 8)}</Link>],
-    [t('detail.attempt'), checkpoint.attempt],
+    ...cameFrom(t, checkpoint),
     [t('detail.origin'), checkpoint.requested_by ? `${t(`shared:origin.${checkpoint.origin}`)}, ${checkpoint.requested_by}` : t(`shared:origin.${checkpoint.origin}`)],
     [t('detail.generation'), <span key="g" className="pw-mono-11" title={checkpoint.generation}>{checkpoint.generation.slice(0, 8)}</span>],
     [t('column.logical'), <SizeFigure key="l" value={keptBytes(checkpoint, checkpoint.storage_size_bytes)} />],
@@ -191,7 +208,7 @@ export function CheckpointDetail({ checkpoint, onClose, onChange }: Props) {
       </div>
       {operates && (
         <div className="pw-drawer-foot">
-          <RestorePanel key={checkpoint.id} checkpoint={checkpoint} />
+          <RestorePanel key={checkpoint.id} checkpoint={checkpoint} onChange={onChange} />
         </div>
       )}
     </aside>
