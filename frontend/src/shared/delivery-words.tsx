@@ -13,7 +13,7 @@ export function DeliveryWords({ delivery }: { delivery: Delivery }) {
       <h3>
         {t('delivery.title')} <span className={tone(delivery.guarantee)}>{word(delivery.guarantee)}</span>
       </h3>
-      <p className="pw-field-help">{t(`delivery.help.${KEYS[delivery.guarantee]}`)}</p>
+      <p className="pw-11 pw-3">{t(`delivery.help.${KEYS[delivery.guarantee]}`)}</p>
       <dl>
         {delivery.nodes.map((node) => (
           <div key={node.node_id}>

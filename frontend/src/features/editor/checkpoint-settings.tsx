@@ -7,8 +7,6 @@ import { SettingChoice } from './setting-choice'
 import { SettingField } from './setting-field'
 import { SettingProblem } from './setting-problem'
 
-const TIMES = ['checkpoint_interval', 'checkpoint_timeout', 'checkpoint_min_pause'] as const
-const NUMBERS = ['checkpoint_rows', 'checkpoint_tolerable_failures'] as const
 const ENDS = ['keep', 'delete'] as const
 
 /** When the job's checkpoints are taken, how long that may take, what becomes of them, and what its nodes promise of its rows. */
@@ -31,9 +29,12 @@ export function CheckpointSettings() {
       {document.type !== 'SQL_TASK' && (
         <>
           <div className="pw-field-pair">
-            {TIMES.map((name) => <SettingField key={name} name={name} />)}
-            {NUMBERS.map((name) => <SettingField key={name} name={name} number />)}
+            <SettingField name="checkpoint_interval" />
+            <SettingField name="checkpoint_rows" number />
+            <SettingField name="checkpoint_min_pause" />
+            <SettingField name="checkpoint_timeout" />
           </div>
+          <SettingField name="checkpoint_tolerable_failures" number />
           <SettingChoice name="checkpoint_on_cancel" values={ENDS} />
           <SettingChoice name="checkpoint_on_completion" values={ENDS} />
         </>
