@@ -18,6 +18,7 @@ from checkpoints.storage import OutsideRoot, checkpoint_folder, inside
 from checkpoints.verification import checkpoint_verify
 
 _LATELY = timedelta(minutes=10)
+_ENDED_MOST = 500
 
 
 def executions(*, with_imported: bool = False) -> Any:
@@ -122,13 +123,16 @@ def gone_on_from(execution_id: str) -> bool:
     return bool(executions().filter(restored_from_checkpoint_id__in=own).exists())
 
 
-def unwanted_lately() -> "QuerySet[Checkpoint]":
-    """Those of executions that ended in the last minutes and whose settings want none of them then, as far as this host keeps them."""
-    cancelled = Q(execution__status="CANCELLED", execution__resolved__checkpoint_on_cancel="delete")
-    done = Q(execution__status="COMPLETED", execution__resolved__checkpoint_on_completion="delete")
-    here = Q(execution__storage_host__in=("", settings.STORAGE_HOST))
-    ended = Q(execution__end_time__gt=timezone.now() - _LATELY)
-    return completed(Checkpoint.objects.filter(ended & here & (cancelled | done), pinned=False, is_savepoint=False))
+def unwanted_lately() -> list[Checkpoint]:
+    """Those of executions that ended in the last minutes and whose settings want none of them then, as far as this host keeps them.
+
+    In two queries, of which the first finds nothing almost always: joined, a database may begin with all checkpoints there are.
+    """
+    cancelled = Q(status="CANCELLED", resolved__checkpoint_on_cancel="delete")
+    done = Q(status="COMPLETED", resolved__checkpoint_on_completion="delete")
+    lately = executions().filter(end_time__gt=timezone.now() - _LATELY, storage_host__in=("", settings.STORAGE_HOST))
+    ended = list(lately.filter(cancelled | done).values_list("execution_id", flat=True)[:_ENDED_MOST])
+    return list(completed(Checkpoint.objects.filter(execution_id__in=ended, pinned=False, is_savepoint=False))) if ended else []
 
 
 def rows_by_folder(execution_ids: set[str]) -> dict[tuple[str, int], Checkpoint]:
