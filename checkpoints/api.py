@@ -10,12 +10,13 @@ from checkpoints.retention import Decision
 from jobs.api.base import PAGED, ApiView, answer, answer_page, asked, body_read, described
 from jobs.api.jobs import StartedOut
 from jobs.selectors.checkpoint_filters import checkpoints_filtered
+from jobs.selectors.checkpoint_history import checkpoint_comparison, checkpoint_history
 from jobs.selectors.checkpoint_prechecks import PrecheckOut, checkpoint_precheck
 from jobs.selectors.checkpoint_usage import checkpoint_usage
 from jobs.selectors.checkpoints import checkpoint_get, checkpoint_out, checkpoints_out, checkpoints_visible
 from jobs.selectors.executions import execution_get
 from jobs.selectors.shapes.base import Body, Shape
-from jobs.selectors.shapes.checkpoint import CheckpointOut, CheckpointUsageOut
+from jobs.selectors.shapes.checkpoint import CheckpointComparisonOut, CheckpointHistoryOut, CheckpointOut, CheckpointUsageOut
 from jobs.services.checkpoints import checkpoint_change, checkpoint_remove, checkpoints_clean_up
 from jobs.services.executions import execution_restore
 
@@ -105,6 +106,19 @@ class ExecutionCheckpointsView(ApiView):
         execution = execution_get(user=self.user(), execution_id=execution_id)
         given = {**request.query_params.dict(), "execution": execution.execution_id}
         return answer_page(self, request, checkpoints_filtered(checkpoints_visible(self.user()), given), checkpoints_out)
+
+
+class ExecutionCheckpointHistoryView(ApiView):
+    @described("How an execution's checkpoints went over time, for charts", responds=CheckpointHistoryOut, tag="checkpoints")
+    def get(self, request: Request, execution_id: str) -> Response:
+        return answer(checkpoint_history(execution_get(user=self.user(), execution_id=execution_id)))
+
+
+class CheckpointComparisonView(ApiView):
+    @described("Two checkpoints of a job side by side", responds=CheckpointComparisonOut, tag="checkpoints")
+    def get(self, request: Request, checkpoint_id: int, other_id: int) -> Response:
+        first, second = (checkpoint_get(user=self.user(), checkpoint_id=one) for one in (checkpoint_id, other_id))
+        return answer(checkpoint_comparison(first, second))
 
 
 class CheckpointView(ApiView):

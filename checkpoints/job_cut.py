@@ -131,6 +131,7 @@ class JobCut:
     ) -> CheckpointResult:
         """All queries' cuts below `ticket.folder`, which appears whole or not at all. Raises what went wrong; then nothing is left."""
         phases.step("copy")
+        rows = self.rows  # more may be committed while it is copied
         partial = partial_of(ticket.folder)
         folder_remove(partial)
         partial.mkdir(parents=True)
@@ -147,7 +148,7 @@ class JobCut:
             folder_remove(partial)
             raise
         operators = tuple({"query": key, **entry} for key, boundary in boundaries.items() for entry in boundary.progress.operators)
-        return self._result(ticket, queries, batches, cuts, sources, operators, phases)
+        return self._result(ticket, queries, batches, cuts, sources, operators, rows, phases)
 
     def _query(self, query: JobQuery, key: str, batch_id: int, partial: Path, phases: Phases, savepoint: bool) -> QueryCut:
         facts = {"query": key, "sinks": list(query.sinks), "generation": self._facts.generation}
@@ -186,6 +187,7 @@ class JobCut:
         cuts: Mapping[str, QueryCut],
         sources: Mapping[str, Any],
         operators: tuple[Mapping[str, Any], ...],
+        rows: int,
         phases: Phases,
     ) -> CheckpointResult:
         summary = state_data(
@@ -194,7 +196,7 @@ class JobCut:
             timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
             sources=sources,
             operators=operators,
-            rows=self.rows,
+            rows=rows,
             page_sizes=self._facts.page_sizes,
         )
         return CheckpointResult(
@@ -204,5 +206,6 @@ class JobCut:
             files=sum(cut.files for cut in cuts.values()),
             bytes_logical=bytes_logical(ticket.folder),
             bytes_exclusive=bytes_exclusive(ticket.folder),
+            rows=rows,
             operators=operators,
         )

@@ -22,7 +22,8 @@ class CheckpointResult:
     """A finished checkpoint, its files on disk and checked.
 
     `queries`: query → {"batch_id": int (-1: nothing committed yet), "sinks": [node_id]}. `operators`: {"query", "operator",
-    "node_id", "rows", "bytes"} each. `phases`: milliseconds of "wait", "copy", "check", "write". `state_data` as kept in the row.
+    "node_id", "rows", "bytes"} each. `rows`: source rows of the execution up to here. `phases`: milliseconds of "wait", "copy",
+    "check", "write". `state_data` as kept in the row.
     """
 
     state_data: Mapping[str, Any]
@@ -31,6 +32,7 @@ class CheckpointResult:
     files: int
     bytes_logical: int
     bytes_exclusive: int
+    rows: int = 0
     operators: tuple[Mapping[str, Any], ...] = field(default=())
 
 

@@ -28,6 +28,7 @@ class Checkpoint(models.Model):
     """A self-contained copy of every query's folder at one committed batch.
 
     `storage_size_bytes` is the logical size; `exclusive_bytes` is what deleting it would free (hard links are shared).
+    `rows_read`: source rows of the execution up to it; null of one that was taken before these were counted.
     `phases` is `{phase: milliseconds}`; `queries` is `{query: {"batch_id": int, "sinks": [node_id]}}`; `operators` is a list of
     `{"query", "operator", "node_id", "rows", "bytes"}`. A row is EXPIRED once its files are deleted.
     """
@@ -49,6 +50,7 @@ class Checkpoint(models.Model):
     storage_path = models.CharField(max_length=1000, blank=True, default="")
     storage_size_bytes = models.BigIntegerField(default=0)
     exclusive_bytes = models.BigIntegerField(default=0)
+    rows_read = models.BigIntegerField(null=True)
     file_count = models.PositiveIntegerField(default=0)
     phases = models.JSONField(default=dict)
     queries = models.JSONField(default=dict)

@@ -98,6 +98,7 @@ def checkpoint_complete(*, row: int, result: CheckpointResult) -> Checkpoint:
         queries={key: dict(query) for key, query in result.queries.items()},
         operators=[dict(operator) for operator in result.operators],
         phases=dict(result.phases),
+        rows_read=result.rows,
         file_count=result.files,
         storage_size_bytes=result.bytes_logical,
         exclusive_bytes=result.bytes_exclusive,

@@ -18,5 +18,7 @@ urlpatterns = [
     path("checkpoints/<int:checkpoint_id>/state", checkpoint_state.CheckpointStateView.as_view()),
     path("checkpoints/<int:checkpoint_id>/state/rows", checkpoint_state.CheckpointStateRowsView.as_view()),
     path("checkpoints/<int:checkpoint_id>/state/file", checkpoint_state.CheckpointStateFileView.as_view()),
+    path("checkpoints/<int:checkpoint_id>/compare/<int:other_id>", api.CheckpointComparisonView.as_view()),
+    path("executions/<str:execution_id>/checkpoint-history", api.ExecutionCheckpointHistoryView.as_view()),
     path("executions/<str:execution_id>/checkpoints", api.ExecutionCheckpointsView.as_view()),
 ]

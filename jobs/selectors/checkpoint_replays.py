@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from django.conf import settings
 
@@ -13,6 +13,7 @@ from checkpoints.spark_folder import FolderDamaged, last_committed, source_offse
 from checkpoints.state_data import offsets_by_node
 from checkpoints.storage import live_folder
 from jobs.models import MetricSample
+from jobs.selectors.position_differences import rows_between
 from jobs.selectors.shapes.base import Shape
 
 
@@ -76,37 +77,12 @@ def _sources(checkpoint: Checkpoint, live: Path) -> Iterator[SourceReplayOut]:
     for node_id, position in sorted(kept.items()):
         reached = newest.get(node_id)
         files = _files_between(live, node_id, position, reached)
-        yield SourceReplayOut(node_id=node_id, rows=_rows_between(position, reached) if files is None else None, files=files)
+        yield SourceReplayOut(node_id=node_id, rows=_rows_again(position, reached) if files is None else None, files=files)
 
 
-def _rows_between(position: Any, reached: Any) -> int | None:
-    """Messages or rows from one offset to the next, of sources whose offsets count them; None where they do not."""
-    if not isinstance(position, Mapping) or not isinstance(reached, Mapping):
-        return None
-    for counted in ("rows", "next", "position", "offset"):
-        if _is_count(position.get(counted)) and _is_count(reached.get(counted)):
-            return max(0, int(reached[counted]) - int(position[counted]))
-    return _partitions_between(position, reached)
-
-
-def _partitions_between(position: Mapping[str, Any], reached: Mapping[str, Any]) -> int | None:
-    """Kafka: topic → partition → offset; RocketMQ: broker/queue → offset. What came since is counted from its first offset on, if told."""
-    total = 0
-    for key, end in reached.items():
-        start = position.get(key)
-        if isinstance(end, Mapping):
-            inner = _partitions_between(start if isinstance(start, Mapping) else {}, end)
-        else:
-            is_place = key.isdecimal() or "/" in key
-            inner = max(0, int(end) - int(start)) if is_place and _is_count(end) and _is_count(start) else None
-        if inner is None:
-            return None
-        total += inner
-    return total
-
-
-def _is_count(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _rows_again(position: Any, reached: Any) -> int | None:
+    rows = rows_between(position, reached)
+    return None if rows is None else max(0, rows)
 
 
 def _files_between(live: Path, node_id: str, position: Any, reached: Any) -> int | None:

@@ -73,6 +73,7 @@ def checkpoint_out(row: Checkpoint) -> CheckpointOut:
         is_savepoint=row.is_savepoint,
         attempt=row.attempt,
         state_data=row.state_data,
+        rows_read=row.rows_read,
         storage_path=row.storage_path,
         storage_size_bytes=row.storage_size_bytes,
         exclusive_bytes=row.exclusive_bytes,

@@ -53,6 +53,7 @@ def test_an_import_takes_one_behind_its_pages_and_behind_the_last(bench: Bench, 
     positions = [result.state_data["sources"]["gen"]["next"] for _, result in book.completed]
     assert positions == sorted(set(positions))
     assert positions[-1] == 60, "the last page has no checkpoint"
+    assert [result.rows for _, result in book.completed][-1] == 60
 
 
 def test_a_completed_run_without_the_page_trigger_takes_none_at_its_end(bench: Bench, tmp_path: Path) -> None:

@@ -72,6 +72,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/checkpoints/{checkpoint_id}/compare/{other_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Two checkpoints of a job side by side
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["checkpoints_checkpoint_id_compare_other_id_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/checkpoints/{checkpoint_id}/positions": {
         parameters: {
             query?: never;
@@ -446,6 +466,26 @@ export interface paths {
          * @description One of stop (= pause), resume, cancel, checkpoint, savepoint: asked for here, done by a driver.
          */
         post: operations["executions_execution_id_checkpoint_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{execution_id}/checkpoint-history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How an execution's checkpoints went over time, for charts
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["executions_execution_id_checkpoint_history_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1325,6 +1365,25 @@ export interface components {
             /** Checkpoint */
             checkpoint: number;
         };
+        /** CheckpointComparisonOut */
+        CheckpointComparisonOut: {
+            first: components["schemas"]["CheckpointOut"];
+            second: components["schemas"]["CheckpointOut"];
+            /** Sources */
+            sources: components["schemas"]["SourceDifferenceOut"][];
+        };
+        /**
+         * CheckpointHistoryOut
+         * @description Oldest first. `interval`: seconds that are to lie between two, null where none is due by time; `more`: there are older ones.
+         */
+        CheckpointHistoryOut: {
+            /** Interval */
+            interval: number | null;
+            /** More */
+            more: boolean;
+            /** Results */
+            results: components["schemas"]["CheckpointPointOut"][];
+        };
         /**
          * CheckpointJobUsageOut
          * @description The complete checkpoints of one job; `owner` made the job.
@@ -1360,6 +1419,7 @@ export interface components {
          * @description Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free.
          *
          *     `source`: null for one that was taken here; else its execution is no run of this job, but the record of one elsewhere.
+         *     `rows_read`: source rows of the execution up to it; null where they were not counted.
          */
         CheckpointOut: {
             /** Id */
@@ -1408,6 +1468,8 @@ export interface components {
             state_data: {
                 [key: string]: unknown;
             };
+            /** Rows Read */
+            rows_read: number | null;
             /** Storage Path */
             storage_path: string;
             /** Storage Size Bytes */
@@ -1455,6 +1517,43 @@ export interface components {
             results: components["schemas"]["CheckpointOut"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * CheckpointPointOut
+         * @description One checkpoint of a history. Of one that failed, size and distances are null: they go from one that was whole to the next.
+         *
+         *     `rows_between`: rows read since the one before; `since_last_ms`: from its beginning to this one's. Null also of the first.
+         */
+        CheckpointPointOut: {
+            /** Id */
+            id: number;
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "COMPLETED" | "FAILED" | "EXPIRED";
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "INTERVAL" | "ROWS" | "PAGE" | "MANUAL" | "STOP";
+            /** Is Savepoint */
+            is_savepoint: boolean;
+            /**
+             * Create Time
+             * Format: date-time
+             */
+            create_time: string;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Bytes Logical */
+            bytes_logical: number | null;
+            /** Rows Between */
+            rows_between: number | null;
+            /** Since Last Ms */
+            since_last_ms: number | null;
         };
         /**
          * CheckpointSourceOut
@@ -3149,6 +3248,20 @@ export interface components {
             results: components["schemas"]["SearchHit"][];
         };
         /**
+         * SourceDifferenceOut
+         * @description A source's positions in two checkpoints, null in one that has none; `rows` from the first to the second, null: not countable.
+         */
+        SourceDifferenceOut: {
+            /** Node Id */
+            node_id: string;
+            /** First */
+            first: unknown;
+            /** Second */
+            second: unknown;
+            /** Rows */
+            rows: number | null;
+        };
+        /**
          * SourcePositionOut
          * @description `ways`: how it can be set; none where `refused` says why it cannot. `values`: the part of the position that can be written.
          */
@@ -3989,6 +4102,76 @@ export interface operations {
                 };
                 content: {
                     "application/json": string;
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_checkpoint_id_compare_other_id_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                checkpoint_id: number;
+                other_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckpointComparisonOut"];
                 };
             };
             400: {
@@ -5654,6 +5837,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartedOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    executions_execution_id_checkpoint_history_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckpointHistoryOut"];
                 };
             };
             400: {

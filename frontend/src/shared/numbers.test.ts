@@ -1,6 +1,6 @@
 import i18next from 'i18next'
 import { describe, expect, it } from 'vitest'
-import { bytes, count, duration, percent, rate, short, span } from './numbers'
+import { bytes, count, duration, percent, rate, short, shortDuration, span } from './numbers'
 
 describe('figures', () => {
   it.each([[0, '0'], [1204, '1,204'], [41_208_377, '41,208,377'], [null, '–']])('counts %s as %s', (value, words) => expect(count(value)).toBe(words))
@@ -11,6 +11,7 @@ describe('figures', () => {
     expect(`${figure} ${unit}`).toBe(words)
   })
   it.each([[412, '412 ms'], [8600, '8.6 s'], [30_000, '30 s'], [724_000, '12 min 4 s'], [14_220_000, '3 h 57 min'], [3_600_000, '1 h']])('writes %s ms as %s', (value, words) => expect(duration(value)).toBe(words))
+  it.each([[412, '412 ms'], [8600, '8.6 s'], [90_000, '90 s'], [100_000, '1.7 min'], [14_220_000, '4 h'], [null, '–']])('writes %s ms on an axis as %s', (value, words) => expect(shortDuration(value)).toBe(words))
   it.each([[34_500, '34 s'], [360_000, '6 min'], [90_000_000, '1 d']])('spans %s ms as %s', (value, words) => {
     const { value: figure, unit } = span(value)
     expect(`${figure} ${unit}`).toBe(words)

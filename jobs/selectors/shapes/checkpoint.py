@@ -28,6 +28,7 @@ class CheckpointOut(Shape):
     """Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free.
 
     `source`: null for one that was taken here; else its execution is no run of this job, but the record of one elsewhere.
+    `rows_read`: source rows of the execution up to it; null where they were not counted.
     """
 
     id: int
@@ -46,6 +47,7 @@ class CheckpointOut(Shape):
     is_savepoint: bool
     attempt: int
     state_data: dict[str, Any]
+    rows_read: int | None
     storage_path: str
     storage_size_bytes: int
     exclusive_bytes: int
@@ -62,6 +64,47 @@ class CheckpointOut(Shape):
     restorable: bool
     restorable_reason: str
     source: CheckpointSourceOut | None
+
+
+class CheckpointPointOut(Shape):
+    """One checkpoint of a history. Of one that failed, size and distances are null: they go from one that was whole to the next.
+
+    `rows_between`: rows read since the one before; `since_last_ms`: from its beginning to this one's. Null also of the first.
+    """
+
+    id: int
+    checkpoint_id: int
+    status: Literal["COMPLETED", "FAILED", "EXPIRED"]
+    origin: Literal["INTERVAL", "ROWS", "PAGE", "MANUAL", "STOP"]
+    is_savepoint: bool
+    create_time: datetime
+    duration_ms: int | None
+    bytes_logical: int | None
+    rows_between: int | None
+    since_last_ms: int | None
+
+
+class CheckpointHistoryOut(Shape):
+    """Oldest first. `interval`: seconds that are to lie between two, null where none is due by time; `more`: there are older ones."""
+
+    interval: float | None
+    more: bool
+    results: list[CheckpointPointOut]
+
+
+class SourceDifferenceOut(Shape):
+    """A source's positions in two checkpoints, null in one that has none; `rows` from the first to the second, null: not countable."""
+
+    node_id: str
+    first: Any
+    second: Any
+    rows: int | None
+
+
+class CheckpointComparisonOut(Shape):
+    first: CheckpointOut
+    second: CheckpointOut
+    sources: list[SourceDifferenceOut]
 
 
 class CheckpointAgeOut(Shape):

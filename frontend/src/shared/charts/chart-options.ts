@@ -6,6 +6,7 @@ export interface ChartLook {
   series: readonly ChartSeries[]
   bars: boolean
   axes: boolean
+  dots: boolean
   format: (value: number) => string
   /** The scale reaches at least this high. */
   atLeast: number
@@ -77,7 +78,7 @@ function seriesOf(look: ChartLook): uPlot.Series[] {
   const fill = Number.parseFloat(token('chart-fill')) / 100 || 0.1
   return look.series.map((one, index) => {
     const color = token(one.color)
-    const painted: uPlot.Series = { label: one.label, stroke: color, width: 1.5, points: { show: false }, spanGaps: false }
+    const painted: uPlot.Series = { label: one.label, stroke: color, width: 1.5, points: look.dots ? { show: true, size: 5, width: 0, fill: color } : { show: false }, spanGaps: false }
     if (look.bars) return { ...painted, fill: color, width: 0, paths: uPlot.paths.bars?.({ size: [0.82, 24], align: 0 }) ?? null } as uPlot.Series
     if (one.dash) painted.dash = [3, 2]
     if (index === 0) painted.fill = `color-mix(in srgb, ${color} ${fill * 100}%, transparent)`

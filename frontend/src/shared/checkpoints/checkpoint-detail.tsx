@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Modal, TextInput, Tooltip } from '@mantine/core'
-import { IconDeviceFloppy, IconDownload, IconPin, IconTag, IconTrash, IconX } from '@tabler/icons-react'
+import { IconColumns2, IconDeviceFloppy, IconDownload, IconPin, IconTag, IconTrash, IconX } from '@tabler/icons-react'
 import type { TFunction } from 'i18next'
 import { lazy, Suspense, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -26,6 +26,8 @@ interface Props {
   checkpoint: Checkpoint
   onClose: () => void
   onChange: () => void
+  /** Where there is another one to stand beside it. */
+  onCompare?: (() => void) | undefined
 }
 
 function LabelDialog({ checkpoint, onClose, onChange }: Props) {
@@ -150,7 +152,7 @@ function cameFrom(t: TFunction<['checkpoints', 'shared']>, { source, execution_i
 }
 
 /** One checkpoint with all that is known of it, and what one can do with it. */
-export function CheckpointDetail({ checkpoint, onClose, onChange }: Props) {
+export function CheckpointDetail({ checkpoint, onClose, onChange, onCompare }: Props) {
   const { t } = useTranslation(['checkpoints', 'shared'])
   const operates = useMay()('OPERATOR', checkpoint.project)
   const batches = Object.entries(checkpoint.queries).map(([query, one]) => `${query}: ${String((one as { batch_id?: number }).batch_id ?? '–')}`)
@@ -167,6 +169,13 @@ export function CheckpointDetail({ checkpoint, onClose, onChange }: Props) {
         <div className="pw-line">
           <span className="pw-mono pw-3">{count(checkpoint.checkpoint_id)}</span>
           <b className="pw-cut pw-grow" title={checkpoint.job_title}>{checkpoint.job_title || checkpoint.job_name}</b>
+          {onCompare && (
+            <Tooltip label={t('compare.act')}>
+              <ActionIcon variant="subtle" color="gray" aria-label={t('compare.act')} onClick={onCompare}>
+                <IconColumns2 size={16} />
+              </ActionIcon>
+            </Tooltip>
+          )}
           <ActionIcon variant="subtle" color="gray" aria-label={t('shared:close')} onClick={onClose}>
             <IconX size={16} />
           </ActionIcon>

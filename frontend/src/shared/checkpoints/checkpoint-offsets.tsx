@@ -1,17 +1,8 @@
 import { useTranslation } from 'react-i18next'
-
-type Values = Record<string, unknown>
-
-const isRecord = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Nested positions as lines: "orders / 0" → 88,412. */
-function linesOf(value: unknown, path: string): [string, string][] {
-  if (isRecord(value)) return Object.entries(value).flatMap(([key, inner]) => linesOf(inner, path ? `${path} / ${key}` : key))
-  return [[path, typeof value === 'string' ? value : JSON.stringify(value)]]
-}
+import { isRecord, offsetLines } from './offset-lines'
 
 /** Where each source stood. */
-export function CheckpointOffsets({ stateData }: { stateData: Values }) {
+export function CheckpointOffsets({ stateData }: { stateData: Record<string, unknown> }) {
   const { t } = useTranslation('checkpoints')
   const sources = isRecord(stateData.sources) ? stateData.sources : {}
   const entries = Object.entries(sources)
@@ -20,7 +11,7 @@ export function CheckpointOffsets({ stateData }: { stateData: Values }) {
     <table className="pw-facts">
       <tbody>
         {entries.flatMap(([node, offsets]) =>
-          linesOf(offsets, '').map(([path, value]) => (
+          offsetLines(offsets).map(([path, value]) => (
             <tr key={`${node}/${path}`}>
               <th scope="row">
                 {node}

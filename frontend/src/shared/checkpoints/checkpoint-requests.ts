@@ -1,5 +1,5 @@
 import { request } from '../../api/request'
-import type { Checkpoint, CleanupItem, Precheck, StateOperator, StateRows } from '../../api/types'
+import type { Checkpoint, CheckpointComparison, CheckpointHistory, CleanupItem, Precheck, StateOperator, StateRows } from '../../api/types'
 
 const path = (id: number) => `/api/checkpoints/${id}`
 
@@ -23,3 +23,5 @@ const asked = ({ operator, ...place }: StatePlace) => new URLSearchParams({ ...p
 export const readState = (id: number, signal: AbortSignal) => request<{ operators: StateOperator[] }>('GET', `${path(id)}/state`, undefined, {}, signal)
 export const readStateRows = (id: number, place: StatePlace, offset: number, rows: number, signal: AbortSignal) => request<StateRows>('GET', `${path(id)}/state/rows?${asked(place)}&offset=${offset}&rows=${rows}`, undefined, {}, signal)
 export const stateFile = (id: number, place: StatePlace) => `${path(id)}/state/file?${asked(place)}`
+export const readHistory = (executionId: string) => request<CheckpointHistory>('GET', `/api/executions/${executionId}/checkpoint-history`)
+export const compareCheckpoints = (first: number, second: number) => request<CheckpointComparison>('GET', `${path(first)}/compare/${second}`)

@@ -1,0 +1,79 @@
+"""The checkpoints of an execution over time, and two of them side by side."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, cast
+
+from checkpoints.models import Checkpoint, CheckpointStatus
+from jobs.models import Execution
+from jobs.selectors.checkpoints import checkpoint_out
+from jobs.selectors.position_differences import rows_between
+from jobs.selectors.refusals import Conflict
+from jobs.selectors.shapes.checkpoint import (
+    CheckpointComparisonOut,
+    CheckpointHistoryOut,
+    CheckpointPointOut,
+    SourceDifferenceOut,
+)
+
+#: More points than this no chart can show; older ones are left out.
+MOST_POINTS = 2000
+_COLUMNS = ("id", "checkpoint_id", "status", "origin", "is_savepoint", "create_time", "complete_time", "storage_size_bytes", "rows_read")
+#: These were whole once; what became of them since says nothing about how they were taken.
+_TAKEN = (CheckpointStatus.COMPLETED, CheckpointStatus.EXPIRED)
+
+
+def checkpoint_history(execution: Execution) -> CheckpointHistoryOut:
+    """The newest 2,000 that ended, well or not, the oldest of them first. One query."""
+    rows = Checkpoint.objects.filter(execution_id=execution.execution_id).exclude(status=CheckpointStatus.PENDING)
+    newest = list(rows.order_by("-checkpoint_id").values(*_COLUMNS)[: MOST_POINTS + 1])
+    interval = execution.resolved.get("checkpoint_interval")
+    return CheckpointHistoryOut(
+        interval=float(interval) if isinstance(interval, int | float) and interval > 0 else None,
+        more=len(newest) > MOST_POINTS,
+        results=list(_points(reversed(newest[:MOST_POINTS]))),
+    )
+
+
+def _points(rows: Iterable[Mapping[str, Any]]) -> Iterator[CheckpointPointOut]:
+    before: Mapping[str, Any] | None = None
+    for row in rows:
+        is_taken = row["status"] in _TAKEN
+        yield CheckpointPointOut(
+            id=row["id"],
+            checkpoint_id=row["checkpoint_id"],
+            status=row["status"],
+            origin=row["origin"],
+            is_savepoint=row["is_savepoint"],
+            create_time=row["create_time"],
+            duration_ms=_milliseconds(row["create_time"], row["complete_time"]),
+            bytes_logical=row["storage_size_bytes"] if is_taken else None,
+            rows_between=_less(row["rows_read"], before["rows_read"]) if is_taken and before else None,
+            since_last_ms=_milliseconds(before["create_time"], row["create_time"]) if is_taken and before else None,
+        )
+        before = row if is_taken else before
+
+
+def _milliseconds(begun: datetime, ended: datetime | None) -> int | None:
+    return round((ended - begun).total_seconds() * 1000) if ended else None
+
+
+def _less(rows: int | None, before: int | None) -> int | None:
+    return None if rows is None or before is None else max(0, rows - before)
+
+
+def checkpoint_comparison(first: Checkpoint, second: Checkpoint) -> CheckpointComparisonOut:
+    """Both with the distance of each source from the first to the second. Conflict where they are of different jobs."""
+    if first.execution.job_id != second.execution.job_id:
+        raise Conflict("these checkpoints are of different jobs: choose two of one job", code="checkpoint.other_job")
+    positions, reached = (cast(Mapping[str, Any], one.state_data.get("sources", {})) for one in (first, second))
+    sources = [
+        SourceDifferenceOut(
+            node_id=node_id,
+            first=positions.get(node_id),
+            second=reached.get(node_id),
+            rows=rows_between(positions.get(node_id), reached.get(node_id)),
+        )
+        for node_id in sorted({*positions, *reached})
+    ]
+    return CheckpointComparisonOut(first=checkpoint_out(first), second=checkpoint_out(second), sources=sources)
