@@ -118,6 +118,8 @@ class JobCut:
         self.rows = rows
         self._facts = facts
         self._digests: Digests = {}
+        #: As each query told last: at a stop it may have nothing more to tell.
+        self._operators: dict[str, tuple[Mapping[str, Any], ...]] = {}
 
     def take(
         self,
@@ -147,7 +149,8 @@ class JobCut:
         except BaseException:
             folder_remove(partial)
             raise
-        operators = tuple({"query": key, **entry} for key, boundary in boundaries.items() for entry in boundary.progress.operators)
+        self._operators |= {key: boundary.progress.operators for key, boundary in boundaries.items()}
+        operators = tuple({"query": key, **entry} for key in queries for entry in self._operators.get(key, ()))
         return self._result(ticket, queries, batches, cuts, sources, operators, rows, phases)
 
     def _query(self, query: JobQuery, key: str, batch_id: int, partial: Path, phases: Phases, savepoint: bool) -> QueryCut:
