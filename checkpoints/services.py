@@ -14,6 +14,7 @@ from django.utils import timezone
 from checkpoints.archive_facts import Taken
 from checkpoints.cut import folder_remove, partial_of
 from checkpoints.ledger import CheckpointResult, LedgerRefused
+from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
 from checkpoints.retention import Decision, Scope, decisions, ended_decisions, job_decisions
 from checkpoints.selectors import abandoned, completed, executions, folder_of, in_chunks, needed_by
@@ -64,7 +65,7 @@ def checkpoint_begin(
 def checkpoint_adopt(*, execution_id: str, folder: Path, taken: Taken, label: str) -> Checkpoint:
     """A savepoint whose files stand in `folder`, brought from elsewhere and checked; its execution is the record of that run."""
     execution = executions(with_imported=True).get(execution_id=execution_id)
-    now, checkpoint = timezone.now(), taken.checkpoint
+    checkpoint = taken.checkpoint
     return Checkpoint.objects.create(
         execution_id=execution_id,
         generation=execution.generation,
@@ -80,11 +81,11 @@ def checkpoint_adopt(*, execution_id: str, folder: Path, taken: Taken, label: st
         storage_path=str(folder),
         storage_size_bytes=bytes_logical(folder),
         exclusive_bytes=bytes_exclusive(folder),
-        file_count=sum(1 for path in folder.rglob("*") if path.is_file()),
+        file_count=sum(1 for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST),
         phases=checkpoint.phases,
         queries={key: {"batch_id": one["batch_id"], "sinks": one["sinks"]} for key, one in checkpoint_queries(folder).items()},
         operators=checkpoint.operators,
-        complete_time=now,
+        complete_time=timezone.now(),
     )
 
 

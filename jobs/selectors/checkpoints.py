@@ -55,7 +55,8 @@ def _source(row: Checkpoint) -> CheckpointSourceOut | None:
 
 def checkpoint_out(row: Checkpoint) -> CheckpointOut:
     """Whether its files are whole is the pre-check's to say; here it counts that they were when it completed."""
-    duration = int((row.complete_time - row.create_time).total_seconds() * 1000) if row.complete_time else None
+    was_taken_here = row.complete_time is not None and row.execution.imported_from is None
+    duration = int((row.complete_time - row.create_time).total_seconds() * 1000) if row.complete_time and was_taken_here else None
     return CheckpointOut(
         id=row.pk,
         execution_id=row.execution_id,

@@ -44,7 +44,10 @@ _ACTS: Mapping[Way, str] = {
 
 @dataclass(frozen=True)
 class Arrival:
-    """Where a checkpoint came from. `checkpoint`: its row, where that is in this installation. `before`: node → position it had there."""
+    """Where a checkpoint came from. `checkpoint`: its row, where that is in this installation. `before`: node → position it had there.
+
+    `taken`: when it was taken, ISO 8601.
+    """
 
     way: Way
     by: str
@@ -55,6 +58,7 @@ class Arrival:
     version: int
     checkpoint_id: int
     checkpoint: int | None
+    taken: str
     read_earlier: tuple[str, ...]
     before: Mapping[str, Any]
 
@@ -146,6 +150,7 @@ def _arrival(way: Way, user: "User", taken: Taken, checkpoint: Checkpoint | None
         version=taken.run.version,
         checkpoint_id=taken.checkpoint.number,
         checkpoint=checkpoint.pk if checkpoint else None,
+        taken=taken.checkpoint.create_time.isoformat(),
         read_earlier=tuple(taken.run.read_earlier),
         before=taken.checkpoint.state_data.get("sources", {}),
     )

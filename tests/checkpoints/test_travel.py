@@ -6,6 +6,7 @@ import os
 import tarfile
 import zipfile
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +71,11 @@ def test_what_is_exported_arrives_as_a_savepoint_of_its_own(archive: bytes, chec
     assert found["generation"] != str(checkpoint.generation)
     assert (found["source"]["way"], found["source"]["job_name"], found["source"]["by"]) == ("ARCHIVE", "numbers", "eda")
     assert found["source"]["execution_id"] == checkpoint.execution_id
+    assert datetime.fromisoformat(found["source"]["taken"]) == checkpoint.create_time
+    assert found["duration_ms"] is None, "it took no time here"
     row = Checkpoint.objects.select_related("execution__job").get(pk=found["id"])
     assert checkpoint_verify(folder_of(row)) == []
-    assert (row.file_count, row.exclusive_bytes) == (len(left_behind(target)), row.storage_size_bytes)
+    assert (row.file_count, row.exclusive_bytes) == (checkpoint.file_count, row.storage_size_bytes)
     assert AuditEntry.objects.filter(action="checkpoint imported", object_id=str(row.pk), actor="eda").count() == 1
     assert AuditEntry.objects.filter(action="checkpoint exported", object_id=str(checkpoint.pk)).count() == 1
 

@@ -1559,7 +1559,8 @@ export interface components {
          * CheckpointSourceOut
          * @description Where a checkpoint was brought from. `way`: an ARCHIVE, a COPY of another job's, or one whose POSITIONS were edited.
          *
-         *     `checkpoint_id` is its number there, `checkpoint` its row where that is in this installation; `before` the positions it had there.
+         *     `checkpoint_id` is its number there, `checkpoint` its row where that is in this installation; `taken` when it was taken, `before` the
+         *     positions it had there.
          */
         CheckpointSourceOut: {
             /**
@@ -1581,6 +1582,11 @@ export interface components {
             checkpoint_id: number;
             /** Checkpoint */
             checkpoint: number | null;
+            /**
+             * Taken
+             * Format: date-time
+             */
+            taken: string;
             /** Before */
             before: {
                 [key: string]: unknown;

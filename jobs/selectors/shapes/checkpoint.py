@@ -10,7 +10,8 @@ from jobs.selectors.shapes.base import Shape
 class CheckpointSourceOut(Shape):
     """Where a checkpoint was brought from. `way`: an ARCHIVE, a COPY of another job's, or one whose POSITIONS were edited.
 
-    `checkpoint_id` is its number there, `checkpoint` its row where that is in this installation; `before` the positions it had there.
+    `checkpoint_id` is its number there, `checkpoint` its row where that is in this installation; `taken` when it was taken, `before` the
+    positions it had there.
     """
 
     way: Literal["ARCHIVE", "COPY", "POSITIONS"]
@@ -21,6 +22,7 @@ class CheckpointSourceOut(Shape):
     version: int
     checkpoint_id: int
     checkpoint: int | None
+    taken: datetime
     before: dict[str, Any]
 
 

@@ -37,6 +37,7 @@ export function CheckpointChips({ checkpoint, t }: { checkpoint: Checkpoint; t: 
           <IconDeviceFloppy size={12} aria-hidden /> {t('savepoint')}
         </span>
       )}
+      {checkpoint.source && <span className="pw-chip">{t(`travel.chip.${checkpoint.source.way}`)}</span>}
       {isPinned(checkpoint) && (
         <span className="pw-chip">
           <IconPin size={12} aria-hidden /> {t('pinned')}

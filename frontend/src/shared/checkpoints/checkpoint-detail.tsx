@@ -141,14 +141,13 @@ function Operators({ checkpoint }: { checkpoint: Checkpoint }) {
   )
 }
 
-/** The execution that took it; of one that was brought here, where it was before. */
+/** The execution that took it; of one that was brought here, when that was. */
 function cameFrom(t: TFunction<['checkpoints', 'shared']>, { source, execution_id, attempt }: Checkpoint): [string, React.ReactNode][] {
   if (!source) {
     const execution = <Link key="e" className="pw-link pw-mono" to={`/executions/${execution_id}`}>{execution_id.slice(0, 8)}</Link>
     return [[t('detail.execution'), execution], [t('detail.attempt'), attempt]]
   }
-  const place = t(`travel.${source.way}`, { job: source.job_name, number: source.checkpoint_id })
-  return [[t('travel.from'), <span key="s" title={`${source.project} · ${source.job_name} · ${source.execution_id}`}>{place}</span>], [t('travel.by'), source.by]]
+  return [[t('travel.taken'), <RelativeTime key="t" time={source.taken} />], [t('detail.attempt'), attempt]]
 }
 
 /** One checkpoint with all that is known of it, and what one can do with it. */
@@ -185,6 +184,7 @@ export function CheckpointDetail({ checkpoint, onClose, onChange, onCompare }: P
           <span className="pw-12 pw-2 pw-nowrap"><RelativeTime time={checkpoint.complete_time ?? checkpoint.create_time} /></span>
         </div>
         {operates && <Acts checkpoint={checkpoint} onClose={onClose} onChange={onChange} />}
+        {checkpoint.source && <p className="pw-12 pw-2 pw-wrap" title={checkpoint.source.execution_id}>{t(`travel.${checkpoint.source.way}`, { job: checkpoint.source.job_name, number: checkpoint.source.checkpoint_id, by: checkpoint.source.by })}</p>}
         {checkpoint.label && <p className="pw-12 pw-2 pw-wrap">“{checkpoint.label}”</p>}
       </div>
       <div className="pw-drawer-body">

@@ -52,7 +52,7 @@ function Moves({ edited, names }: { edited: PositionsEdited; names: ReadonlyMap<
   const { t } = useTranslation('travel')
   const lines = edited.sources.flatMap(({ node_id, before, after }) => {
     const was = texts(before)
-    return [...texts(after)].map(([place, now]) => ({ place: [names.get(node_id) ?? node_id, place].filter(Boolean).join(' · '), before: was.get(place) ?? '–', after: now }))
+    return [...texts(after)].filter(([place]) => !place.startsWith('progress')).map(([place, now]) => ({ place: [names.get(node_id) ?? node_id, place].filter(Boolean).join(' · '), before: was.get(place) ?? '–', after: now }))
   })
   return (
     <table className="pw-moves">
