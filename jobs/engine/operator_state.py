@@ -16,7 +16,7 @@ from uuid import uuid4
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from jobs.engine.plan import Settings
 from jobs.engine.progress import last_committed
@@ -24,6 +24,8 @@ from jobs.engine.session import execution_conf
 from jobs.engine.user_code import time_limit
 from jobs.nodes.columns import quoted
 
+#: Name, type and column.
+Cell = tuple[str, str, Column]
 MOST_ROWS = 10_000
 #: The one part of an operator that has no parts.
 WHOLE = "default"
@@ -130,21 +132,22 @@ def _page(frame: DataFrame, search: str, offset: int, rows: int) -> dict[str, An
     }
 
 
-def _cells(fields: Sequence[StructField]) -> Iterator[tuple[str, str, Column]]:
-    """Name, type and column of what stands in a row: structs are taken apart, the number of the partition is left out."""
+def _cells(fields: Sequence[StructField]) -> Iterator[Cell]:
+    """What stands in a row: structs are taken apart, the number of the partition is left out."""
     for field in fields:
-        if field.name == "partition_id":
-            continue
-        if not isinstance(field.dataType, StructType):
-            yield field.name, field.dataType.simpleString(), F.col(quoted(field.name))
-            continue
-        names = _told_apart(field.dataType.names)
-        taken = F.col(quoted(field.name))
-        if names != field.dataType.names:  # averages keep a count beside a count
-            renamed = [StructField(name, one.dataType) for name, one in zip(names, field.dataType.fields, strict=True)]
-            taken = taken.cast(StructType(renamed))
-        for name, one in zip(names, field.dataType.fields, strict=True):
-            yield f"{field.name}.{name}", one.dataType.simpleString(), taken.getField(name)
+        if field.name != "partition_id":
+            yield from _parts_of(field.name, field.dataType, F.col(quoted(field.name)))
+
+
+def _parts_of(name: str, kind: DataType, taken: Column) -> Iterator[Cell]:
+    if not isinstance(kind, StructType):
+        yield name, kind.simpleString(), taken
+        return
+    names = _told_apart(kind.names)
+    if names != kind.names:  # averages keep a count beside a count
+        taken = taken.cast(StructType([StructField(told, one.dataType) for told, one in zip(names, kind.fields, strict=True)]))
+    for told, one in zip(names, kind.fields, strict=True):
+        yield from _parts_of(f"{name}.{told}", one.dataType, taken.getField(told))
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ function Table({ found }: { found: StateRows }) {
   const { t } = useTranslation('checkpoints')
   if (found.rows.length === 0) return <p className="pw-empty">{t('state.none')}</p>
   return (
-    <div className="pw-state-scroll" role="region" aria-label={t('state.rows')} tabIndex={0}>
+    <div className="pw-kept-scroll" role="region" aria-label={t('state.rows')} tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -66,8 +66,8 @@ function Rows({ id, place }: { id: number; place: StatePlace }) {
     <>
       {error && <p className="pw-bad pw-12 pw-wrap" role="alert">{error.message}</p>}
       {!data && isFetching && <p className="pw-empty pw-line" role="status"><Loader size={14} /> {t('state.reading')}</p>}
-      {data && !error && <div className="pw-state-rows" data-stale={isFetching || undefined}><Table found={data} /></div>}
-      <div className="pw-form-acts pw-state-foot">
+      {data && !error && <div className="pw-kept-rows" data-stale={isFetching || undefined}><Table found={data} /></div>}
+      <div className="pw-form-acts pw-kept-foot">
         <Button component="a" href={stateFile(id, place)} download leftSection={<IconDownload size={14} />}>{t('state.csv')}</Button>
         <span className="pw-grow" />
         {data && data.rows.length > 0 && <span className="pw-11 pw-3">{t('state.range', { from: count(page * PAGE + 1), to: count(page * PAGE + data.rows.length) })}</span>}
@@ -91,7 +91,7 @@ function Browser({ checkpoint, operators }: { checkpoint: Checkpoint; operators:
   const partWords = (name: string) => t(`state.part.${name}`, { defaultValue: name })
   return (
     <>
-      <div className="pw-state-head">
+      <div className="pw-kept-head">
         <Select label={t('state.operator')} data={operators.map((one) => ({ value: keyOf(one), label: one.node_id || one.name }))} value={chosen ?? null} allowDeselect={false} onChange={(value) => setChosen(value ?? undefined)} />
         {operator.parts.length > 1 && <Select label={t('state.variable')} data={operator.parts.map((name) => ({ value: name, label: partWords(name) }))} value={part} allowDeselect={false} onChange={(value) => setPart(value ?? '')} />}
         <TextInput className="pw-grow" label={t('state.search')} leftSection={<IconSearch size={14} />} value={text} onChange={(event) => setText(event.currentTarget.value)} />
@@ -108,7 +108,7 @@ export default function StateDialog({ checkpoint, onClose }: { checkpoint: Check
   const { data, error } = useQuery({ queryKey: ['state', checkpoint.id], queryFn: ({ signal }) => readState(checkpoint.id, signal), staleTime: Infinity, gcTime: 60_000, retry: false, refetchOnWindowFocus: false })
   return (
     <Modal opened onClose={onClose} title={t('state.title', { number: checkpoint.checkpoint_id })} size={920}>
-      <div className="pw-state">
+      <div className="pw-kept">
         {error && <p className="pw-bad pw-12 pw-wrap" role="alert">{error.message}</p>}
         {!data && !error && <p className="pw-empty pw-line" role="status"><Loader size={14} /> {t('state.reading')}</p>}
         {data && <Browser checkpoint={checkpoint} operators={data.operators} />}
