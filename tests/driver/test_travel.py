@@ -14,7 +14,7 @@ from jobs.models import Connection, Execution, Job, Project
 from jobs.services.executions import checkpoint_request, execution_cancel, execution_restore
 from jobs.services.jobs import job_create
 from tests.checkpoints.archives import exported, imported
-from tests.checkpoints.test_checkpoint_api import signed_in
+from tests.checkpoints.test_checkpoint_api import send, signed_in
 from tests.driver.conftest import status_reached
 from tests.driver.worker import Worker
 from tests.servers.waiting import wait_until
@@ -63,7 +63,7 @@ def next_number(checkpoint: Checkpoint) -> int:
     return int(checkpoint.state_data["sources"]["numbers"]["next"])
 
 
-def installed(monkeypatch: pytest.MonkeyPatch, settings: Any, folder: Path) -> Path:
+def installed(settings: Any, folder: Path) -> Path:
     """This process looks at that installation's disk from now on."""
     folder.mkdir()
     settings.DATA_DIR, settings.CHECKPOINT_ROOT = folder, folder / "checkpoints"
@@ -71,10 +71,10 @@ def installed(monkeypatch: pytest.MonkeyPatch, settings: Any, folder: Path) -> P
 
 
 def test_jobs_with_and_without_state_go_on_elsewhere_without_a_row_lost_or_doubled(
-    database_url: str, user: User, start: Start, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+    database_url: str, user: User, start: Start, tmp_path: Path, settings: Any
 ) -> None:
     client: Client = signed_in(user)
-    here = installed(monkeypatch, settings, tmp_path / "here")
+    here = installed(settings, tmp_path / "here")
     with Worker(database_url=database_url, data=tmp_path / "here"):
         executions = [start(made(user, name, here, stateful=name == "sums")) for name in ("lines", "sums")]
         wait_until(lambda: len(rows(here, "SELECT id FROM lines")) > 100 and counted(here, "sums")[0] > 100, seconds=150, what="rows")
@@ -87,13 +87,12 @@ def test_jobs_with_and_without_state_go_on_elsewhere_without_a_row_lost_or_doubl
     taken = {name: Checkpoint.objects.get(execution__job_name=name, is_savepoint=True) for name in ("lines", "sums")}
     archives = {name: exported(client, checkpoint.pk) for name, checkpoint in taken.items()}
 
-    there = installed(monkeypatch, settings, tmp_path / "there")
+    there = installed(settings, tmp_path / "there")
     for name in ("lines", "sums"):
         made(user, f"{name}-there", there, stateful=name == "sums")
     brought = {name: imported(client, f"{name}-there", archive) for name, archive in archives.items()}
     with Worker(database_url=database_url, data=tmp_path / "there", name="w2"):
         for one in brought.values():
-            Project.objects.get(slug="default")
             found = client.get(f"/api/checkpoints/{one['id']}/precheck").json()
             assert found["ok"], found["checks"]
             execution_restore(checkpoint=Checkpoint.objects.get(pk=one["id"]), user=user)
@@ -107,3 +106,31 @@ def test_jobs_with_and_without_state_go_on_elsewhere_without_a_row_lost_or_doubl
     assert found_there == list(range(begun["lines"], begun["lines"] + len(found_there)))
     total, newest = counted(there, "sums_there")
     assert total == newest + 1, "what the state held when it left is part of every sum"
+
+
+def test_a_source_of_ours_goes_on_from_the_position_that_was_set(
+    database_url: str, user: User, start: Start, tmp_path: Path, settings: Any
+) -> None:
+    client: Client = signed_in(user)
+    here = installed(settings, tmp_path / "here")
+
+    def lines() -> list[int]:
+        return [row[0] for row in rows(here, "SELECT id FROM lines ORDER BY id")]
+
+    with Worker(database_url=database_url, data=tmp_path / "here"):
+        execution = start(made(user, "lines", here, stateful=False))
+        wait_until(lambda: len(lines()) > 100, seconds=150, what="rows")
+        checkpoint_request(execution=status_reached(execution, "RUNNING"), user=user, savepoint=True)
+        wait_until(lambda: Checkpoint.objects.filter(status="COMPLETED").exists(), seconds=60, what="a savepoint")
+        execution_cancel(execution=execution, user=user)
+        status_reached(execution, "CANCELLED")
+        before = lines()
+        checkpoint = Checkpoint.objects.get(is_savepoint=True)
+        body = {"sources": {"numbers": {"to": "values", "values": {"next": 40}}}, "dry_run": False}
+        edited = send(client, "POST", f"/api/checkpoints/{checkpoint.pk}/positions", body)["checkpoint"]
+        again = execution_restore(checkpoint=Checkpoint.objects.get(pk=edited["id"]), user=user)
+        wait_until(lambda: len(lines()) > len(before) + 100, seconds=150, what="rows read again")
+        execution_cancel(execution=status_reached(again, "RUNNING"), user=user)
+        status_reached(again, "CANCELLED")
+    added = len(lines()) - len(before)
+    assert lines() == sorted([*before, *range(40, 40 + added)])
