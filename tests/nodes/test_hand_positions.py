@@ -11,9 +11,10 @@ from jobs.engine.offset_log import ends_move, named_offsets
 from jobs.engine.progress import last_committed
 from jobs.nodes.hand_positions import Wanted
 from tests.nodes.api_server import Answer, Request, api_server, by_cursor, by_link, by_offset, paged
-from tests.nodes.conftest import Build, Built
+from tests.nodes.conftest import Build, Built, Database
 from tests.nodes.streams import Drained
 from tests.nodes.test_http_api_source import source
+from tests.nodes.test_jdbc_source import numbered
 
 pytestmark = pytest.mark.spark
 
@@ -57,3 +58,18 @@ def test_numbers_are_made_from_the_one_that_was_named(spark: SparkSession, build
     moved(built, tmp_path / "live", {"next": 70})
     drained.run(built.node.read(spark, built.context), tmp_path / "live")
     assert drained.everything == list(range(70, 100))
+
+
+@pytest.mark.parametrize(("key", "first"), [(12, 13), (None, 0)])
+def test_a_table_is_read_behind_the_key_that_was_named(
+    spark: SparkSession, build: Build, database: Database, tmp_path: Path, key: int | None, first: int
+) -> None:
+    numbered(database, 0, 25)
+    config = {"connection": "db", "table": "numbers", "key_column": "id", "rows_per_batch": 10}
+    built = build("source.jdbc", config, connections=database.connections, mode="stream")
+    drained = Drained()
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    drained.batches.clear()
+    moved(built, tmp_path / "live", {"key": key})
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.everything == list(range(first, 25))
