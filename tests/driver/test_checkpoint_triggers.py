@@ -78,7 +78,8 @@ def test_an_import_has_a_checkpoint_behind_its_last_page_until_its_settings_dele
     status_reached(gone, "COMPLETED")
     assert {row.origin for row in taken(kept)} == {"PAGE"}
     assert taken(kept)[-1].state_data["sources"]["numbers"]["next"] == 200
-    wait_until(lambda: {row.status for row in taken(gone)} == {"EXPIRED"}, seconds=60, what="no checkpoint of the other import")
+    deleted = Event.objects.filter(execution=gone, kind="checkpoint_deleted", reason__contains="completed")
+    wait_until(lambda: deleted.count() == len(taken(gone)) > 0, seconds=90, what="the other import's checkpoints to go")
+    assert {row.status for row in taken(gone)} == {"EXPIRED"}
     assert not any(Path(row.storage_path).exists() for row in taken(gone))
     assert {row.status for row in taken(kept)} == {"COMPLETED"}
-    assert Event.objects.filter(execution=gone, kind="checkpoint_deleted", reason__contains="completed").count() == len(taken(gone))
