@@ -15,6 +15,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from checkpoints.spark_folder import last_committed
+from jobs.nodes.base import NodeContext
+from jobs.nodes.flows.stateful import Stateful
+from jobs.nodes.flows.stateful_config import StatefulConfig
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
@@ -44,6 +47,30 @@ def joined(read: Read) -> DataFrame:
     left = read("orders").withWatermark("at", "1 hour")
     right = read("again").select(F.col("id").alias("other"), F.col("at").alias("other_at")).withWatermark("other_at", "1 hour")
     return left.join(right, F.expr("id = other and at = other_at"), "inner")
+
+
+COUNTED = """
+def process(key, rows, state, timers):
+    for row in rows:
+        state.ids.put(row["id"], state.ids.get(row["id"], 0) + 1)
+        state.last.append(row["at"])
+        yield {"id": row["id"], "count": len(state.ids) + 1000 * len(state.last)}
+    state.last.set(list(state.last)[-7:])
+"""
+
+
+def counted(read: Read) -> DataFrame:
+    """By a person's own code, with state of several kinds."""
+    ids = {"name": "ids", "kind": "map", "key_type": "long", "type": "int"}
+    config = {
+        "keys": ["kind"],
+        "time_column": "at",
+        "state": [ids, {"name": "last", "kind": "list", "type": "timestamp"}],
+        "columns": [{"name": "id", "type": "long"}, {"name": "count", "type": "long"}],
+        "code": COUNTED,
+    }
+    context = NodeContext("own", "Own", StatefulConfig.model_validate(config), mode="stream", bounded=False)
+    return Stateful().apply({"in": [read("orders")]}, context)
 
 
 @dataclass
@@ -112,7 +139,8 @@ class Stream:
         if self.shape is windows:
             latest = {(row.window.start, row.kind): (row.n, row.total) for rows in batches for row in rows}
             return sorted((*key, *value) for key, value in latest.items())
-        return sorted((row.id,) for rows in batches for row in rows)
+        names = [name for name in ("id", "kind", "count") if self.shape is counted or name == "id"]
+        return sorted(tuple(row[name] for name in names) for rows in batches for row in rows)
 
     def _read(self, session: SparkSession, name: str) -> DataFrame:
         read = session.readStream.name(name).schema(SCHEMA).option("maxFilesPerTrigger", 1).option("maxFileAge", "36500d")

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from checkpoints.cut import cut_restore, query_cut
 from checkpoints.spark_folder import query_id
 from checkpoints.verification import cut_verify, live_readable
-from tests.checkpoints.streams import MEMORY, ROCKSDB, Shape, Stream, distinct, joined, plain, together, windows
+from tests.checkpoints.streams import MEMORY, ROCKSDB, Shape, Stream, counted, distinct, joined, plain, together, windows
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
 FILES = 14
@@ -18,6 +18,7 @@ KINDS = [
     pytest.param(windows, ROCKSDB, id="windows-rocksdb"),
     pytest.param(windows, MEMORY, id="windows-memory"),
     pytest.param(distinct, ROCKSDB, id="distinct-rocksdb"),
+    pytest.param(counted, ROCKSDB, id="own-state-rocksdb"),
     pytest.param(joined, ROCKSDB, id="join-rocksdb"),
     pytest.param(joined, MEMORY, id="join-memory"),
 ]
