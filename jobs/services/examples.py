@@ -51,6 +51,7 @@ class Example:
 
 EXAMPLES: Mapping[str, Example] = {
     "departures-per-hour": Example(folders=("flights/incoming",), tables=("departures_per_hour",)),
+    "delay-streaks": Example(tables=("delay_streaks",)),
     "flights-import": Example(tables=("flights",), needs_demo_api=True),
     "carrier-delays": Example(folders=("flights/carrier-delays",), tables=("carrier_delays",)),
     "weather-delays": Example(folders=("flights/very-late",), tables=("weather_delays",)),

@@ -144,6 +144,35 @@ def test_departures_per_hour_are_those_of_pandas_also_after_a_stop_and_as_a_scri
     pandas.testing.assert_frame_equal(written_departures(bench), departed(46), check_dtype=False)
 
 
+def streaks(days: int) -> pandas.DataFrame:
+    """Plane, first and last scheduled time (UTC, as text) and number of each three or more late departures in a row."""
+    rows = flights().dropna(subset=["dep_time", "tailnum"])
+    rows = rows[pandas.to_datetime(rows[["year", "month", "day"]]) < pandas.Timestamp(2013, 1, 1) + pandas.Timedelta(days=days)]
+    rows = rows.assign(at=pandas.to_datetime(rows.time_hour) + pandas.to_timedelta(rows.minute, unit="min"))
+    rows = rows.sort_values(["tailnum", "at"]).drop_duplicates(["tailnum", "at"])
+    rows = rows.assign(run=(rows.dep_delay < 15).groupby(rows.tailnum).cumsum())
+    late = rows[rows.dep_delay >= 15].groupby(["tailnum", "run"]).agg(since=("at", "min"), until=("at", "max"), flights=("at", "size"))
+    found = late[late.flights >= 3].reset_index().drop(columns="run").sort_values(["tailnum", "since"], ignore_index=True)
+    return found.assign(**{name: found[name].dt.strftime("%Y-%m-%d %H:%M:%S") for name in ("since", "until")})
+
+
+def test_delay_streaks_are_those_of_pandas_also_after_a_stop(bench):
+    document = example_document("delay-streaks")
+    incoming = bench.files / "flights" / "incoming"
+    incoming.mkdir()
+    for days, attempt in ((12, 1), (31, 2)):
+        while (fed := len(list(incoming.iterdir()))) < days:
+            day = day_feed(incoming)
+            # A batch takes the oldest files first, and several are made in one millisecond.
+            os.utime(incoming / f"{day}.csv", (time.time() - 3600 + fed,) * 2)
+        total = int(streaks(days).flights.sum())
+        bench.run(document, attempt=attempt, until=lambda total=total: bench.count("SELECT sum(flights) FROM delay_streaks") >= total)
+        found = bench.warehouse("SELECT tailnum, since, until, flights FROM delay_streaks ORDER BY 1, 2")
+        found = found.assign(**{name: pandas.to_datetime(found[name]).dt.strftime("%Y-%m-%d %H:%M:%S") for name in ("since", "until")})
+        pandas.testing.assert_frame_equal(found, streaks(days), check_dtype=False)
+    assert streaks(31).flights.max() > 5
+
+
 @pytest.mark.parametrize("run", [Bench.run, Bench.run_script], ids=["run", "script"])
 def test_carrier_delays_are_those_of_pandas(bench, run):
     tables_copy(bench.files / "flights")
