@@ -8,7 +8,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +51,18 @@ def numbered_csv(spark: SparkSession, path: Path, rows: int, files: int = 4) -> 
 
 
 def run_document(
-    spark: SparkSession, raw: dict[str, Any], root: Path, connections: dict[str, ConnectionSettings] | None = None, job_uid: str = ""
+    spark: SparkSession,
+    raw: dict[str, Any],
+    root: Path,
+    connections: dict[str, ConnectionSettings] | None = None,
+    job_uid: str = "",
+    *,
+    until_drained: bool = False,
 ) -> dict[str, int]:
-    """Runs a document as a driver does, with counters; rows in and out. `job_uid`: of a job that ran before, else of a new one."""
+    """Runs a document as a driver does, with counters; rows in and out. `job_uid`: of a job that ran before, else of a new one.
+
+    `until_drained`: a stream, too, ends once it has read all that is there.
+    """
     document, problems = parse_document(raw)
     assert document, problems
     generation = str(uuid.uuid4())
@@ -75,7 +84,7 @@ def run_document(
         if isinstance(event, BatchWritten):
             written[(event.query, event.batch_id)] = event
 
-    run = Run(spark, plan, hear)
+    run = Run(spark, replace(plan, until_drained=until_drained), hear)
     run.start()
     assert run.wait() == "completed"
     return {"in": sum(one.rows_in for one in written.values()), "out": sum(one.rows_out for one in written.values())}
