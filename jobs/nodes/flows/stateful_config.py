@@ -50,6 +50,7 @@ class Kept(base.Config):
     )
     ttl: Annotated[str, AfterValidator(_span_or_nothing)] = Field(
         "",
+        title="Time to live",
         description="A stream forgets a value so long after it was written; empty: never. It goes by the clock.",
         examples=["", "7 d"],
         json_schema_extra=hints("duration"),
