@@ -27,7 +27,7 @@ from jobs.dag.problems import Problem, errors_in
 from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve, step_compile
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.given_rows import GivenTable, given_table, table_write, typed_rows
-from jobs.engine.plan import Locations, Plan
+from jobs.engine.plan import Locations, Plan, Step
 from jobs.engine.row_differences import ComparedRow, RowDifferences, row_differences
 from jobs.engine.runner import Run
 from jobs.engine.steps import Steps
@@ -35,7 +35,7 @@ from jobs.engine.trial_document import Trial, trial_of
 from jobs.engine.trial_nodes import TRIAL_REGISTRY, kept_rows
 from jobs.engine.typed_values import comparable
 from jobs.engine.validation import analyse, schema_plan
-from jobs.nodes.base import Limits
+from jobs.nodes.base import Config, Flow, Limits, NodeError
 from jobs.nodes.registry import REGISTRY
 
 #: What one test may take.
@@ -182,9 +182,25 @@ def _plan(trial: Trial, document: DagDocument, values: Mapping[str, Any], place:
         raise _Stopped("the job has problems", error.problems) from None
     used = {edge.source for edge in document.edges.values()}
     steps = (
-        replace(step, outputs_used=step.outputs_used | {port for node_id, port in used if node_id == step.node_id}) for step in plan.steps
+        replace(
+            step,
+            config=_unclocked(step) if document.type == "STREAMING" else step.config,
+            outputs_used=step.outputs_used | {port for node_id, port in used if node_id == step.node_id},
+        )
+        for step in plan.steps
     )
     return replace(plan, steps=tuple(steps), until_drained=True)
+
+
+def _unclocked(step: Step) -> Config:
+    node_type = TRIAL_REGISTRY.get(step.type)
+    if node_type is None or not issubclass(node_type, Flow):
+        return step.config
+    try:
+        config: Config = node_type().without_clock(step.config)
+    except NodeError as error:
+        raise _Stopped(error.message, node_id=step.node_id) from None
+    return config
 
 
 def _bring_forth(spark: SparkSession, plan: Plan, trial: Trial, deadline: float, cancelled: Callable[[], bool]) -> None:

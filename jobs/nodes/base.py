@@ -222,8 +222,7 @@ class Source(NodeType[ConfigT]):
 class Flow(NodeType[ConfigT]):
     family = "flow"
     ports: ClassVar[tuple[Port, ...]] = (Port("in", "input"), Port("out", "output"))
-    #: What it does to the number of rows is one Spark filter, whose own count the engine can take.
-    filters_rows: ClassVar[bool] = False
+    filters_rows: ClassVar[bool] = False  # what it does to the number of rows is one Spark filter, whose own count the engine can take
     #: It moves rows between Spark's tasks: what ran before it cannot be read off the operators behind it.
     moves_rows: ClassVar[bool] = False
     reads_names: ClassVar[bool] = False  # what it does depends on what the nodes before it are called
@@ -241,6 +240,10 @@ class Flow(NodeType[ConfigT]):
     def sets_watermark(self, config: ConfigT) -> bool:
         """A stateful node tells a stream by which column event time goes on: Spark takes that once on the way to a sink."""
         return False
+
+    def without_clock(self, config: ConfigT) -> ConfigT:
+        """For a test of a stream, in which no time passes and which ends with its input. NodeError where that makes no sense."""
+        return config
 
     def cautions(self, context: NodeContext[ConfigT]) -> Sequence[Caution]:
         """Told while the job is drawn, of a node that holds otherwise; such as state that grows for ever."""
@@ -282,8 +285,8 @@ class Sink(NodeType[ConfigT]):
         """Make the rows of `frame` visible in the target, all or none."""
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[ConfigT]) -> tuple[DataFrame, str]:
-        """For a plain PySpark script: calls of Spark's API become its lines instead of being done. Writes `frame` by Spark itself, or
-        returns what `rows` are to be for the lines of Python, which also know `batch_id`. NodeError where there is no way."""
+        """For a script, whose lines calls of Spark's API become: writes `frame` by Spark itself, or returns what `rows` are to be for lines
+        of Python, which also know `batch_id`. NodeError where there is no way."""
         raise NodeError("plain PySpark has no writer for it", permanent=True, kind="user")
 
     def close(self, context: NodeContext[ConfigT]) -> None:

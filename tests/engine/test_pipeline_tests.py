@@ -222,3 +222,27 @@ def test_a_persons_code_that_does_not_end_is_ended_with_its_test(spark: SparkSes
     assert (result.status, result.message) == ("error", "it took too long and was ended: give it fewer rows or batches")
     after = orders({"given": {"orders": GIVEN}, "expect": {"out": [{"id": 2}, {"id": 3}]}, "only_columns": True})
     assert run(spark, tmp_path, after).status == "passed"
+
+
+COUNTING: dict[str, Any] = {
+    "keys": ["id"],
+    "state": [{"name": "count", "ttl": "1 d"}],
+    "code": "def process(key, rows, state, timers):\n"
+    "    state.count.set(state.count.get(0) + len(rows))\n"
+    "    yield {'count': state.count.get(0)}\n",
+}
+
+
+def test_state_that_is_forgotten_by_the_clock_is_kept_for_a_test_which_ends(spark: SparkSession, tmp_path: Path) -> None:
+    given = [[{"id": 1, "amount": 100}, {"id": 2, "amount": 100}], [{"id": 1, "amount": 200}]]
+    expected = [{"id": 1, "count": 1}, {"id": 2, "count": 1}, {"id": 1, "count": 2}]
+    test = {"given": {"orders": given}, "expect": {"big": expected}}
+    result = run(spark, tmp_path, orders(test, big=("flow.stateful", COUNTING)), seconds=120)
+    assert (result.status, result.message) == ("passed", "")
+
+
+def test_timers_by_the_clock_are_refused_in_a_test_of_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+    test = {"given": {"orders": GIVEN}, "expect": {"big": []}}
+    result = run(spark, tmp_path, orders(test, big=("flow.stateful", COUNTING | {"time": "processing"})))
+    assert (result.status, result.node_id) == ("error", "big")
+    assert "its timers go by the clock" in result.message

@@ -58,6 +58,13 @@ class Stateful(Flow[StatefulConfig]):
         message = f"a stream remembers {', '.join(kept)} of every {', '.join(config.keys)} for ever: give it a time to live, or clear it"
         return [Caution("state", f"{message} in on_timer")]
 
+    def without_clock(self, config: StatefulConfig) -> StatefulConfig:
+        """Spark goes on with empty batches for ever where something goes by the clock."""
+        if config.time == "processing":
+            message = "its timers go by the clock, which a test of a stream does not wait for: let them go by event time"
+            raise NodeError(message, permanent=True, kind="user", field="time")
+        return config.model_copy(update={"state": tuple(one.model_copy(update={"ttl": ""}) for one in config.state)})
+
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[StatefulConfig]) -> DataFrame:
         (frame,) = frames["in"]
         _check(frame, context.config)
