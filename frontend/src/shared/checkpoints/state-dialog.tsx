@@ -4,51 +4,14 @@ import { IconChevronLeft, IconChevronRight, IconDownload, IconSearch } from '@ta
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Checkpoint, StateOperator, StateRows } from '../../api/types'
+import type { Checkpoint, StateOperator } from '../../api/types'
 import { count } from '../numbers'
+import { RowsTable } from '../rows-table'
 import { readState, readStateRows, stateFile, type StatePlace } from './checkpoint-requests'
 
 const PAGE = 100
-const LONGEST = 120
-const NUMERIC = /^(tinyint|smallint|int|bigint|float|double|decimal)/
 
 const keyOf = (one: StateOperator) => `${one.query} ${one.operator}`
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-
-function Cell({ value, type }: { value: unknown; type: string }) {
-  const numeric = NUMERIC.test(type) ? 'pw-num' : undefined
-  if (value === null || value === undefined) return <td className={`pw-3 ${numeric ?? ''}`}>null</td>
-  const text = textOf(value)
-  return <td className={numeric} title={text.length > 24 ? text.slice(0, 2000) : undefined}>{text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}</td>
-}
-
-function Table({ found }: { found: StateRows }) {
-  const { t } = useTranslation('checkpoints')
-  if (found.rows.length === 0) return <p className="pw-empty">{t('state.none')}</p>
-  return (
-    <div className="pw-kept-scroll" role="region" aria-label={t('state.rows')} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            {found.columns.map((column) => (
-              <th key={column.name} scope="col" className={NUMERIC.test(column.type) ? 'pw-num' : undefined}>
-                {column.name}
-                <small>{column.type}</small>
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {found.rows.map((row, place) => (
-            <tr key={place}>
-              {row.map((value, index) => <Cell key={index} value={value} type={found.columns[index]?.type ?? ''} />)}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
 
 function Rows({ id, place }: { id: number; place: StatePlace }) {
   const { t } = useTranslation('checkpoints')
@@ -66,7 +29,7 @@ function Rows({ id, place }: { id: number; place: StatePlace }) {
     <>
       {error && <p className="pw-bad pw-12 pw-wrap" role="alert">{error.message}</p>}
       {!data && isFetching && <p className="pw-empty pw-line" role="status"><Loader size={14} /> {t('state.reading')}</p>}
-      {data && !error && <div className="pw-kept-rows" data-stale={isFetching || undefined}><Table found={data} /></div>}
+      {data && !error && <div className="pw-kept-rows" data-stale={isFetching || undefined}><RowsTable label={t('state.rows')} columns={data.columns} rows={data.rows} empty={t('state.none')} /></div>}
       <div className="pw-form-acts pw-kept-foot">
         <Button component="a" href={stateFile(id, place)} download leftSection={<IconDownload size={14} />}>{t('state.csv')}</Button>
         <span className="pw-grow" />
