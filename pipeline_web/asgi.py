@@ -9,7 +9,9 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeline_web.settings")
 http = get_asgi_application()
 
-from jobs.live.origins import SameOrigin  # noqa: E402  the apps must be set up first
+from jobs.api.body_limit import BodyLimit  # noqa: E402  the apps must be set up first
+from jobs.live.origins import SameOrigin  # noqa: E402
 from jobs.live.routes import websocket_urlpatterns  # noqa: E402
 
-application = ProtocolTypeRouter({"http": http, "websocket": SameOrigin(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))})
+websocket = SameOrigin(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
+application = ProtocolTypeRouter({"http": BodyLimit(http), "websocket": websocket})

@@ -1,0 +1,109 @@
+"""How much anybody may send: Django writes the whole body of a request to the disk before it looks at who sent it."""
+
+import io
+import json
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpResponse
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from jobs.api.authentication import TokenAuthentication
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+_ARCHIVES = re.compile(r"/api/jobs/[^/]+/checkpoints/import/?")
+#: Above what an address takes, so that a view that refuses a little too much can say so in its own words.
+_SLACK = 4
+#: Of an archive: what stands before and behind each file, and around all of them.
+_AROUND_FILE, _AROUND_ALL = 4096, 16 << 20
+
+
+class BodyLimit:
+    """Answers 413 to a body that is larger than any its address takes, before more of it is read.
+
+    An archive of a checkpoint may be large: of it nothing is read from who is not signed in.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> Any:
+        is_archive = _ARCHIVES.fullmatch(scope["path"]) is not None
+        most = _largest_archive() if is_archive else settings.DATA_UPLOAD_MAX_MEMORY_SIZE * _SLACK
+        if _declared(scope) > most:
+            return await _refuse(send, most)
+        if is_archive and not await sync_to_async(_is_known)(scope):
+            return await self.inner(scope, _Nothing(receive), send)
+        return await self.inner(scope, _Counted(receive, send, most), send)
+
+
+class _Counted:
+    """A body of which nobody knows the size before it ends."""
+
+    def __init__(self, receive: Receive, send: Send, most: int) -> None:
+        self._receive, self._send, self._most = receive, send, most
+        self._read = 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._read += len(message.get("body", b""))
+        if self._read <= self._most:
+            return message
+        await _refuse(self._send, self._most)
+        return {"type": "http.disconnect"}
+
+
+class _Nothing:
+    """An empty body; what was sent is let go of until the sender leaves."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._told = False
+
+    async def __call__(self) -> Message:
+        if not self._told:
+            self._told = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        while (message := await self._receive())["type"] != "http.disconnect":
+            pass
+        return message
+
+
+async def _refuse(send: Send, most: int) -> None:
+    words = f"the request is larger than {most >> 20} MiB"
+    body = json.dumps({"error": {"code": "too_large", "message": words, "problems": []}}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _declared(scope: dict[str, Any]) -> int:
+    """The size that the request itself names, 0 without one; the server has seen to it that it is a number."""
+    return int(next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0"))
+
+
+def _largest_archive() -> int:
+    return int(settings.CHECKPOINT_ARCHIVE_BYTES + settings.CHECKPOINT_ARCHIVE_FILES * _AROUND_FILE + _AROUND_ALL)
+
+
+def _is_known(scope: dict[str, Any]) -> bool:
+    """Whether somebody is signed in, by a session or by a token; what he may do is the view's to say."""
+    request = ASGIRequest(scope, io.BytesIO())
+    for middleware in (SessionMiddleware, AuthenticationMiddleware):
+        middleware(lambda _: HttpResponse()).process_request(request)
+    if request.user.is_authenticated:
+        return True
+    try:
+        return TokenAuthentication().authenticate(Request(request)) is not None
+    except AuthenticationFailed:
+        return False
