@@ -19,7 +19,7 @@ from jobs.dag.shape import shape_problems, size_problems
 from jobs.dag.time_zones import time_zone_known
 
 #: Words that stand in routes beside a job's name.
-RESERVED_NAMES = frozenset({"validate", "preview", "import", "new"})
+RESERVED_NAMES = frozenset({"validate", "preview", "import", "new", "script"})
 SLUG = r"^[a-z0-9][a-z0-9-]{0,199}$"
 
 

@@ -60,11 +60,15 @@ def connections_open(project_id: int) -> dict[str, ConnectionSettings]:
 
 def connections_closed(project_id: int) -> dict[str, ConnectionSettings]:
     """Every connection of a project by name, with stand-ins for its secrets, none of which is opened."""
-    rows = Connection.objects.filter(project_id=project_id)
-    return {
-        row.name: ConnectionSettings(row.name, row.kind, row.config, {name: secret_stand_in(row.name, name) for name in row.secret_names})
-        for row in rows
-    }
+    found: dict[str, ConnectionSettings] = {}
+    taken: set[str] = set()
+    for row in Connection.objects.filter(project_id=project_id).order_by("name"):
+        secrets = {}
+        for name in row.secret_names:
+            secrets[name] = secret_stand_in(row.name, name, taken)
+            taken.add(secrets[name])
+        found[row.name] = ConnectionSettings(row.name, row.kind, row.config, secrets)
+    return found
 
 
 @transaction.atomic

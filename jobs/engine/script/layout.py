@@ -16,6 +16,12 @@ from jobs.engine.script.values import secrets_from_environment
 from jobs.engine.session import DELTA_CONF, READING_CONF, execution_conf
 
 _INDENT = "    "
+#: Where one goes on for ever, the end of any is the end of all; what a query failed of ends the script.
+_AWAITED = """if "--until-drained" in sys.argv:
+    for query in queries:
+        query.awaitTermination()
+else:
+    spark.streams.awaitAnyTermination()"""
 _SCALA = "2.13"
 #: What stands in a script that needs a package of Spark's, and the package.
 _PACKAGES = (
@@ -41,7 +47,12 @@ class Section:
         title = [f"# {' '.join(self.title.split())}"] if self.title else []
         if not self.function:
             return [*title, *self.lines]
-        return ["", *title, f"def {self.function}(rows, batch_id):", _indented(self.lines or ["pass"]), ""]
+        return [*title, f"def {self.function}(rows, batch_id):", _indented(self.lines or ["pass"])]
+
+
+def _before(section: Section) -> str:
+    """Two empty lines around a function, one between others."""
+    return "\n\n\n" if section.is_function else "\n\n"
 
 
 def _indented(lines: Iterable[str]) -> str:
@@ -50,7 +61,7 @@ def _indented(lines: Iterable[str]) -> str:
 
 
 def script_text(document: DagDocument, plan: Plan, sections: list[Section], imports: set[str]) -> str:
-    body = "\n".join(line for section in sections for line in [*section.commented(), ""])
+    body = "".join(_before(section) + "\n".join(section.commented()) for section in sections)
     body, variables = secrets_from_environment(body)
     streaming = plan.job_type == "STREAMING"
     lines = {"from pyspark.sql import SparkSession", *imports}
@@ -60,9 +71,9 @@ def script_text(document: DagDocument, plan: Plan, sections: list[Section], impo
     parts = [_head(document, body, sorted(lines), variables), *_imports(lines), _session(plan, body)]
     if streaming:
         parts.append(_streaming(plan))
-    parts.append(re.sub(r"\n{3,}", "\n\n\n", body).strip())
+    parts.append(body.strip("\n"))
     if streaming:
-        parts.append("for query in spark.streams.active:\n    query.awaitTermination()")
+        parts.append(_AWAITED)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,6 +34,9 @@ from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 _IMPORT = ("import ", "from ")
+#: Names that the script itself has, beside Python's own.
+_OTHERS = ("spark", "rows", "batch_id", "queries", "avro", "closing", "database", "cursor", "numbered", *sys.stdlib_module_names)
+_OTHERS += ("psycopg2", "pymysql", "pyspark", "jobs", "functions")
 
 
 @dataclass(frozen=True)
@@ -69,14 +75,14 @@ def script_write(
             registry=registry,
         )
         steps = Steps(plan, registry)
-        if problems := _faults(steps):
-            return Script(problems=problems)
         session = execution_session(spark, plan)
         session_enter(session, plan)
         try:
+            if problems := _faults(steps):
+                return Script(problems=problems)
             with recorded() as recording:
                 sections = _Writer(steps, session, recording).sections()
-        except (AtNode, NodeError, Unwritable) as error:
+        except AtNode as error:
             return Script(problems=[_problem(document, steps, error)])
         return Script(script_text(document, plan, sections, recording.imports).replace(folder, f"checkpoints/{document.name}"))
 
@@ -85,9 +91,20 @@ def _faults(steps: Steps) -> list[Problem]:
     """What nodes say of themselves."""
     found = []
     for step in steps.plan.steps:
-        if fault := steps.types[step.node_id].plain_fault(steps.context(step.node_id, "batch")):
-            found.append(_impossible(step.node_id, step.name, fault))
+        context = steps.context(step.node_id, "batch")
+        with _at(step.node_id):
+            steps.types[step.node_id].check_connection(context)
+            if fault := steps.types[step.node_id].plain_fault(context):
+                found.append(_impossible(step.node_id, step.name, fault))
     return found
+
+
+@contextmanager
+def _at(node_id: str) -> Iterator[None]:
+    try:
+        yield
+    except (NodeError, Unwritable) as error:
+        raise AtNode(node_id, error) from error
 
 
 def _impossible(node_id: str, name: str, why: str) -> Problem:
@@ -95,9 +112,8 @@ def _impossible(node_id: str, name: str, why: str) -> Problem:
     return Problem(code="script.impossible", node_id=node_id, pointer=f"/nodes/{node_id}", message=message)
 
 
-def _problem(document: DagDocument, steps: Steps, error: Exception) -> Problem:
-    node_id = error.node_id if isinstance(error, AtNode) else ""
-    cause = error.__cause__ if isinstance(error, AtNode) and error.__cause__ else error
+def _problem(document: DagDocument, steps: Steps, error: AtNode) -> Problem:
+    node_id, cause = error.node_id, error.__cause__ or error
     if isinstance(cause, Unwritable):
         return _impossible(node_id, document.nodes[node_id].name, f"it hands Spark {cause}")
     if isinstance(cause, NodeError) and node_id in steps.sinks:
@@ -111,7 +127,8 @@ class _Writer:
 
     def __init__(self, steps: Steps, spark: SparkSession, recording: Recording) -> None:
         self._steps, self._spark, self._recording = steps, spark, recording
-        self._names: set[str] = {"spark", "rows", "batch_id", "os", "sys", "query"}
+        self._names: set[str] = {*dir(builtins), *_OTHERS}
+        self._started: list[str] = []
         self._sections: list[Section] = []
         self._shared = {arrow.source for arrow in steps.arrows if sum(one.source == arrow.source for one in steps.arrows) > 1}
 
@@ -119,12 +136,14 @@ class _Writer:
         if self._steps.plan.job_type == "STREAMING":
             for plan in query_plans(self._steps):
                 self._query(plan)
+            self._end("", [f"queries = [{', '.join(self._started)}]"])
         else:
             frames = Frames(self._steps, self._spark, NoCounter(), mode="batch", keep=self._batch_named)
             for sink in self._steps.sinks:
                 frame = frames.into(sink)
                 self._recording.lines.clear()
-                code = self._recording.code_of(frame)
+                with _at(sink):
+                    code = self._recording.code_of(frame)
                 name = self._sink(sink, frame)
                 self._end("", [statement(Code(name, ()).then_called((code, Code("0"))))])
         return self._sections
@@ -133,7 +152,9 @@ class _Writer:
         port = frontier_port(self._steps, plan)
         frames = Frames(self._steps, self._spark, NoCounter(), mode="stream", within=plan.streaming, keep=self._named)
         stream = frames.frontier(plan.frontier, port)
-        code = self._recording.code_of(stream)
+        with _at(plan.frontier):
+            code = self._recording.code_of(stream)
+        self._recording.session = "rows.sparkSession"
         given = name_given(self._spark.createDataFrame([], stream.schema), "rows")
         before, self._sections = self._sections, []
         behind = Frames(
@@ -142,9 +163,11 @@ class _Writer:
         calls = []
         for sink in plan.sinks:
             frame = behind.into(sink)
-            arriving = self._recording.code_of(frame)
+            with _at(sink):
+                arriving = self._recording.code_of(frame)
             self._flush("")
             calls.append((self._sink(sink, frame), arriving))
+        self._recording.session = "spark"
         inner = [section for section in self._sections if not section.is_function]
         functions = [section for section in self._sections if section.is_function]
         self._sections = [*before, *functions]
@@ -154,9 +177,10 @@ class _Writer:
         if len(calls) > 1 or inner:
             lines = ["rows.persist()", *lines, "rows.unpersist()"]
         self._sections.append(Section("", lines, function=name))
-        self._end("", [self._started(code, plan, name)])
+        self._started.append(self._free("query"))
+        self._end("", [assignment(self._started[-1], self._query_started(code, plan, name))])
 
-    def _started(self, stream: Code, plan: QueryPlan, writer: str) -> str:
+    def _query_started(self, stream: Code, plan: QueryPlan, writer: str) -> Code:
         calls = [
             Call("foreachBatch", (Code(writer),)),
             Call("outputMode", (Code(f'"{plan.output_mode}"'),)),
@@ -164,11 +188,10 @@ class _Writer:
             Call("trigger", (Code("**TRIGGER"),)),
             Call("start"),
         ]
-        code = replace(stream, base=stream.base, calls=stream.calls)
-        started = Code(f"{code.text()}.writeStream") if not code.calls else Code(f"({code.text()}).writeStream")
+        started = Code(f"{stream.text()}.writeStream") if not stream.calls else Code(f"({stream.text()}).writeStream")
         for call in calls:
             started = started.then(call)
-        return statement(started)
+        return started
 
     def _sink(self, sink: str, frame: DataFrame) -> str:
         """The name of the function that writes the rows of one batch."""
@@ -176,9 +199,9 @@ class _Writer:
         self._recording.lines.clear()
         try:
             written, text = self._steps.sink(sink).write_plainly(rows, self._steps.context(sink, "batch"))
+            lines = [] if written is rows or not text else [assignment("rows", self._recording.code_of(written))]
         except Exception as error:
             raise AtNode(sink, error) from error
-        lines = [] if written is rows or not text else [assignment("rows", self._recording.code_of(written))]
         self._recording.imports |= {line for line in text.splitlines() if line.startswith(_IMPORT)}
         lines += [*self._recording.lines, *(line for line in text.splitlines() if line and not line.startswith(_IMPORT))]
         self._recording.lines.clear()
@@ -191,7 +214,8 @@ class _Writer:
         return self._named(node_id, frame, persisted=node_id in self._shared and node_id not in self._steps.sources)
 
     def _named(self, node_id: str, frame: DataFrame, *, persisted: bool = False) -> DataFrame:
-        code = self._recording.code_of(frame)
+        with _at(node_id):
+            code = self._recording.code_of(frame)
         code = code.then(Call("persist")) if persisted else code
         name = self._free(_identifier(self._steps.by_id[node_id].name, node_id))
         self._end(self._steps.by_id[node_id].name, [assignment(name, code)])

@@ -55,23 +55,26 @@ _patching = threading.Lock()
 
 @dataclass
 class Recording:
-    """`lines`: the statements so far; `imports`: the import lines that they need."""
+    """`lines`: the statements so far; `imports`: the import lines that they need; `session`: what Spark's session is called there."""
 
     lines: list[str] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
+    session: str = "spark"
     inside: bool = False
 
     def code_of(self, value: Any) -> Code:
         """Unwritable where nothing was recorded of a frame or column, or a value has no text."""
         if isinstance(value, SparkSession):
-            return Code("spark")
+            return Code(self.session)
         if isinstance(value, DataSourceRegistration):
-            return Code("spark.dataSource")
+            return Code(f"{self.session}.dataSource")
         if (known := getattr(value, "__dict__", {}).get(_CODE)) is not None:
+            if isinstance(known, Unwritable):
+                raise known
             assert isinstance(known, Code)
             return known
         if isinstance(value, DataFrameReader | DataStreamReader):
-            return Code("spark.readStream" if isinstance(value, DataStreamReader) else "spark.read")
+            return Code(f"{self.session}.{'readStream' if isinstance(value, DataStreamReader) else 'read'}")
         if isinstance(value, DataFrameWriter):
             return Code(f"{self.code_of(value._df).text()}.write")
         if isinstance(value, _CHAINED):
@@ -157,10 +160,18 @@ def _chained(method: Callable[..., Any], name: str) -> Callable[..., Any]:
             return method(self, *arguments, **keywords)
         result = _quietly(recording, method, self, *arguments, **keywords)
         if isinstance(result, _CHAINED):
-            result.__dict__[_CODE] = _code(recording, self, name, arguments, keywords)
+            result.__dict__[_CODE] = _code_or_why(recording, self, name, arguments, keywords)
         return result
 
     return chained
+
+
+def _code_or_why(recording: Recording, owner: Any, name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Code | Unwritable:
+    """A frame that is only looked at, for its columns, needs no text."""
+    try:
+        return _code(recording, owner, name, arguments, keywords)
+    except Unwritable as error:
+        return error
 
 
 def _code(recording: Recording, owner: Any, name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Code:
@@ -170,7 +181,7 @@ def _code(recording: Recording, owner: Any, name: str, arguments: tuple[Any, ...
     if name in _MIRRORED:
         return operation(recording.code_of(arguments[0]), _MIRRORED[name], code)
     if name == "__invert__":
-        return Code(f"~{code.text()}")
+        return Code(f"(~{code.text()})", grouped=True)
     if name == "__getitem__":
         return Code(f"{code.text()}[{recording.code_of(arguments[0]).text()}]")
     return simplified(code, recording.call(name, arguments, keywords))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from jobs.engine.script.code import Code
 from jobs.nodes.columns import quoted
@@ -87,10 +87,22 @@ def _literal(text: str) -> str:
 
 def _ddl(kind: DataType) -> Code:
     if not isinstance(kind, StructType):
-        return Code(_literal(kind.simpleString()))
-    columns = [f"{_name(field.name)} {field.dataType.simpleString()}{'' if field.nullable else ' NOT NULL'}" for field in kind.fields]
+        return Code(_literal(_type(kind)))
+    columns = [f"{_name(field.name)} {_type(field.dataType)}{'' if field.nullable else ' NOT NULL'}" for field in kind.fields]
     pieces = tuple(_literal(column + ", ") for column in columns[:-1]) + tuple(_literal(column) for column in columns[-1:])
     return Code(_literal(", ".join(columns)), pieces=pieces if len(columns) > 1 else ())
+
+
+def _type(kind: DataType) -> str:
+    """As SQL writes it, with names in it quoted where they need it."""
+    if isinstance(kind, StructType):
+        parts = (f"{_name(one.name)}:{_type(one.dataType)}{'' if one.nullable else ' NOT NULL'}" for one in kind.fields)
+        return f"struct<{', '.join(parts)}>"
+    if isinstance(kind, ArrayType):
+        return f"array<{_type(kind.elementType)}>"
+    if isinstance(kind, MapType):
+        return f"map<{_type(kind.keyType)}, {_type(kind.valueType)}>"
+    return kind.simpleString()
 
 
 def _name(name: str) -> str:

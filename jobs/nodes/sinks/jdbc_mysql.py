@@ -41,7 +41,7 @@ _STAGED: Mapping[str, str] = {
     "binary": "longblob",
 }
 _MOST_DECIMALS = 30
-_SESSION = (
+SESSION = (
     "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', "
     "autocommit = 0"
 )
@@ -83,7 +83,7 @@ class MysqlDialect(Dialect):
         try:
             drop_when_idle(session)
             with session.cursor() as cursor:
-                cursor.execute(_SESSION)
+                cursor.execute(SESSION)
                 cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
                 cursor.execute("START TRANSACTION")
                 yield cursor

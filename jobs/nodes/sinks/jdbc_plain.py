@@ -11,6 +11,7 @@ from jobs.nodes.connections.postgresql import PostgresqlSettings
 from jobs.nodes.connections.sqlite import sqlite_path
 from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, TableName, TargetColumn
+from jobs.nodes.sinks.jdbc_mysql import SESSION
 from jobs.nodes.sinks.jdbc_table import schema_written, table_create
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _STAGING = "batch_rows"
+_MYSQL_TABLE = " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 
 
 def plain_rows(dialect: Dialect, frame: DataFrame, time_zone: str) -> DataFrame:
@@ -35,9 +37,14 @@ def _utc_text(time: Column, time_zone: str) -> Column:
     """With microseconds where there are any."""
     from pyspark.sql import functions as F
 
-    utc = time if time_zone == "UTC" else F.to_utc_timestamp(time, time_zone)
-    short, long = (F.date_format(utc, f"yyyy-MM-dd HH:mm:ss{fraction}") for fraction in ("", ".SSSSSS"))
-    return F.when(F.unix_micros(time) % 1_000_000 == 0, short).otherwise(long)
+    micros = F.unix_micros(time)
+    fraction = F.pmod(micros, F.lit(1_000_000))
+    if time_zone == "UTC":
+        text = F.date_format(time, "yyyy-MM-dd HH:mm:ss")
+    else:  # counted from 1970: a wall clock of that zone leaves hours out, and has some twice
+        seconds = F.make_dt_interval(secs=(micros / 1_000_000).cast("decimal(18, 6)"))
+        text = F.substring((F.lit("1970-01-01 00:00:00").cast("timestamp_ntz") + seconds).cast("string"), 1, 19)
+    return F.when(fraction == 0, text).otherwise(F.concat(text, F.lit("."), F.lpad(fraction.cast("string"), 6, "0")))
 
 
 def plain_lines(dialect: Dialect, schema: StructType, context: NodeContext[JdbcSinkConfig]) -> str:
@@ -68,7 +75,7 @@ def plain_lines(dialect: Dialect, schema: StructType, context: NodeContext[JdbcS
             "    cursor = database.cursor()",
             *([f"    cursor.execute({_text(_made(dialect, table, written, config))})"] if config.create_table else []),
             f"    cursor.execute({_text(_staging(dialect, schema))})",
-            "    numbered = [(*row, number) for number, row in enumerate(rows.collect())]",
+            "    numbered = ((*row, number) for number, row in enumerate(rows.toLocalIterator()))",
             f"    cursor.executemany({_text(insert)}, numbered)",
             *(["    if batch_id == 0:", f"        cursor.execute({_text(f'DELETE FROM {target}')})"] if config.mode == "overwrite" else []),
             *(f"    cursor.execute({_text(statement)})" for statement in statements),
@@ -90,7 +97,9 @@ class _Heard:
 def _made(dialect: Dialect, table: TableName, schema: StructType, config: JdbcSinkConfig) -> str:
     cursor = _Heard()
     table_create(dialect, cursor, table, schema, keys=config.keys, appended=False)
-    return cursor.statement.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)
+    made = cursor.statement.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)
+    # Which of them has the collation that a run takes is known only once it was asked: this one both have.
+    return made.removesuffix(dialect.table_options) + _MYSQL_TABLE if dialect.kind == "mysql" else made
 
 
 def _staging(dialect: Dialect, schema: StructType) -> str:
@@ -109,7 +118,7 @@ def _opened(dialect: Dialect, context: NodeContext[JdbcSinkConfig]) -> list[str]
         mysql = MysqlSettings.model_validate(settings.config)
         _refuse_tls(mysql.tls not in ("disable", "prefer"))
         given = {"host": mysql.host, "port": mysql.port, "user": mysql.user, "password": password, "database": mysql.database}
-        given |= {"charset": "utf8mb4", "init_command": "SET SESSION time_zone = '+00:00'"}
+        given |= {"charset": "utf8mb4", "init_command": SESSION.replace("SET SESSION ", "SET SESSION time_zone = '+00:00', ", 1)}
         return ["import pymysql", "", f"with pymysql.connect({_keywords(given)}) as database:"]
     server = PostgresqlSettings.model_validate(settings.config)
     _refuse_tls(bool(server.certificate_authority))

@@ -16,6 +16,7 @@ from jobs.nodes.hand_positions import HandPositions
 from jobs.nodes.json_pointer import JsonPointer
 from jobs.nodes.page_positions import PagePositions
 from jobs.nodes.places import JsonTemplate, TemplateText, place_names
+from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
@@ -238,6 +239,9 @@ class HttpApiSource(Source[HttpApiConfig]):
     row_fields: ClassVar[frozenset[str]] = frozenset({"records_pointer", "columns"})
     hand_positions: ClassVar[HandPositions | None] = PagePositions()
     own_places = {"path": PLACES, "body": PLACES, "parameters": PLACES}
+
+    def plain_fault(self, context: NodeContext[HttpApiConfig]) -> str:
+        return "" if context.config.columns else sign_in_fault(context)
 
     def waits_for(self, context: NodeContext[HttpApiConfig]) -> str:
         from jobs.nodes.connections.http_api_check import api_silent

@@ -11,6 +11,7 @@ from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.hand_positions import HandPositions, LastKey
+from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
@@ -112,8 +113,7 @@ class JdbcSource(Source[JdbcSourceConfig]):
     hand_positions: ClassVar[HandPositions | None] = LastKey()
 
     def plain_fault(self, context: NodeContext[JdbcSourceConfig]) -> str:
-        """Its columns are asked of the database."""
-        return "an export signs in nowhere" if context.connection(context.config.connection).secrets else ""
+        return sign_in_fault(context)
 
     def needs_to_begin(self, context: NodeContext[JdbcSourceConfig]) -> str:
         """Asked with a whole sign-in: a server that starts up takes connections before it takes sessions."""

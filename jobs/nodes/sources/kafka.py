@@ -15,6 +15,7 @@ from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.hand_positions import HandPositions
 from jobs.nodes.json_schema import json_schema_columns
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
+from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.schema_registry import registry_json_schema, registry_schemas
 from jobs.nodes.sources.kafka_backlog import KafkaBacklog
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
@@ -77,6 +78,9 @@ class KafkaSource(Source[KafkaSourceConfig]):
 
     def __init__(self) -> None:
         self._backlog: KafkaBacklog | None = None
+
+    def plain_fault(self, context: NodeContext[KafkaSourceConfig]) -> str:
+        return sign_in_fault(context)
 
     def waits_for(self, context: NodeContext[KafkaSourceConfig]) -> str:
         return kafka_silent(context.connection(context.config.connection))

@@ -55,7 +55,7 @@ def _written(values: Mapping[str, Any], places: Places) -> Places:
         if not isinstance(numbers, Mapping):
             raise wrong('offsets are written as {"topic": {"0": 1200}}')
         for number, offset in numbers.items():
-            place = (topic, int(number) if str(number).isdecimal() else -1)
+            place = (topic, int(number) if str(number).isdecimal() and len(str(number)) < 10 else -1)
             if place not in places:
                 raise wrong(f"the checkpoint has no position in {topic}/{number}")
             found[place] = whole_number(offset, f"{topic}/{number}")

@@ -9,6 +9,7 @@ from jobs.nodes.connections.rabbitmq_client import rabbitmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberPart
 from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
+from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.rabbitmq.stream_line import StreamLine
 from jobs.nodes.rabbitmq.stream_reading import StreamRange, StreamReading
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
@@ -46,6 +47,9 @@ class RabbitMQStreamSource(Source[RabbitMQStreamConfig]):
     pace_fields: ClassVar[frozenset[str]] = frozenset({"start", "start_time", "start_offset", "max_records_per_trigger", "lost_messages"})
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS
     hand_positions: ClassVar[HandPositions | None] = NumberPart("offset")
+
+    def plain_fault(self, context: NodeContext[RabbitMQStreamConfig]) -> str:
+        return sign_in_fault(context)
 
     def waits_for(self, context: NodeContext[RabbitMQStreamConfig]) -> str:
         return rabbitmq_silent(context.connection(context.config.connection))

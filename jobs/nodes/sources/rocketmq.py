@@ -11,6 +11,7 @@ from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberEach
 from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
+from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.rocketmq.client import RocketMq
 from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_of, oldest
 from jobs.nodes.rocketmq.pulling import Wanted
@@ -56,6 +57,9 @@ class RocketmqSource(Source[RocketmqSourceConfig]):
     )
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS | {"tags"}
     hand_positions: ClassVar[HandPositions | None] = NumberEach()
+
+    def plain_fault(self, context: NodeContext[RocketmqSourceConfig]) -> str:
+        return sign_in_fault(context)
 
     def waits_for(self, context: NodeContext[RocketmqSourceConfig]) -> str:
         return rocketmq_silent(context.connection(context.config.connection), context.config.topic)

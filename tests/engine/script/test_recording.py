@@ -12,7 +12,7 @@ from tests.nodes.conftest import Build, build, root  # noqa: F401
 
 pytestmark = pytest.mark.spark
 #: They hand Python functions of their own to Spark.
-_NOT_RECORDED = {"flow.python"}
+_NOT_RECORDED = {"flow.python", "flow.stateful"}
 
 
 def _flows() -> list[Any]:

@@ -142,3 +142,58 @@ def test_another_thread_is_not_recorded_and_pyspark_is_left_as_it_was(spark):
         assert functions.col is not before
     assert functions.col is before
     assert "_script_code" not in functions.col("x").__dict__
+
+
+def test_a_stream_with_sql_behind_its_fork_and_nodes_called_like_pythons_own(spark, root, sqlite_database, monkeypatch, tmp_path):  # noqa: F811
+    sink = {"connection": "db", "table": "named", "mode": "upsert", "keys": ["id"]}
+    nodes = {
+        "rows": {"type": "source.file", "name": "Closing", "config": {"path": "in", "format": "json", "columns": []}},
+        "chosen": {"type": "flow.sql", "name": "Enumerate", "config": {"query": "SELECT id, inner.`a-b` AS name FROM input"}},
+        "table": {"type": "sink.jdbc", "name": "Sqlite3", "config": sink},
+        "all": {"type": "sink.file", "name": "Rows", "config": {"path": "all", "format": "json"}},
+    }
+    (root / "in").mkdir()
+    (root / "in" / "1.json").write_text('{"id": 1, "inner": {"a-b": "x"}}\n{"id": 2, "inner": {"a-b": "y"}}\n', encoding="utf-8")
+    edges = ["rows chosen", "chosen table", "rows all"]
+    written = script(spark, root, nodes, edges, job_type="STREAMING", connections=sqlite_database.connections)
+    assert not written.problems
+    run(spark, written.text, monkeypatch, tmp_path)
+    assert sorted(sqlite_database.rows("SELECT id, name FROM named")) == [(1, "x"), (2, "y")]
+    assert spark.read.json(str(root / "all")).count() == 2
+
+
+def test_a_stream_that_fails_fails_the_script(spark, root, monkeypatch, tmp_path):  # noqa: F811
+    nodes = {"rows": files(), "out": {"type": "sink.file", "name": "Out", "config": {"path": "out", "format": "json"}}}
+    lines(root, "1.csv", "1,a,,true")
+    written = script(spark, root, nodes, ["rows out"], job_type="STREAMING")
+    (root / "out").write_text("a file where a folder is to be", encoding="utf-8")
+    with pytest.raises(Exception, match="out"):
+        run(spark, written.text, monkeypatch, tmp_path)
+
+
+def test_times_that_no_wall_clock_shows_keep_their_hour(spark, root, sqlite_database, monkeypatch, tmp_path):  # noqa: F811
+    sink = {"connection": "db", "table": "times", "mode": "append"}
+    nodes = {"rows": files(), "table": {"type": "sink.jdbc", "name": "Table", "config": sink}}
+    lines(root, "1.csv", "1,a,2026-03-29T02:30:00Z,true", "2,b,1969-12-31T23:59:59.5Z,true", "3,c,2026-10-25T00:30:00Z,true")
+    document: dict[str, Any] = {"name": "written", "type": "SQL_TASK", "nodes": nodes, "settings": {"time_zone": "Europe/Berlin"}}
+    document["edges"] = {"e": {"from": ["rows", "out"], "to": ["table", "in"]}}
+    parsed, _ = parse_document(document)
+    assert parsed is not None
+    limits = Limits(file_roots=(root,), data_dir=root)
+    written = script_write(spark, parsed, connections=sqlite_database.connections, limits=limits, parameters={})
+    run(spark, written.text, monkeypatch, tmp_path)
+    found = [row[0] for row in sqlite_database.rows("SELECT at FROM times ORDER BY id")]
+    assert found == ["2026-03-29 02:30:00", "1969-12-31 23:59:59.500000", "2026-10-25 00:30:00"]
+
+
+def test_a_source_behind_a_sign_in_is_not_asked_with_a_stand_in(spark, root):  # noqa: F811
+    config = {"servers": "127.0.0.1:9", "security": "sasl_plaintext", "mechanism": "PLAIN", "user": "me"}
+    settings = ConnectionSettings("events", "kafka", config, {"password": secret_stand_in("events", "password")})
+    nodes = {
+        "topic": {"type": "source.kafka", "name": "Topic", "config": {"connection": "events", "topic": "t", "columns": COLUMNS}},
+        "out": {"type": "sink.none", "name": "Out", "config": {}},
+    }
+    refused = script(spark, root, nodes, ["topic out"], connections={"events": settings})
+    assert [(problem.node_id, problem.code) for problem in refused.problems] == [("topic", "script.impossible")]
+    unknown = script(spark, root, nodes, ["topic out"])
+    assert [(problem.node_id, problem.code) for problem in unknown.problems] == [("topic", "node.refused")]
