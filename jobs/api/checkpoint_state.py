@@ -64,7 +64,7 @@ class CheckpointStateView(ApiView):
     @described("The stateful operators of a checkpoint", responds=StateOperatorsOut, tag="checkpoints")
     def get(self, request: Request, checkpoint_id: int) -> Response:
         checkpoint = _whole(checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id))
-        found = _asked_of_driver({"checkpoint": checkpoint.pk})
+        found = _asked_of_driver({"checkpoint": checkpoint.pk, "seconds": STATE_SECONDS - _BEFORE_SECONDS})
         return answer(StateOperatorsOut(operators=[_operator(checkpoint, one, found["operators"]) for one in found["operators"]]))
 
 
@@ -121,7 +121,7 @@ def _rows(view: ApiView, request: Request, checkpoint_id: int, *, most: int) -> 
 
 def _number(given: Mapping[str, str], name: str, otherwise: int) -> int:
     text = given.get(name, "") or str(otherwise)
-    if not (text.isascii() and text.isdigit() and len(text) < 16):
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
         problem = Problem(code="query.invalid", pointer=f"/{name}", message=f"{name} is a whole number, 0 or more")
         raise Invalid("the query has problems", problems=[problem])
     return int(text)

@@ -1,5 +1,6 @@
 """What the operators of a checkpoint remember, read for who looks into it."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,23 @@ from checkpoints.verification import checkpoint_queries
 from jobs.engine.operator_state import StateRefused, state_operators, state_rows
 
 
-def state_answer(spark: SparkSession, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """{"operators": […]}, or the rows of one of them where the payload names it; {"refused": why} where it cannot be read."""
+def state_answer(spark: SparkSession, payload: Mapping[str, Any], *, deadline: float) -> dict[str, Any]:
+    """{"operators": […]}, or the rows of one of them where the payload names it; {"refused": why} where it cannot be read.
+
+    `deadline` is that of the monotonic clock: nobody waits for what comes later.
+    """
     try:
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
+            raise StateRefused("there was no time left for it: others were asked for before")
         folders = _folders(payload["checkpoint"])
         if payload.get("query") is None:
-            return {"operators": [_told(query, one) for query, folder in folders.items() for one in state_operators(spark, folder)]}
+            found = ((query, one) for query, folder in folders.items() for one in state_operators(spark, folder, seconds=seconds))
+            return {"operators": [_told(query, one) for query, one in found]}
         if (folder := folders.get(payload["query"])) is None:
             raise StateRefused(f"the checkpoint holds no query {payload['query'][:100]}")
-        asked = {name: payload[name] for name in ("operator", "part", "search", "offset", "rows", "seconds")}
-        return state_rows(spark, folder, **asked)
+        asked = {name: payload[name] for name in ("operator", "part", "search", "offset", "rows")}
+        return state_rows(spark, folder, seconds=seconds, **asked)
     except StateRefused as error:
         return {"refused": str(error)}
 

@@ -25,24 +25,24 @@ from jobs.services.connections import connections_closed, connections_open, inst
 logger = logging.getLogger(__name__)
 
 _AT_ONCE = 2
-#: Tests take their time: they have a thread of their own, so that who draws does not wait for them.
-_TESTS_AT_ONCE = 1
+#: Tests, state and scripts take their time: each kind has a thread of its own, so that who draws does not wait for them.
+_SLOW_AT_ONCE = 1
 
 
 def answer_for_ever(process: DriverProcess) -> None:
     """Until the process is to end; questions that are being answered then get no answer. Redis may come and go."""
     pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="answer")
-    tests = ThreadPoolExecutor(_TESTS_AT_ONCE, thread_name_prefix="tests")
+    slow = {kind: ThreadPoolExecutor(_SLOW_AT_ONCE, thread_name_prefix=kind) for kind in ("test", "state", "script")}
     while not process.is_stopping() and not process.spark_died():
         try:
             with redis_client() as client:
                 while not process.is_stopping() and not process.spark_died():
                     if request := interactive_take(client, timeout=1.0):
-                        (tests if request["kind"] == "test" else pool).submit(_answer, process, request, time.monotonic())
+                        slow.get(request["kind"], pool).submit(_answer, process, request, time.monotonic())
         except RedisError as error:
             logger.warning("questions cannot be heard: %s", error)
             time.sleep(1.0)
-    for threads in (pool, tests):
+    for threads in (pool, *slow.values()):
         threads.shutdown(wait=False, cancel_futures=True)
     if process.spark_died():
         process.give_up("Spark's JVM ended")
@@ -64,7 +64,7 @@ def _answer(process: DriverProcess, request: Mapping[str, Any], taken: float) ->
 
 def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], taken: float) -> dict[str, Any]:
     if kind == "state":
-        return state_answer(process.spark, payload)
+        return state_answer(process.spark, payload, deadline=taken + payload["seconds"])
     document, problems = parse_document(payload["document"])
     if document is None:
         return {"problems": [problem.model_dump() for problem in problems]}

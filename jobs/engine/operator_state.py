@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,14 @@ from jobs.nodes.columns import quoted
 #: Name, type and column.
 Cell = tuple[str, str, Column]
 MOST_ROWS = 10_000
+#: Of a page: keys may hold long lists.
+_MOST_CHARACTERS = 16 << 20
+_EXACT = ("bigint", "decimal")
 #: The one part of an operator that has no parts.
 WHOLE = "default"
 TIMERS = "timers"
+#: What stands before the name of a variable, which may be called like any of the others.
+VARIABLE = "state."
 _SIDES = ("left", "right")
 _MEMORY = "HDFSBackedStateStoreProvider"
 
@@ -47,14 +53,10 @@ class StateOperator:
     parts: tuple[str, ...]
 
 
-def state_operators(spark: SparkSession, folder: Path) -> list[StateOperator]:
-    """Those of a query's folder in the order of their numbers; none where it keeps no state."""
-    if not (folder / "state").is_dir():
-        return []
-    stores: dict[tuple[int, str], list[Mapping[str, Any]]] = {}
-    for row in _session(spark, folder).read.format("state-metadata").load(str(folder)).collect():
-        stores.setdefault((row["operatorId"], row["operatorName"]), []).append(row.asDict())
-    return [StateOperator(number, name, _parts(rows)) for (number, name), rows in sorted(stores.items())]
+def state_operators(spark: SparkSession, folder: Path, *, seconds: float = 60) -> list[StateOperator]:
+    """Those of a query's folder in the order of their numbers; none where it keeps no state. StateRefused as for `state_rows`."""
+    with _reading(spark, folder, seconds) as session:
+        return _operators(session, folder)
 
 
 def state_rows(
@@ -62,27 +64,44 @@ def state_rows(
 ) -> dict[str, Any]:
     """{"columns": [{"name", "type"}], "rows": [list], "more": bool}: `rows` of them behind the first `offset`, keys before values.
 
-    `search`: only those in whose key this text stands. StateRefused also where it takes longer than `seconds`.
+    Fewer, with `more`, where they hold very much. Whole numbers of 64 bits and decimals are text, as they would not come through JSON.
+    `search`: only those in whose key this text stands. StateRefused where there is no such state, where it cannot be read, or not
+    within `seconds`.
     """
-    rows = max(1, min(rows, MOST_ROWS))
-    found = next((one for one in state_operators(spark, folder) if one.operator == operator), None)
-    if found is None or part not in found.parts:
-        raise StateRefused(f"there is no state {part[:100]} of operator {operator} in this checkpoint")
+    with _reading(spark, folder, seconds) as session:
+        found = next((one for one in _operators(session, folder) if one.operator == operator), None)
+        if found is None or part not in found.parts:
+            raise StateRefused(f"there is no state {part[:100]} of operator {operator} in this checkpoint")
+        return _page(_frame(session, folder, found, part), search, offset, max(1, min(rows, MOST_ROWS)))
+
+
+@contextmanager
+def _reading(spark: SparkSession, folder: Path, seconds: float) -> Iterator[SparkSession]:
     session = _session(spark, folder)
     group = f"state-{uuid4()}"
     session.sparkContext.setJobGroup(group, f"state of {folder.name}", interruptOnCancel=True)
     try:
         with time_limit(session, group, seconds) as limit:
             try:
-                return _page(_frame(session, folder, found, part), search, offset, rows)
-            except PySparkException as error:
-                words = f"it takes longer than {seconds:g} s: search for a key" if limit.passed else str(error).strip().splitlines()[0]
-                raise StateRefused(f"the state cannot be read: {words}") from error
+                yield session
+            except StateRefused:
+                raise
             except Exception as error:  # a failed task comes as it was raised in the JVM
-                words = f"it takes longer than {seconds:g} s: search for a key" if limit.passed else "a file of it is missing or damaged"
+                told = str(error).strip().splitlines()[0] if isinstance(error, PySparkException) else "a file of it is missing or damaged"
+                words = f"it takes longer than {seconds:.0f} s: search for a key" if limit.passed else told
                 raise StateRefused(f"the state cannot be read: {words}") from error
     finally:
-        session.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+        for name in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
+            session.sparkContext.setLocalProperty(name, None)  # type: ignore[arg-type]
+
+
+def _operators(session: SparkSession, folder: Path) -> list[StateOperator]:
+    if not (folder / "state").is_dir():
+        return []
+    stores: dict[tuple[int, str], list[Mapping[str, Any]]] = {}
+    for row in session.read.format("state-metadata").load(str(folder)).collect():
+        stores.setdefault((row["operatorId"], row["operatorName"]), []).append(row.asDict())
+    return [StateOperator(number, name, _parts(rows)) for (number, name), rows in sorted(stores.items())]
 
 
 def _session(spark: SparkSession, folder: Path) -> SparkSession:
@@ -101,19 +120,19 @@ def _parts(stores: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         return _SIDES
     properties = json.loads(next((store["operatorProperties"] for store in stores if store["operatorProperties"]), None) or "{}")
     variables = tuple(str(variable["stateName"]) for variable in properties.get("stateVariables", ()))
-    own = tuple(name for name in variables if not name.startswith("$"))
+    own = tuple(f"{VARIABLE}{name}" for name in variables if not name.startswith("$"))
     timers = (TIMERS,) if str(properties.get("timeMode", "NoTime")) not in ("NoTime", "None", "") else ()
     return (*own, *timers) or (WHOLE,)
 
 
 def _frame(session: SparkSession, folder: Path, operator: StateOperator, part: str) -> DataFrame:
     reader = session.read.format("statestore").option("path", str(folder)).option("operatorId", str(operator.operator))
-    if part in _SIDES and operator.parts == _SIDES:
+    if part in _SIDES:
         reader = reader.option("joinSide", part)
     elif part == TIMERS:
         reader = reader.option("readRegisteredTimers", "true")
-    elif part != WHOLE:
-        reader = reader.option("stateVarName", part)
+    elif part.startswith(VARIABLE):
+        reader = reader.option("stateVarName", part.removeprefix(VARIABLE))
     return reader.load()
 
 
@@ -122,14 +141,16 @@ def _page(frame: DataFrame, search: str, offset: int, rows: int) -> dict[str, An
     if search:
         keys = [cell.cast("string") for name, _, cell in cells if name == "key" or name.startswith("key.")]
         frame = frame.filter(F.contains(F.concat_ws("\n", *keys), F.lit(search)))
-    record = F.struct(*(cell.alias(str(number)) for number, (_, _, cell) in enumerate(cells)))
-    texts = frame.offset(offset).limit(rows + 1).select(F.to_json(record, {"ignoreNullFields": "false"})).collect()
-    values = [list(json.loads(text[0]).values()) for text in texts]
-    return {
-        "columns": [{"name": name, "type": kind} for name, kind, _ in cells],
-        "rows": values[:rows],
-        "more": len(values) > rows,
-    }
+    sent = (cell.cast("string") if kind.startswith(_EXACT) else cell for _, kind, cell in cells)
+    record = F.to_json(F.struct(*(cell.alias(str(number)) for number, cell in enumerate(sent))), {"ignoreNullFields": "false"})
+    values: list[list[Any]] = []
+    more, size = False, 0
+    for (text,) in frame.offset(offset).limit(rows + 1).select(record).toLocalIterator():
+        size += len(text)
+        if more := len(values) == rows or (size > _MOST_CHARACTERS and bool(values)):
+            break
+        values.append(list(json.loads(text).values()))
+    return {"columns": [{"name": name, "type": kind} for name, kind, _ in cells], "rows": values, "more": more}
 
 
 def _cells(fields: Sequence[StructField]) -> Iterator[Cell]:

@@ -35,7 +35,7 @@ def test_windows_are_read_whole_in_pages_and_by_key_and_the_folder_stays_as_it_i
     assert {"key.window.start", "key.kind", "value.count", "value.sum"} <= set(rows[0])
     newest = max(rows, key=lambda row: (row["key.window.start"], row["key.kind"]))
     assert newest["key.window.end"] == "2026-01-01T01:00:00.000Z"
-    assert sum(row["value.count"] for row in rows if row["key.window.start"] == newest["key.window.start"]) == 5
+    assert sum(int(row["value.count"]) for row in rows if row["key.window.start"] == newest["key.window.start"]) == 5
     paged: list[Any] = []
     while True:
         page = state_rows(spark, folder, operator=0, part="default", rows=4, offset=len(paged))
@@ -56,12 +56,12 @@ def test_sides_of_a_join_and_keys_of_a_deduplication_are_told_apart(spark: Spark
     (operator,) = state_operators(spark, join.drained().live)
     assert operator.parts == ("left", "right")
     left, right = (rows_of(state_rows(spark, join.live, operator=operator.operator, part=side)) for side in operator.parts)
-    assert sorted(row["value.id"] for row in left) == list(range(10))
-    assert sorted(row["value.other"] for row in right) == list(range(10))
+    assert sorted(int(row["value.id"]) for row in left) == list(range(10))
+    assert sorted(int(row["value.other"]) for row in right) == list(range(10))
     once = Stream(spark, tmp_path / "distinct", distinct, ROCKSDB)
     once.feed(2)
     (operator,) = state_operators(spark, once.drained().live)
-    assert sorted(row["key.id"] for row in rows_of(state_rows(spark, once.live, operator=0, part="default"))) == list(range(10))
+    assert sorted(int(row["key.id"]) for row in rows_of(state_rows(spark, once.live, operator=0, part="default"))) == list(range(10))
 
 
 def test_a_stateless_query_has_none_and_what_is_not_there_is_refused(spark, left_behind: Callable[[str], Stream], tmp_path, rocksdb_folder):

@@ -15,10 +15,11 @@ const keyOf = (one: StateOperator) => `${one.query} ${one.operator}`
 
 function Rows({ id, place }: { id: number; place: StatePlace }) {
   const { t } = useTranslation('checkpoints')
-  const [page, setPage] = useState(0)
+  const [starts, setStarts] = useState([0])
+  const start = starts.at(-1) ?? 0
   const { data, error, isFetching } = useQuery({
-    queryKey: ['state', id, place, page],
-    queryFn: ({ signal }) => readStateRows(id, place, page * PAGE, PAGE, signal),
+    queryKey: ['state', id, place, start],
+    queryFn: ({ signal }) => readStateRows(id, place, start, PAGE, signal),
     staleTime: Infinity,
     gcTime: 60_000,
     retry: false,
@@ -33,9 +34,9 @@ function Rows({ id, place }: { id: number; place: StatePlace }) {
       <div className="pw-form-acts pw-kept-foot">
         <Button component="a" href={stateFile(id, place)} download leftSection={<IconDownload size={14} />}>{t('state.csv')}</Button>
         <span className="pw-grow" />
-        {data && data.rows.length > 0 && <span className="pw-11 pw-3">{t('state.range', { from: count(page * PAGE + 1), to: count(page * PAGE + data.rows.length) })}</span>}
-        <Button aria-label={t('state.before')} disabled={page === 0} onClick={() => setPage(page - 1)}><IconChevronLeft size={14} /></Button>
-        <Button aria-label={t('state.behind')} disabled={!data?.more || isFetching} onClick={() => setPage(page + 1)}><IconChevronRight size={14} /></Button>
+        {data && data.rows.length > 0 && <span className="pw-11 pw-3">{t('state.range', { from: count(start + 1), to: count(start + data.rows.length) })}</span>}
+        <Button aria-label={t('state.before')} disabled={starts.length === 1} onClick={() => setStarts(starts.slice(0, -1))}><IconChevronLeft size={14} /></Button>
+        <Button aria-label={t('state.behind')} disabled={!data?.more || isFetching} onClick={() => setStarts([...starts, start + (data?.rows.length ?? 0)])}><IconChevronRight size={14} /></Button>
       </div>
     </>
   )
@@ -51,7 +52,7 @@ function Browser({ checkpoint, operators }: { checkpoint: Checkpoint; operators:
   if (!operator) return <p className="pw-empty">{t('state.stateless')}</p>
   const part = operator.parts.includes(wanted) ? wanted : (operator.parts[0] ?? 'default')
   const place: StatePlace = { query: operator.query, operator: operator.operator, part, q: search.trim() }
-  const partWords = (name: string) => t(`state.part.${name}`, { defaultValue: name })
+  const partWords = (name: string) => (name.startsWith('state.') ? name.slice(6) : t(`state.part.${name}`))
   return (
     <>
       <div className="pw-kept-head">
