@@ -18,6 +18,7 @@ from typing import BinaryIO
 from pydantic import ValidationError
 
 from checkpoints.archive_facts import ARCHIVE, LARGEST_TEXT, ArchiveFacts, FileFacts, is_inside
+from checkpoints.copying import checkpoint_positions
 from checkpoints.cut import CutDamaged
 from checkpoints.manifest import MANIFEST, ManifestDamaged, manifest_read, versions
 from checkpoints.spark_folder import FolderDamaged, files_needed
@@ -66,14 +67,21 @@ def archive_unpack(file: BinaryIO, target: Path, limits: ArchiveLimits) -> Archi
     """
     try:
         with tarfile.open(fileobj=_Bounded(file), mode="r:") as archive:
-            entries = iter(archive)
+            entries = _entries(archive)
             facts = _facts_read(archive, next(entries, None), limits)
             _files_unpack(archive, entries, facts, target)
-    except tarfile.TarError as error:
+    except (tarfile.TarError, ValueError, OverflowError, RecursionError) as error:
         raise ArchiveRefused(f"it cannot be read as a tar archive: {error}") from None
     except OSError as error:
         raise ArchiveRefused(f"it cannot be unpacked: {error.strerror or error}") from None
     return facts
+
+
+def _entries(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """One after the other; what was read of a header is not kept."""
+    while (entry := archive.next()) is not None:
+        archive.members.clear()  # type: ignore[attr-defined]
+        yield entry
 
 
 def unpacked_check(folder: Path, facts: ArchiveFacts) -> None:
@@ -181,6 +189,9 @@ def _blocks(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> Iterator[bytes]
 
 def _check(folder: Path, facts: ArchiveFacts) -> None:
     queries = checkpoint_queries(folder)
+    told = [[key, str(query["folder"]), int(query["batch_id"]), [str(sink) for sink in query["sinks"]]] for key, query in queries.items()]
+    if unkept := data_problems({"queries": told, "positions": checkpoint_positions(folder)}):
+        raise ArchiveRefused(f"its positions hold something that cannot be kept: {unkept[0].message}")
     if odd := [key for key, query in queries.items() if query["folder"] not in ("", query_folder(key))]:
         raise ArchiveRefused(f"the query {odd[0][:_SHOWN]!r} is not kept in a folder of its name")
     listed = checkpoint_files(folder)

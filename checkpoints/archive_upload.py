@@ -10,9 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 
 from jobs.api.errors import TooLarge
-
-#: What an archive has besides its files: headers, padding, the list of its files.
-_BESIDES = 256 << 20
+from jobs.selectors.installation import largest_upload
 
 
 class ArchiveUploadHandler(FileUploadHandler):
@@ -23,7 +21,7 @@ class ArchiveUploadHandler(FileUploadHandler):
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
         self._file = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115  closed with the request
-        self._left = settings.CHECKPOINT_ARCHIVE_BYTES + _BESIDES
+        self._left = largest_upload()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         self._left -= len(raw_data)

@@ -188,8 +188,6 @@ class Coordinator:
             return
         finally:
             self._ended = time.monotonic()
-        self._kept |= batches
-        self._failed_in_a_row = 0
         try:
             told = self._tell(lambda: self._ledger.complete(ticket, result), f"checkpoint {ticket.number} is complete")
         except LedgerRefused as refused:
@@ -197,9 +195,12 @@ class Coordinator:
             request.done.set_exception(CheckpointFailed(str(refused)))
             return
         if told:
+            self._kept |= batches
+            self._failed_in_a_row = 0
             request.done.set_result(ticket)
             self._notified(ticket, result.state_data["sources"])
         else:  # its row stays PENDING; once the attempt is over, the reconciler fails it and takes the files away
+            self._count(request, "it could not be recorded")
             request.done.set_exception(CheckpointFailed("it could not be recorded"))
 
     def _notified(self, ticket: Ticket, positions: Mapping[str, Any]) -> None:

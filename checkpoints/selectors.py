@@ -73,15 +73,20 @@ def newest_readable(*, generation: UUID | str) -> Readable:
 
 
 def positions_restorable(*, job_uid: str) -> list[dict[str, Any]]:
-    """Node → offset in every complete checkpoint of a job."""
-    rows = Checkpoint.objects.filter(execution__job__job_uid=job_uid, status=CheckpointStatus.COMPLETED)
+    """Node → offset in every complete checkpoint of a job, those that were brought from another job left out: they count other rows."""
+    rows = _own(job_uid)
     return [state.get("sources", {}) for state in rows.values_list("state_data", flat=True)]
 
 
 def folders_restorable(*, job_uid: str, node_id: str) -> list[Path]:
     """The folder of every complete checkpoint of a job in which a source has a position."""
-    rows = Checkpoint.objects.filter(execution__job__job_uid=job_uid, status=CheckpointStatus.COMPLETED)
+    rows = _own(job_uid)
     return [folder_of(row) for row in rows.select_related("execution__job") if node_id in row.state_data.get("sources", {})]
+
+
+def _own(job_uid: str) -> "QuerySet[Checkpoint]":
+    taken_here = Q(execution__imported_from__isnull=True) | Q(execution__imported_from__job_uid=job_uid)
+    return Checkpoint.objects.filter(taken_here, execution__job__job_uid=job_uid, status=CheckpointStatus.COMPLETED)
 
 
 def not_restorable(checkpoint: Checkpoint) -> str:

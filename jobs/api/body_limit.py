@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
@@ -16,6 +16,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from jobs.api.authentication import TokenAuthentication
+from jobs.selectors.installation import largest_upload
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -24,8 +25,6 @@ Send = Callable[[Message], Awaitable[None]]
 _ARCHIVES = re.compile(r"/api/jobs/[^/]+/checkpoints/import/?")
 #: Above what an address takes, so that a view that refuses a little too much can say so in its own words.
 _SLACK = 4
-#: Of an archive: what stands before and behind each file, and around all of them.
-_AROUND_FILE, _AROUND_ALL = 4096, 16 << 20
 
 
 class BodyLimit:
@@ -39,10 +38,10 @@ class BodyLimit:
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> Any:
         is_archive = _ARCHIVES.fullmatch(scope["path"]) is not None
-        most = _largest_archive() if is_archive else settings.DATA_UPLOAD_MAX_MEMORY_SIZE * _SLACK
+        most = largest_upload() if is_archive else settings.DATA_UPLOAD_MAX_MEMORY_SIZE * _SLACK
         if _declared(scope) > most:
             return await _refuse(send, most)
-        if is_archive and not await sync_to_async(_is_known)(scope):
+        if is_archive and not await database_sync_to_async(_is_known)(scope):
             return await self.inner(scope, _Nothing(receive), send)
         return await self.inner(scope, _Counted(receive, send, most), send)
 
@@ -90,10 +89,6 @@ async def _refuse(send: Send, most: int) -> None:
 def _declared(scope: dict[str, Any]) -> int:
     """The size that the request itself names, 0 without one; the server has seen to it that it is a number."""
     return int(next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0"))
-
-
-def _largest_archive() -> int:
-    return int(settings.CHECKPOINT_ARCHIVE_BYTES + settings.CHECKPOINT_ARCHIVE_FILES * _AROUND_FILE + _AROUND_ALL)
 
 
 def _is_known(scope: dict[str, Any]) -> bool:

@@ -13,8 +13,8 @@ from jobs.models import UNFINISHED, Execution, ExecutionStatus, JobVersion
 from jobs.nodes.base import Sink
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.checkpoint_replays import ReplayOut, checkpoint_replay
-from jobs.selectors.graph_comparisons import Incomparable, compared, run_to_be, version_here
-from jobs.selectors.refusals import NotFound
+from jobs.selectors.graph_comparisons import Incomparable, compared, is_of_another, run_to_be, version_here
+from jobs.selectors.refusals import Conflict, NotFound
 from jobs.selectors.shapes.base import Shape
 
 #: Changes of a sink that has not written any rows yet.
@@ -99,6 +99,8 @@ def _brought(checkpoint: Checkpoint) -> DagDocument | None:
 
 def _chosen(checkpoint: Checkpoint, version: str, own: int | None) -> int:
     execution = checkpoint.execution
+    if execution.job.version is None:
+        raise Conflict(f'"{execution.job_name}" has no version yet: publish one first', code="job.unpublished")
     current = str(execution.job.version)
     wanted = {"": current if own is None else str(own), "current": current}.get(version, version)
     if not wanted.isdecimal() or len(wanted) > 9:
@@ -167,15 +169,15 @@ def _version(checkpoint: Checkpoint, version: int, own: int | None, document: Da
         yield _check("version", True, f"It starts version {version}, which it was taken of; version {current} is current", "warning")
     else:
         yield _check("version", True, f"It starts version {version}; it was taken of version {own}", "warning")
-    yield from _sinks(document, fresh, is_of_another=brought is not None and brought["way"] != "POSITIONS")
+    yield from _sinks(document, fresh, is_elsewhere=is_of_another(checkpoint.execution))
 
 
-def _sinks(document: DagDocument, fresh: set[str], *, is_of_another: bool) -> Iterator[CheckOut]:
+def _sinks(document: DagDocument, fresh: set[str], *, is_elsewhere: bool) -> Iterator[CheckOut]:
     """What each sink promises about rows that are written again after a step back; the `fresh` ones have none yet."""
     for node_id, node in sorted(document.nodes.items()):
         node_type = REGISTRY.get(node.type)
         if node_type is not None and issubclass(node_type, Sink) and node_id not in fresh:
-            if is_of_another:
+            if is_elsewhere:
                 yield _check(f"sink.{node_id}", True, f'"{node.name}": what this job wrote before stays where it is', "warning")
                 continue
             repeats = f'"{node.name}": rows written since this checkpoint are still there and are written again'

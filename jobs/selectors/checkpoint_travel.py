@@ -43,9 +43,16 @@ def checkpoint_taken(checkpoint: Checkpoint) -> Taken:
             resolved=execution.resolved,
             read_earlier=sorted(read_earlier(execution)),
         ),
-        job=TakenJob(job_uid=str(execution.job.job_uid), job_name=execution.job_name, project=execution.job.project.slug),
+        job=_taken_job(execution),
         document=json.loads(run.version.dag_definition),
     )
+
+
+def _taken_job(execution: Execution) -> TakenJob:
+    """The job whose run took it: of one that was brought here the one it was taken of, however often it travelled since."""
+    if brought := execution.imported_from:
+        return TakenJob(job_uid=brought["job_uid"], job_name=brought["job_name"], project=brought["project"])
+    return TakenJob(job_uid=str(execution.job.job_uid), job_name=execution.job_name, project=execution.job.project.slug)
 
 
 def checkpoint_archive(checkpoint: Checkpoint) -> Archive:

@@ -80,10 +80,14 @@ def compared(execution: Execution, after: Run) -> Compatibility:
 
 def _elsewhere(execution: Execution, after: GraphShape, changes: tuple[Change, ...]) -> Iterator[Change]:
     """A position in a buffer of another job means nothing in this one's."""
-    is_of_another = execution.imported_from is not None and execution.imported_from["job_uid"] != str(execution.job.job_uid)
     for change in changes:
         buffered = change.node_id in after.steps.sources and after.steps.source(change.node_id).has_own_buffer
-        yield Change(change.node_id, change.name, "source.buffer") if is_of_another and buffered else change
+        yield Change(change.node_id, change.name, "source.buffer") if buffered and is_of_another(execution) else change
+
+
+def is_of_another(execution: Execution) -> bool:
+    """Whether it is the record of a run of another job, whose positions and sinks are not this one's."""
+    return execution.imported_from is not None and execution.imported_from["job_uid"] != str(execution.job.job_uid)
 
 
 def read_earlier(execution: Execution) -> set[str]:

@@ -16,3 +16,12 @@ def settings_default() -> Settings:
         checkpoint_on_cancel=settings.CHECKPOINTS_ON_CANCEL,
         checkpoint_on_completion=settings.CHECKPOINTS_ON_COMPLETION,
     )
+
+
+#: Of an archive besides its files: what stands before and behind each, and around all of them.
+_AROUND_FILE, _AROUND_ALL = 4096, 16 << 20
+
+
+def largest_upload() -> int:
+    """So many bytes the largest archive has that is taken, and the form it is sent in."""
+    return int(settings.CHECKPOINT_ARCHIVE_BYTES + settings.CHECKPOINT_ARCHIVE_FILES * _AROUND_FILE + _AROUND_ALL)

@@ -18,9 +18,11 @@ from checkpoints.archive_facts import Taken
 from checkpoints.archive_reading import ArchiveLimits, ArchiveRefused, archive_unpack, unpacked_check
 from checkpoints.copying import checkpoint_copy_files, positions_by_node
 from checkpoints.cut import CutDamaged, folder_remove, partial_of, rename_into_place
+from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import folder_of
 from checkpoints.services import checkpoint_adopt
+from checkpoints.spark_folder import FolderDamaged
 from checkpoints.state_data import state_moved
 from checkpoints.storage import checkpoint_folder
 from jobs.dag.document import DagDocument, canonical_json, parse_document
@@ -104,7 +106,7 @@ def copy_arrive(
     def fill(folder: Path) -> Taken:
         try:
             checkpoint_copy_files(folder_of(checkpoint), folder)
-        except CutDamaged as damaged:
+        except (CutDamaged, ManifestDamaged, FolderDamaged) as damaged:
             raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is damaged: {damaged}", code="checkpoint.damaged") from None
         change(folder)
         return taken

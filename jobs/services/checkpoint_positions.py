@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from checkpoints.copying import checkpoint_positions, checkpoint_reposition
+from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import folder_of
+from checkpoints.spark_folder import FolderDamaged
 from checkpoints.state_data import offsets_by_node
 from jobs.dag.problems import Problem
 from jobs.engine.graph_shape import GraphShape
@@ -17,7 +19,7 @@ from jobs.nodes.base import NodeContext, NodeError
 from jobs.nodes.hand_positions import Wanted
 from jobs.selectors.checkpoint_positions import position_fixed, position_shape
 from jobs.selectors.checkpoint_travel import checkpoint_taken
-from jobs.selectors.refusals import Invalid
+from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.access import role_check
 from jobs.services.checkpoint_arrivals import copy_arrive
 from jobs.services.connections import connections_open, installation_limits
@@ -37,7 +39,10 @@ def positions_plan(*, checkpoint: Checkpoint, user: "User", wanted: Mapping[str,
     role_check(user=user, project=checkpoint.execution.job.project_id, role=Role.OPERATOR)
     checkpoint_taken(checkpoint)
     shape = position_shape(checkpoint)
-    before = checkpoint_positions(folder_of(checkpoint))
+    try:
+        before = checkpoint_positions(folder_of(checkpoint))
+    except (ManifestDamaged, FolderDamaged, OSError) as damaged:
+        raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is damaged: {damaged}", code="checkpoint.damaged") from None
     problems, ends = [], Ends()
     for node_id, one in wanted.items():
         try:

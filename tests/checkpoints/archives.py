@@ -30,6 +30,12 @@ class Parts:
         entry.type, entry.linkname = kind, target
         self.entries.append((entry, b""))
 
+    def header(self, said: dict[str, str]) -> None:
+        """One more file whose header says more of it."""
+        entry = tarfile.TarInfo("out/odd")
+        entry.pax_headers = said
+        self.entries.append((entry, b""))
+
     def without(self, name: str) -> None:
         self.entries = [(entry, content) for entry, content in self.entries if entry.name != name]
 
@@ -42,7 +48,7 @@ class Parts:
     def bytes(self) -> bytes:
         out = io.BytesIO()
         first = json.dumps(self.facts).encode()
-        with tarfile.open(fileobj=out, mode="w") as archive:
+        with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
             entry = tarfile.TarInfo("archive.json")
             entry.size = len(first)
             archive.addfile(entry, io.BytesIO(first))

@@ -13,6 +13,7 @@ from checkpoints.selectors import folder_of
 from checkpoints.services import checkpoint_update, checkpoints_clean, savepoint_keep
 from jobs.models import Event, Execution, ExecutionStatus
 from jobs.scheduling.reconciling import checkpoints_of_ended_delete
+from jobs.services.executions import execution_restore
 from tests.checkpoints.kept import execution_row, kept
 from tests.services.job_rows import job_row
 
@@ -64,6 +65,17 @@ def test_what_another_execution_goes_on_from_stays() -> None:
     execution, rows = ended(S.CANCELLED, "checkpoint_on_cancel")
     restored = execution_row(execution.job, restored_from_checkpoint_id=rows[0].pk)
     kept(restored)
+    checkpoints_of_ended_delete()
+    assert states(rows) == ["COMPLETED"] * 3
+
+
+def test_those_of_an_execution_that_a_restore_took_the_place_of_stay() -> None:
+    before, (origin, *_) = ended(S.COMPLETED)
+    execution = execution_row(before.job, resolved={"checkpoint_on_cancel": "delete"})
+    rows = [kept(execution) for _ in range(3)]
+    Execution.objects.filter(pk=execution.pk).update(status=S.PAUSED)
+    execution_restore(checkpoint=origin, user=None)
+    assert Execution.objects.get(pk=execution.pk).status == S.CANCELLED
     checkpoints_of_ended_delete()
     assert states(rows) == ["COMPLETED"] * 3
 

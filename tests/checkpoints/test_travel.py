@@ -17,9 +17,10 @@ from django.test import AsyncClient, Client
 
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Scope, orphans
-from checkpoints.selectors import folder_of
+from checkpoints.selectors import folder_of, positions_restorable
 from checkpoints.verification import checkpoint_verify
 from jobs.models import AuditEntry, Execution, Job, Role
+from jobs.selectors.installation import largest_upload
 from tests.checkpoints.archives import Parts, exported, imported, parts_of
 from tests.checkpoints.kept import execution_row, kept
 from tests.checkpoints.test_checkpoint_api import ended, member, send
@@ -220,6 +221,11 @@ def test_a_position_in_another_jobs_buffer_is_refused(editor: Client) -> None:
     assert ("numbers", "source.buffer") in [(change["node_id"], change["code"]) for change in precheck["changes"]]
     assert not precheck["ok"]
     send(editor, "POST", f"/api/checkpoints/{found['id']}/restore", {"version": 2}, expected=422)
+    # It stays a position of the other job, however often it travels.
+    again = imported(editor, second.job_name, exported(editor, found["id"]), expected=201)
+    assert again["source"]["job_name"] == "hooks"
+    send(editor, "POST", f"/api/checkpoints/{again['id']}/restore", {"version": 2}, expected=422)
+    assert positions_restorable(job_uid=str(second.job_uid)) == []
 
 
 # ── bad archives ─────────────────────────────────────────────────────────────
@@ -270,6 +276,7 @@ BAD: list[tuple[str, Callable[[Parts], None], str]] = [
     ("a text that cannot be kept", lambda parts: parts.facts["checkpoint"].update(label="a\0b"), "cannot be kept"),
     ("another form", lambda parts: parts.facts.update(format=2), "format"),
     ("a later Spark", future, "written by Spark 99.1.0"),
+    ("a header with a number that is none", lambda parts: parts.header({"GNU.sparse.size": "abc"}), "cannot be read as a tar archive"),
     ("settings of no run", lambda parts: parts.facts["run"].update(resolved={"parallelism": "many"}), "settings that it ran with"),
 ]
 
@@ -324,7 +331,7 @@ def test_an_archive_that_was_cut_off_is_refused_wherever_that_was(archive: bytes
 def test_more_than_is_allowed_ends_the_upload(archive: bytes, target: Job, editor: Client, settings: Any) -> None:
     settings.CHECKPOINT_ARCHIVE_BYTES = 100
     assert "at most 100 are taken" in imported(editor, "letters", archive, expected=422)["error"]["message"]
-    settings.CHECKPOINT_ARCHIVE_BYTES = -(256 << 20) + 1000
+    settings.CHECKPOINT_ARCHIVE_BYTES = -largest_upload() + 100 + 1000
     assert imported(editor, "letters", archive, expected=413)["error"]["code"] == "too_large"
     assert left_behind(target) == []
 

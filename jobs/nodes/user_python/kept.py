@@ -218,7 +218,7 @@ class Store:
     @classmethod
     def of(cls, handle: Any, declared: tuple[Declared, ...], zone: tzinfo) -> Store:
         """`handle`: Spark's StatefulProcessorHandle."""
-        return cls(declared, {one.name: _opened(handle, one) for one in declared}, zone)
+        return cls(declared, {one.name: Guarded(_opened(handle, one)) for one in declared}, zone)
 
     def pieces(self) -> dict[str, Value | List | Map]:
         """Of the key at which it stands now, nothing read yet."""
@@ -229,6 +229,29 @@ class Store:
         if one.kind == "map":
             return Map(stored, _Column(f"a key of state.{one.name}", one.key_type, self.zone), column)
         return Value(stored, column) if one.kind == "value" else List(stored, column)
+
+
+class StoreFailed(BaseException):
+    """Spark's own store failed: that is no fault of a row, and a person's code does not catch it."""
+
+
+class Guarded:
+    """Spark's handle of state or timers, whose failures leave as StoreFailed."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._handle, name)
+
+        def called(*arguments: Any) -> Any:
+            try:
+                found = method(*arguments)
+                return list(found) if isinstance(found, Iterator) else found
+            except Exception as error:
+                raise StoreFailed(f"the store of state failed: {type(error).__name__}: {error}") from error
+
+        return called
 
 
 def _opened(handle: Any, one: Declared) -> Any:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.code import FUNCTION
 from jobs.nodes.user_python.columns import shown
-from jobs.nodes.user_python.kept import Declared, State, Store
+from jobs.nodes.user_python.kept import Declared, Guarded, State, Store
 from jobs.nodes.user_python.loaded import RAISED, UserCode
 from jobs.nodes.user_python.rejecting import Made, Rejecting, undeclared
 from jobs.nodes.user_python.state_code import ON_TIMER
@@ -73,7 +73,7 @@ class KeyByKey:
 
     def _called(self, function: Callable[..., Any], key: tuple[Any, ...], given: Any, came: list[dict[str, Any]], at: _At) -> list[Made]:
         rejecting, pieces = self._keyed.rejecting, at.store.pieces()
-        timers = Timers(at.handle, self._keyed.mode, at.now_ms, self._zone, fires=self._on_timer is not None)
+        timers = Timers(Guarded(at.handle), self._keyed.mode, at.now_ms, self._zone, fires=self._on_timer is not None)
         try:
             made = _rows_of(function(key[0] if len(key) == 1 else key, given, State(pieces), timers))
         except RAISED as error:

@@ -22,7 +22,7 @@ from jobs.nodes.worker_errors import carried_out
 
 #: Rows that go on to Spark at a time.
 _AT_ONCE = 10_000
-#: What one key may set off once its rows have been read: a timer that sets the next one has no end.
+#: So many timers of one key may be set by timers once its rows have been read: one that sets the next has no end.
 MOST_TIMERS = 10_000
 
 
@@ -56,14 +56,15 @@ class KeyedTask:
         store = Store.of(handle, self.keyed.declared, self.keyed.zone)
         now = -1 if self.keyed.mode == "event" else int(time.time() * 1000)
         made = calls.rows(key, rows, handle, store, now)
-        for _ in range(MOST_TIMERS):
-            if not handle.timers:
-                return made
-            at = min(handle.timers)
+        left = len(handle.timers) + MOST_TIMERS
+        while (at := handle.earliest()) is not None:
+            if left == 0:
+                message = f"its timers do not end: after those of a key's rows {MOST_TIMERS:,} more of them fired, which timers had set"
+                raise NodeError(message, permanent=True, kind="user", field="code")
+            left -= 1
             made += calls.timer(key, at, handle, store, max(now, at))
             handle.deleteTimer(at)
-        message = f"its timers do not end: after the last row of a key {MOST_TIMERS:,} of them fired, each setting the next"
-        raise NodeError(message, permanent=True, kind="user", field="code")
+        return made
 
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:

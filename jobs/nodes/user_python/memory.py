@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import heappop, heappush
 from typing import Any
 
 One = tuple[Any, ...]
@@ -64,6 +65,7 @@ class MemoryHandle:
 
     def __init__(self) -> None:
         self.timers: set[int] = set()
+        self._in_turn: list[int] = []  # a heap, with some that were deleted
 
     def getValueState(self, name: str, schema: Any, ttl_ms: int | None) -> MemoryValue:  # noqa: N802
         return MemoryValue()
@@ -75,10 +77,17 @@ class MemoryHandle:
         return MemoryMap()
 
     def registerTimer(self, at: int) -> None:  # noqa: N802
-        self.timers.add(at)
+        if at not in self.timers:
+            self.timers.add(at)
+            heappush(self._in_turn, at)
 
     def deleteTimer(self, at: int) -> None:  # noqa: N802
         self.timers.discard(at)
+
+    def earliest(self) -> int | None:
+        while self._in_turn and self._in_turn[0] not in self.timers:
+            heappop(self._in_turn)
+        return self._in_turn[0] if self._in_turn else None
 
     def listTimers(self) -> Iterator[int]:  # noqa: N802
         return iter(sorted(self.timers))

@@ -62,6 +62,7 @@ def _restore(
     for other in Execution.objects.filter(job=job, status__in=UNFINISHED):
         if other.status != ExecutionStatus.PAUSED:
             raise_conflict(job)
+        _checkpoints_stay(other)
         execution_transition(
             execution_id=other.execution_id,
             expected=ExecutionStatus.PAUSED,
@@ -85,6 +86,13 @@ def _restore(
         parameters=parameters,
         beginning=beginning,
     )
+
+
+def _checkpoints_stay(superseded: Execution) -> None:
+    """Whatever its settings say of a cancel: who goes back may want to go forward again."""
+    if superseded.resolved.get("checkpoint_on_cancel") == "delete":
+        superseded.resolved = {**superseded.resolved, "checkpoint_on_cancel": "keep"}
+        superseded.save(update_fields=["resolved"])
 
 
 def _words(checkpoint: Checkpoint, origin: Execution) -> str:
