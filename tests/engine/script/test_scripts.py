@@ -42,7 +42,7 @@ def run(spark: SparkSession, text: str, monkeypatch: pytest.MonkeyPatch, folder:
     """In a session of its own, to which the script's builder comes."""
     session: Any = spark.newSession()
     session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
-    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CHECKPOINTS", str(folder / "checkpoints"))
     monkeypatch.setattr("sys.argv", ["written.py", "--until-drained"])
     monkeypatch.setattr(SparkSession, "_instantiatedSession", session)
     exec(compile(text, "written.py", "exec"), {"__name__": "__main__"})
