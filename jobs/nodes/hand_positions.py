@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 Way = Literal["earliest", "latest", "time", "values"]
 _MOST = 2**63 - 1
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,8 @@ class LastKey:
             return {**position, "key": None, "rows": 0}
         if isinstance(key, bool) or not isinstance(key, int | float | str):
             raise wrong("the last key is a number or a text")
+        if isinstance(before, str) and _NUMBER.fullmatch(before):  # so the numbers of a server are kept
+            key = str(key)
         if before is not None and isinstance(key, str) != isinstance(before, str):
             raise wrong(f"the last key is {'a text' if isinstance(before, str) else 'a number'}, as {before!r} is")
         return {**position, "key": key}
