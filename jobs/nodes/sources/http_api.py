@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import AS_IT_CAME, REJECTED, NodeContext, NodeError, Source
+from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
+from jobs.nodes.durable_text import text_place
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.hand_positions import HandPositions
 from jobs.nodes.json_pointer import JsonPointer
 from jobs.nodes.page_positions import PagePositions
+from jobs.nodes.page_records import records_typed
 from jobs.nodes.places import JsonTemplate, TemplateText, place_names
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.user_python.workers import in_workers_shared
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-_CORRUPT = "_corrupt_record"
 #: What the reading fills in itself, in path, parameters and body.
 PLACES = frozenset({"cursor", "page", "offset", "page_size", "now"})
 _PARAMETER_NAME = r"^[^\s&=?#]*$"
@@ -265,7 +266,7 @@ class HttpApiSource(Source[HttpApiConfig]):
         }
         options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
         reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
-        return _typed(reader.format(HttpPages.name()).options(**options).load(), schema)
+        return records_typed(reader.format(HttpPages.name()).options(**options).load(), schema)
 
 
 def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructType:
@@ -285,19 +286,5 @@ def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructT
         raise NodeError("reading an API: the first page is empty, so it tells no columns; list the columns", kind="user", field="columns")
     schema = spark.read.json(spark.sparkContext.parallelize(pages[0].records, 1)).schema
     if context.mode == "stream" and not context.schema_only:
-        context.work_dir.mkdir(parents=True, exist_ok=True)
-        kept.write_text(schema.json(), encoding="utf-8")
+        text_place(kept, schema.json())
     return schema
-
-
-def _typed(frame: DataFrame, schema: StructType) -> DataFrame:
-    """Records as columns; one that does not fit them is rejected with its text."""
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import StringType, StructField, StructType
-
-    with_corrupt = StructType([*schema.fields, StructField(_CORRUPT, StringType(), True)])
-    options: Any = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
-    parsed = frame.select("value", F.from_json("value", with_corrupt, options).alias("record"))
-    bad = F.col("record").isNull() | F.col(f"record.{_CORRUPT}").isNotNull()
-    reason = F.when(bad, F.concat(F.lit(f"the record does not fit the columns{AS_IT_CAME}"), F.substring("value", 1, 2000)))
-    return parsed.select(*(F.col("record").getField(field.name).alias(field.name) for field in schema.fields), reason.alias(REJECTED))
