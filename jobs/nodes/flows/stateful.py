@@ -120,6 +120,9 @@ def _check(frame: DataFrame, config: StatefulConfig) -> None:
             raise NodeError(message, permanent=True, kind="user", field="keys")
     if config.time_column:
         require_columns(frame, [config.time_column], "time_column")
+        if (kind := types[config.time_column.lower()]).startswith(_NESTED):
+            message = f"the time column {config.time_column} is {kind}, by which rows have no order: take a time or a number"
+            raise NodeError(message, permanent=True, kind="user", field="time_column")
     if config.time == "event":
         require_timestamp(frame, config.time_column, "time_column")
 
