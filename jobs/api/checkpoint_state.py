@@ -11,12 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, described
+from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, described, number_asked
+from jobs.api.driver_questions import driver_answer
 from jobs.dag.problems import Problem
-from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
 from jobs.selectors.checkpoints import checkpoint_get
-from jobs.selectors.drivers import interactive_ready
-from jobs.selectors.refusals import Conflict, Invalid, Unavailable
+from jobs.selectors.refusals import Conflict, Invalid
 from jobs.selectors.shapes.base import Shape
 
 #: Reading is cut off so long before the questioner gives up.
@@ -64,7 +63,7 @@ class CheckpointStateView(ApiView):
     @described("The stateful operators of a checkpoint", responds=StateOperatorsOut, tag="checkpoints")
     def get(self, request: Request, checkpoint_id: int) -> Response:
         checkpoint = _whole(checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id))
-        found = _asked_of_driver({"checkpoint": checkpoint.pk, "seconds": STATE_SECONDS - _BEFORE_SECONDS})
+        found = _asked_of_driver({"checkpoint": checkpoint.pk})
         return answer(StateOperatorsOut(operators=[_operator(checkpoint, one, found["operators"]) for one in found["operators"]]))
 
 
@@ -109,31 +108,26 @@ def _rows(view: ApiView, request: Request, checkpoint_id: int, *, most: int) -> 
         {
             "checkpoint": checkpoint.pk,
             "query": given.get("query", ""),
-            "operator": _number(given, "operator", 0),
+            "operator": _operator_asked(given.get("operator", "") or "0"),
             "part": given.get("part", "default"),
             "search": given.get("q", "")[:1000],
-            "offset": _number(given, "offset", 0),
-            "rows": min(_number(given, "rows", most), MOST_ROWS),
-            "seconds": STATE_SECONDS - _BEFORE_SECONDS,
+            "offset": number_asked(request, "offset", 0, least=0, most=2**31 - MOST_ROWS - 2),
+            "rows": number_asked(request, "rows", most, least=1, most=MOST_ROWS),
         }
     )
 
 
-def _number(given: Mapping[str, str], name: str, otherwise: int) -> int:
-    text = given.get(name, "") or str(otherwise)
+def _operator_asked(text: str) -> int:
+    """A number that names one: none near it will do."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        problem = Problem(code="query.invalid", pointer=f"/{name}", message=f"{name} is a whole number, 0 or more")
+        problem = Problem(code="query.invalid", pointer="/operator", message="operator is a whole number, 0 or more")
         raise Invalid("the query has problems", problems=[problem])
     return int(text)
 
 
 def _asked_of_driver(payload: Mapping[str, Any]) -> dict[str, Any]:
-    if not interactive_ready():
-        raise Unavailable("the state cannot be read now: no interactive driver runs; start a worker, or wait until it is ready")
-    try:
-        found = interactive_call("state", payload, STATE_SECONDS)
-    except (InteractiveUnavailable, InteractiveFailed) as error:
-        raise Unavailable(f"the state cannot be read now: {error}") from error
+    timed = {**payload, "seconds": STATE_SECONDS - _BEFORE_SECONDS}
+    found = driver_answer("state", timed, seconds=STATE_SECONDS, failing="the state cannot be read now")
     if refused := found.get("refused"):
         raise Invalid(refused, code="state.unreadable")
     return found

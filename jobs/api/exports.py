@@ -12,15 +12,14 @@ from rest_framework.response import Response
 
 from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, body_read, described
 from jobs.api.documents import DocumentView
+from jobs.api.driver_questions import driver_answer
 from jobs.api.parsers import BoundedJsonParser
 from jobs.dag.graph import check_document
 from jobs.dag.problems import Problem, errors_in
 from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
-from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
-from jobs.selectors.drivers import interactive_ready
 from jobs.selectors.jobs import job_get
-from jobs.selectors.refusals import Invalid, Unavailable
+from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.services.jobs import job_document
 
@@ -81,13 +80,8 @@ def script_of(document: Mapping[str, Any], *, project: Project, parameters: Mapp
     checked, problems = check_document(dict(document), REGISTRY.catalogue())
     if checked is None or errors_in(problems):
         return ScriptOut(text="", problems=problems)
-    if not interactive_ready():
-        raise Unavailable("the script cannot be written now: no interactive driver runs; start a worker, or wait until it is ready")
     payload = {"document": dict(document), "project_id": project.pk, "parameters": dict(parameters)}
-    try:
-        found = interactive_call("script", payload, SCRIPT_SECONDS)
-    except (InteractiveUnavailable, InteractiveFailed) as error:
-        raise Unavailable(f"the script cannot be written now: {error}") from error
+    found = driver_answer("script", payload, seconds=SCRIPT_SECONDS, failing="the script cannot be written now")
     return ScriptOut(text=found.get("text", ""), problems=[Problem.model_validate(item) for item in found["problems"]])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from jobs.dag.pointers import pointer_of
@@ -31,30 +32,30 @@ def refuse_state_behind_updates(steps: Steps, node_id: str) -> None:
 
     Spark lets some of these start, and their numbers are wrong.
     """
-    if steps.plan.job_type != "STREAMING" or not steps.is_stateful(node_id):
-        return
-    for other in steps.upstream((node_id,)):
-        if other != node_id and sends_again(steps, other):
-            raise NodeError(
-                f'it keeps state, and "{steps.by_id[other].name}" before it sends a group again each time it changes: each change would '
-                "count as one more row; put it before, or group by a Window aggregate that emits on close",
-                permanent=True,
-                kind="user",
-            )
+    if steps.is_stateful(node_id) and (other := _before(steps, node_id, sends_again)):
+        raise NodeError(
+            f'it keeps state, and "{other}" before it sends a group again each time it changes: each change would '
+            "count as one more row; put it before, or group by a Window aggregate that emits on close",
+            permanent=True,
+            kind="user",
+        )
 
 
 def refuse_second_watermark(steps: Steps, node_id: str) -> None:
     """NodeError where a stream would have two event times on one way: Spark ends such a query at its start, or leaves rows out."""
-    if steps.plan.job_type != "STREAMING" or not _sets_watermark(steps, node_id):
-        return
-    for other in steps.upstream((node_id,)):
-        if other != node_id and _sets_watermark(steps, other):
-            raise NodeError(
-                f'it goes by event time, and so does "{steps.by_id[other].name}" before it: a stream has one event time on its way; let '
-                "one of the two go without, or write in between and read that in another job",
-                permanent=True,
-                kind="user",
-            )
+    if _sets_watermark(steps, node_id) and (other := _before(steps, node_id, _sets_watermark)):
+        raise NodeError(
+            f'it goes by event time, and so does "{other}" before it: a stream has one event time on its way; let '
+            "one of the two go without, or write in between and read that in another job",
+            permanent=True,
+            kind="user",
+        )
+
+
+def _before(steps: Steps, node_id: str, holds: Callable[[Steps, str], bool]) -> str:
+    """The name of a node of which it holds, before this one in a stream; "" where there is none."""
+    others = steps.upstream((node_id,)) if steps.plan.job_type == "STREAMING" else ()
+    return next((steps.by_id[other].name for other in others if other != node_id and holds(steps, other)), "")
 
 
 def _sets_watermark(steps: Steps, node_id: str) -> bool:

@@ -27,7 +27,6 @@ from jobs.nodes.columns import quoted
 
 #: Name, type and column.
 Cell = tuple[str, str, Column]
-MOST_ROWS = 10_000
 #: Of a page: keys may hold long lists.
 _MOST_CHARACTERS = 16 << 20
 _EXACT = ("bigint", "decimal")
@@ -72,7 +71,7 @@ def state_rows(
         found = next((one for one in _operators(session, folder) if one.operator == operator), None)
         if found is None or part not in found.parts:
             raise StateRefused(f"there is no state {part[:100]} of operator {operator} in this checkpoint")
-        return _page(_frame(session, folder, found, part), search, offset, max(1, min(rows, MOST_ROWS)))
+        return _page(_frame(session, folder, found, part), search, offset, rows)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Which checkpoints a running job takes by itself, and when it has had too many that failed, on a real Spark."""
 
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from checkpoints.triggers import Triggers
 from jobs.engine.plan import Plan
 from tests.checkpoints.test_coordinator import Book, coordinator, running, stream
 from tests.engine.graphs import COLLECT, Bench, document, numbers
+from tests.servers.waiting import wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -80,10 +80,7 @@ def test_the_pause_holds_the_triggers_back_but_no_person(bench: Bench, tmp_path:
 
 def running_on(made: object) -> None:
     """Until more than a row was read since the latest checkpoint."""
-    deadline = time.monotonic() + 60
-    while made._committed.rows < 50:  # type: ignore[attr-defined]
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: made._committed.rows >= 50, seconds=60, what="fifty rows more")  # type: ignore[attr-defined]
 
 
 def test_past_what_the_job_tolerates_it_cannot_go_on_and_the_triggers_rest(bench: Bench, tmp_path: Path) -> None:
@@ -91,10 +88,7 @@ def test_past_what_the_job_tolerates_it_cannot_go_on_and_the_triggers_rest(bench
     (tmp_path / "5d0f6c3e-0000-4000-8000-000000000001").write_text("no folder can be made where a file stands")
     made = coordinator(bench, plan, book, triggers=Triggers(rows=10), tolerable_failures=2)
     run, _ = running(bench, plan, made)
-    deadline = time.monotonic() + 60
-    while not made.intolerable:
-        assert time.monotonic() < deadline, book.failed
-        time.sleep(0.05)
+    wait_until(lambda: bool(made.intolerable), seconds=60, what="one failure too many")
     running_on(made)
     with pytest.raises(CheckpointFailed):
         made.request().result(60)

@@ -68,7 +68,7 @@ def script_text(document: DagDocument, plan: Plan, sections: list[Section], impo
     lines |= {"from pyspark.sql import functions as F"} if re.search(r"\bF\.", body) else set()
     lines |= {"import os"} if variables or streaming else set()
     lines |= {"import sys"} if streaming else set()
-    parts = [_head(document, body, sorted(lines), variables), *_imports(lines), _session(plan, body)]
+    parts = [_head(document, plan, body, sorted(lines), variables), *_imports(lines), _session(plan, body)]
     if streaming:
         parts.append(_streaming(plan))
     parts.append(body.strip("\n"))
@@ -89,13 +89,15 @@ def _module(line: str) -> str:
     return line.split()[1]
 
 
-def _head(document: DagDocument, body: str, imports: list[str], variables: list[str]) -> str:
+def _head(document: DagDocument, plan: Plan, body: str, imports: list[str], variables: list[str]) -> str:
     packages = sorted({package for mark, package in _PACKAGES if mark in body or any(mark in line for line in imports)})
     delta = 'format("delta")' in body
     told = [f"{document.title or document.name}", ""]
     if document.description:
         told += [*textwrap.wrap(" ".join(document.description.split()), 100), ""]
-    told += ["A plain PySpark script of this job: it reads, does and writes what a run does. Rejected rows are left out.", ""]
+    rejected = "ends it" if plan.settings.rejected_rows == "fail" else "is left out"
+    told += ["A plain PySpark script of this job: it reads, does and writes what a run does."]
+    told += [f"A rejected row that no errors port takes {rejected}.", ""]
     given = f" --packages {','.join(packages)}" if packages else ""
     told.append(f"    spark-submit{given} {document.name}.py" + (" [--until-drained]" if document.type == "STREAMING" else ""))
     if variables:

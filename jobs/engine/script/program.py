@@ -6,6 +6,7 @@ import builtins
 import keyword
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ def script_write(
     parameters: Mapping[str, Any],
     registry: NodeRegistry = REGISTRY,
 ) -> Script:
-    """The script of `document` with these parameters. `connections`: with `stand_in`s for their secrets. PlanInvalid as for a run.
+    """The script of `document` with these parameters. `connections`: with a `secret_stand_in` for each secret. PlanInvalid as for a run.
 
     Reads no rows and writes nothing; a source may look at a sample for its columns.
     """
@@ -130,7 +131,8 @@ class _Writer:
         self._names: set[str] = {*dir(builtins), *_OTHERS}
         self._started: list[str] = []
         self._sections: list[Section] = []
-        self._shared = {arrow.source for arrow in steps.arrows if sum(one.source == arrow.source for one in steps.arrows) > 1}
+        readers = Counter(arrow.source for arrow in steps.arrows)
+        self._shared = {node_id for node_id, edges in readers.items() if edges > 1}
 
     def sections(self) -> list[Section]:
         if self._steps.plan.job_type == "STREAMING":
@@ -165,7 +167,8 @@ class _Writer:
             frame = behind.into(sink)
             with _at(sink):
                 arriving = self._recording.code_of(frame)
-            self._flush("")
+            if self._recording.lines:
+                self._end("", [])
             calls.append((self._sink(sink, frame), arriving))
         self._recording.session = "spark"
         inner = [section for section in self._sections if not section.is_function]
@@ -226,10 +229,6 @@ class _Writer:
         """A section of what was recorded, and `lines`."""
         self._sections.append(Section(title, [*self._recording.lines, *lines]))
         self._recording.lines.clear()
-
-    def _flush(self, title: str) -> None:
-        if self._recording.lines:
-            self._end(title, [])
 
     def _free(self, wanted: str) -> str:
         name, number = wanted, 2
