@@ -8,7 +8,8 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
-from jobs.models import LEASED, Driver, DriverKind, DriverStatus, Execution, ExecutionStatus
+from jobs.models import LEASED, Driver, DriverKind, DriverStatus, Execution, ExecutionStatus, Worker
+from jobs.selectors.workers import ALIVE_WITHIN
 
 
 def dedicated_waiting(*, host: str, worker: str) -> int:
@@ -28,6 +29,12 @@ def interactive_ready() -> bool:
     lately = timedelta(seconds=2 * settings.LEASE_SECONDS)
     rows = Driver.objects.filter(kind=DriverKind.INTERACTIVE, status=DriverStatus.READY, heartbeat_time__gte=Now() - lately)
     return rows.exists()
+
+
+def interactive_expected() -> bool:
+    """Whether such a driver is there, or a living worker starts one by itself."""
+    workers = Worker.objects.filter(heartbeat_time__gte=Now() - ALIVE_WITHIN)
+    return interactive_ready() or (settings.INTERACTIVE_DRIVERS > 0 and workers.exists())
 
 
 def drivers_frozen(*, driver_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:

@@ -1,17 +1,13 @@
 """Whether this installation can do its work now."""
 
 from collections.abc import Collection
-from datetime import timedelta
 
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from jobs.models import Driver, DriverKind, DriverStatus, Job
 from jobs.selectors.shapes.base import Shape
-from jobs.selectors.workers import no_tasks_sentence, no_tasks_since
-
-#: A driver that did not report for this long does not count.
-ALIVE_WITHIN = timedelta(seconds=30)
+from jobs.selectors.workers import ALIVE_WITHIN, no_tasks_sentence, no_tasks_since
 
 
 class ReadinessOut(Shape):

@@ -3,8 +3,10 @@
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
-from jobs.models import AuditEntry, ExecutionStatus, Job, JobVersion, Project, Role
+from jobs.api import exports
+from jobs.models import AuditEntry, ExecutionStatus, Job, JobVersion, Project, Role, Worker
 from tests.api.rows import chain, codes, execution, job, member, send
 
 pytestmark = pytest.mark.django_db
@@ -113,6 +115,15 @@ def test_without_a_driver_no_script_is_written_and_other_formats_do_not_exist(br
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "unavailable")
     assert "no interactive driver runs" in refused.json()["error"]["message"]
     assert browser.get("/api/jobs/numbers/export?format=exe").status_code == 422
+
+
+def test_a_script_waits_for_the_driver_that_a_living_worker_starts(browser: Client, editor: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    job(editor)
+    now = timezone.now()
+    Worker.objects.create(name="worker@host", host="host", pid=1, start_time=now, heartbeat_time=now)
+    monkeypatch.setattr(exports, "SCRIPT_SECONDS", 0.1)
+    refused = browser.get("/api/jobs/numbers/export?format=pyspark")
+    assert "no interactive driver answered within 0.1 s" in refused.json()["error"]["message"]
 
 
 def test_start_answers_202_and_a_second_start_names_the_first(browser: Client, editor: User) -> None:
