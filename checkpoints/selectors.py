@@ -19,6 +19,7 @@ from checkpoints.verification import checkpoint_verify
 
 _LATELY = timedelta(minutes=10)
 _ENDED_MOST = 500
+_CHUNK = 500
 
 
 def executions(*, with_imported: bool = False) -> Any:
@@ -147,5 +148,8 @@ def rows_by_folder(execution_ids: set[str]) -> dict[tuple[str, int], Checkpoint]
 
 
 def in_chunks(rows: "QuerySet[Checkpoint]") -> Iterator[Checkpoint]:
-    """All rows without holding them all, and without a transaction around them."""
-    yield from rows.iterator(chunk_size=500)
+    """All rows by their id, without holding them all, and without a query that stays open: on SQLite who writes meanwhile is refused."""
+    chunk = list(rows.order_by("pk")[:_CHUNK])
+    while chunk:
+        yield from chunk
+        chunk = list(rows.filter(pk__gt=chunk[-1].pk).order_by("pk")[:_CHUNK])
