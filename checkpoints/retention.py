@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.retention_rules import rules_of, unwanted_at_end
-from checkpoints.selectors import completed, folder_of, gone_on_from, needed_by, newest_good, rows_by_folder, unwanted_lately
+from checkpoints.selectors import briefly, completed, folder_of, gone_on_from, needed_among, newest_good, rows_by_folder, unwanted_lately
 from checkpoints.storage import Found, folders_found
 
 #: A folder that changed since then is left alone: somebody may be at work in it.
@@ -60,7 +60,7 @@ class Scope:
 def decisions(scope: Scope) -> list[Decision]:
     """What to do with every checkpoint that has files, then with every folder that has no row."""
     by_job: dict[int, list[Checkpoint]] = defaultdict(list)
-    for row in completed(scope.rows()):
+    for row in briefly(completed(scope.rows())):
         by_job[row.execution.job_id].append(row)
     found = [decision for rows in by_job.values() for decision in job_decisions(rows)]
     return found if scope.execution_id is not None else [*found, *orphans(scope)]
@@ -72,7 +72,7 @@ def job_decisions(rows: Sequence[Checkpoint]) -> Iterator[Decision]:
     What is kept of a deleted job are its savepoints and pins, and what an execution needs.
     """
     job = rows[0].execution.job
-    rules, newest = rules_of(job), newest_good(job_id=job.pk)
+    rules, newest, needed = rules_of(job), newest_good(job_id=job.pk), needed_among(rows)
     counted: Counter[UUID] = Counter()
     taken = 0
     for row in rows:
@@ -83,7 +83,7 @@ def job_decisions(rows: Sequence[Checkpoint]) -> Iterator[Decision]:
         reason = _kept_always(row) or ("" if broken else f"one of the newest {rules.newest}")
         if not reason and not unwanted and row.pk == newest:
             reason = "the newest of its job"
-        if not reason and (execution_id := needed_by(row)):
+        if not reason and (execution_id := needed.get(row.pk)):
             reason = f"execution {execution_id} needs it"
         # Where one must go for want of room, no older one is kept in its stead.
         taken = max(with_it if reason else taken, rules.bytes if rules.full_with(with_it) else 0)

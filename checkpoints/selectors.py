@@ -1,6 +1,6 @@
 """Checkpoint rows as retention, restores and drivers read them; what a user may see is jobs.selectors.checkpoints'."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -40,6 +40,15 @@ def folder_of(checkpoint: Checkpoint) -> Path:
 def _expected(root: Path, checkpoint: Checkpoint) -> Path:
     job_uid = str(checkpoint.execution.job.job_uid)
     return checkpoint_folder(root, job_uid, checkpoint.execution_id, checkpoint.checkpoint_id)
+
+
+#: What is long and only a page of one checkpoint shows.
+_LONG = ("state_data", "queries", "operators", "phases")
+
+
+def briefly(rows: "QuerySet[Checkpoint]") -> "QuerySet[Checkpoint]":
+    """The same without their long columns, which are read one by one if asked for."""
+    return rows.defer(*_LONG)
 
 
 def completed(rows: "QuerySet[Checkpoint] | None" = None) -> "QuerySet[Checkpoint]":
@@ -110,17 +119,24 @@ def newest_good(*, job_id: int) -> int | None:
 
 
 def needed_by(checkpoint: Checkpoint) -> str:
-    """The execution that cannot do without this checkpoint, "" if there is none.
+    """The execution that cannot do without this checkpoint, "" if there is none; see `needed_among`."""
+    return needed_among([checkpoint]).get(checkpoint.pk, "")
+
+
+def needed_among(checkpoints: Sequence[Checkpoint]) -> dict[int, str]:
+    """Row id → the execution that cannot do without it, of checkpoints of one job. Two queries, and one for each such execution.
 
     An unfinished execution needs the newest checkpoint of its generation, and the one it was started from until it has one of its own.
     """
-    concerned = Q(generation=checkpoint.generation) | Q(restored_from_checkpoint_id=checkpoint.pk)
+    job_ids = {checkpoint.execution.job_id for checkpoint in checkpoints}
+    origins = Checkpoint.objects.filter(execution__job__in=job_ids).values("pk")
+    concerned = Q(generation__in={one.generation for one in checkpoints}) | Q(restored_from_checkpoint_id__in=origins)
     rows = executions().filter(concerned, end_time=None).values_list("execution_id", "generation", "restored_from_checkpoint_id")
+    needed = {}
     for execution_id, generation, origin in rows:
         newest = completed(Checkpoint.objects.filter(generation=generation)).values_list("pk", flat=True).first()
-        if newest == checkpoint.pk or (newest is None and origin == checkpoint.pk):
-            return str(execution_id)
-    return ""
+        needed[origin if newest is None else newest] = str(execution_id)
+    return needed
 
 
 def gone_on_from(execution_id: str) -> bool:

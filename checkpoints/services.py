@@ -17,7 +17,7 @@ from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
 from checkpoints.retention import Decision, Scope, decisions, ended_decisions, job_decisions
-from checkpoints.selectors import abandoned, completed, executions, folder_of, in_chunks, needed_by
+from checkpoints.selectors import abandoned, briefly, completed, executions, folder_of, in_chunks, needed_by
 from checkpoints.storage import bytes_exclusive, bytes_freed, bytes_logical, checkpoint_folder, folder_delete, folder_own
 from checkpoints.verification import checkpoint_queries
 
@@ -203,8 +203,7 @@ def _files_delete(checkpoint: Checkpoint) -> int:
 
 def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
     """Apply retention to the job of a checkpoint that has just completed; the ones that went."""
-    found = completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id))
-    rows = list(found.defer("state_data", "queries", "operators", "phases"))
+    rows = list(briefly(completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id))))
     gone = [decision.checkpoint for decision in job_decisions(rows) if decision.action == "delete"] if rows else []
     deleted = [row for row in gone if row is not None and _mark_unneeded(row, "retention")]
     for row in deleted:
@@ -234,7 +233,7 @@ def checkpoints_clean(*, scope: Scope, dry_run: bool, deleted_by: str) -> list[D
         elif dry_run or _go(decision, deleted_by):
             results.append(replace(decision, bytes=freed[decision.path]))
     if not dry_run:
-        _measure(in_chunks(completed(scope.rows())))
+        _measure(in_chunks(briefly(completed(scope.rows()))))
     return results
 
 
