@@ -44,7 +44,7 @@ def seed(project: Project) -> list[Execution]:
     from checkpoints.models import Checkpoint
     from jobs.models import Execution, Job
 
-    Checkpoint._meta.get_field("create_time").auto_now_add = False  # type: ignore[attr-defined]
+    Checkpoint._meta.get_field("create_time").auto_now_add = False
     Job.objects.bulk_create(
         [Job(project=project, job_name=f"job-{number}", title=f"Job {number}", job_type="STREAMING", version=1) for number in range(JOBS)]
     )
@@ -176,7 +176,7 @@ def main(data: str) -> None:
     from jobs.models import Project
 
     call_command("migrate", verbosity=0)
-    runs = seed(Project.objects.get_or_create(slug="default", defaults={"name": "Default"})[0])
+    runs = seed(Project.objects.get(slug="default"))
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     client = Client(HTTP_HOST="localhost")

@@ -67,6 +67,21 @@ class Checkpoint(models.Model):
         indexes = [
             models.Index(fields=["execution", "-checkpoint_id"], name="checkpoint_execution"),
             models.Index(fields=["create_time"], name="checkpoint_create_time"),
+            models.Index(fields=["generation", "-create_time", "-id"], name="checkpoint_generation"),
+            # Every column that the sums of all checkpoints need: without it they walk through the long ones.
+            models.Index(
+                fields=[
+                    "status",
+                    "execution",
+                    "create_time",
+                    "storage_size_bytes",
+                    "exclusive_bytes",
+                    "is_savepoint",
+                    "pinned",
+                    "delete_time",
+                ],
+                name="checkpoint_sums",
+            ),
             models.Index(fields=["is_savepoint"], condition=models.Q(is_savepoint=True), name="checkpoint_savepoints"),
         ]
 

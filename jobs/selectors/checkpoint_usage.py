@@ -27,7 +27,7 @@ _SIZES = {"count": Count("id"), "bytes_logical": Sum("storage_size_bytes", defau
 
 
 def checkpoint_usage(*, user: "User | AnonymousUser") -> CheckpointUsageOut:
-    """Of the complete checkpoints of the user's projects whose files are there. Four queries."""
+    """Of the complete checkpoints of the user's projects whose files are there. Three queries at most."""
     rows = checkpoints_visible(user).order_by()
     kept = rows.filter(_KEPT)
     then = timezone.now() - _WEEK
@@ -44,8 +44,10 @@ def checkpoint_usage(*, user: "User | AnonymousUser") -> CheckpointUsageOut:
         pending=Count("id", filter=Q(status=CheckpointStatus.PENDING)),
         before=Sum("storage_size_bytes", filter=there_then, default=0),
         first=Min("create_time"),
+        **_age_sums(),
     )
     is_known = total["first"] is not None and total["first"] <= then
+    jobs = _by_job(kept)
     return CheckpointUsageOut(
         count=total["kept"],
         savepoints=total["savepoints"],
@@ -55,23 +57,22 @@ def checkpoint_usage(*, user: "User | AnonymousUser") -> CheckpointUsageOut:
         bytes_logical=total["logical"],
         bytes_exclusive=total["alone"],
         bytes_in_a_week=max(0, 2 * total["logical"] - total["before"]) if is_known else None,
-        ages=_by_age(kept),
-        jobs=_by_job(kept),
-        more_jobs=max(0, kept.values("execution__job").distinct().count() - MOST_JOBS),
+        ages=[CheckpointAgeOut(age=name, count=total[f"count_{name}"], bytes_exclusive=total[f"bytes_{name}"]) for name, _ in AGES],
+        jobs=jobs,
+        more_jobs=kept.values("execution__job").distinct().count() - MOST_JOBS if len(jobs) == MOST_JOBS else 0,
     )
 
 
-def _by_age(kept: QuerySet[Checkpoint]) -> list[CheckpointAgeOut]:
-    now, conditions, since = timezone.now(), {}, Q()
+def _age_sums() -> dict[str, Any]:
+    """Aggregates `count_<age>` and `bytes_<age>` of what is kept."""
+    now, since = timezone.now(), Q()
+    sums: dict[str, Any] = {}
     for name, age in AGES:
-        younger = Q(create_time__gt=now - age) if age else Q()
-        conditions[name] = since & younger
-        since = ~Q(create_time__gt=now - age) if age else since
-    found = kept.aggregate(
-        **{f"count_{name}": Count("id", filter=condition) for name, condition in conditions.items()},
-        **{f"bytes_{name}": Sum("exclusive_bytes", filter=condition, default=0) for name, condition in conditions.items()},
-    )
-    return [CheckpointAgeOut(age=name, count=found[f"count_{name}"], bytes_exclusive=found[f"bytes_{name}"]) for name, _ in AGES]
+        condition = _KEPT & since & (Q(create_time__gt=now - age) if age else Q())
+        sums[f"count_{name}"] = Count("id", filter=condition)
+        sums[f"bytes_{name}"] = Sum("exclusive_bytes", filter=condition, default=0)
+        since = Q(create_time__lte=now - age) if age else since
+    return sums
 
 
 def _by_job(kept: QuerySet[Checkpoint]) -> list[CheckpointJobUsageOut]:

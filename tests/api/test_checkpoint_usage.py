@@ -85,9 +85,14 @@ def test_only_the_jobs_that_take_most_are_listed(browser: Client, editor: User, 
             found = browser.get(USAGE).json()
         return found, len(captured)
 
-    _, few = asked()
-    for size in (3, 1, 2):
+    def takes(size: int) -> None:
         sized(checkpoint(execution(job(editor, f"takes-{size}"), ExecutionStatus.RUNNING)), exclusive_bytes=size)
+
+    takes(3)
+    takes(1)
+    found, few = asked()
+    assert (len(found["jobs"]), found["more_jobs"]) == (2, 0)
+    takes(2)
     found, queries = asked()
     assert ([one["job_name"] for one in found["jobs"]], found["more_jobs"]) == (["takes-3", "takes-2"], 1)
     assert queries == few
