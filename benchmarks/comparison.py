@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from jobs.dag.document import parse_document
 from jobs.engine.compiler import plan_compile, settings_resolve
-from jobs.engine.events import BatchWritten
-from jobs.engine.plan import Locations
+from jobs.engine.events import BatchWritten, Boundary
+from jobs.engine.plan import Locations, Plan
 from jobs.engine.runner import Run
 from jobs.engine.session import SessionOptions, jars_in, session_build
 from jobs.nodes.base import ConnectionSettings, Limits
@@ -50,23 +50,12 @@ def numbered_csv(spark: SparkSession, path: Path, rows: int, files: int = 4) -> 
     )
 
 
-def run_document(
-    spark: SparkSession,
-    raw: dict[str, Any],
-    root: Path,
-    connections: dict[str, ConnectionSettings] | None = None,
-    job_uid: str = "",
-    *,
-    until_drained: bool = False,
-) -> dict[str, int]:
-    """Runs a document as a driver does, with counters; rows in and out. `job_uid`: of a job that ran before, else of a new one.
-
-    `until_drained`: a stream, too, ends once it has read all that is there.
-    """
+def plan_of(raw: dict[str, Any], root: Path, connections: dict[str, ConnectionSettings] | None = None, job_uid: str = "") -> Plan:
+    """Of a document, as a driver gets it. `job_uid`: of a job that ran before, else of a new one."""
     document, problems = parse_document(raw)
     assert document, problems
     generation = str(uuid.uuid4())
-    plan = plan_compile(
+    return plan_compile(
         document,
         job_uid=job_uid or str(uuid.uuid4()),
         generation=generation,
@@ -78,13 +67,33 @@ def run_document(
         locations=Locations(root / "live" / generation, root / "work" / generation),
         limits=Limits(file_roots=(root,), data_dir=root),
     )
+
+
+def run_document(
+    spark: SparkSession,
+    raw: dict[str, Any],
+    root: Path,
+    connections: dict[str, ConnectionSettings] | None = None,
+    job_uid: str = "",
+    *,
+    until_drained: bool = False,
+) -> dict[str, int]:
+    """Runs a document as a driver does, with counters; rows in and out.
+
+    `until_drained`: a stream, too, ends once it has read all that is there.
+    """
+    return run_plan(spark, replace(plan_of(raw, root, connections, job_uid), until_drained=until_drained))
+
+
+def run_plan(spark: SparkSession, plan: Plan, boundary: Callable[[Boundary], None] = lambda one: None) -> dict[str, int]:
+    """Rows in and out; `boundary` hears of every committed batch, as a coordinator of checkpoints does."""
     written: dict[tuple[str, int], BatchWritten] = {}
 
     def hear(event: object) -> None:
         if isinstance(event, BatchWritten):
             written[(event.query, event.batch_id)] = event
 
-    run = Run(spark, replace(plan, until_drained=until_drained), hear)
+    run = Run(spark, plan, hear, boundary)
     run.start()
     assert run.wait() == "completed"
     return {"in": sum(one.rows_in for one in written.values()), "out": sum(one.rows_out for one in written.values())}
