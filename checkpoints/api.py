@@ -19,6 +19,7 @@ from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.checkpoint import CheckpointComparisonOut, CheckpointHistoryOut, CheckpointOut, CheckpointUsageOut
 from jobs.services.checkpoints import checkpoint_change, checkpoint_remove, checkpoints_clean_up
 from jobs.services.executions import execution_restore
+from jobs.services.roll_backs import roll_backs_viewed
 
 _FILTERS = [
     asked("job", "Of this job, by name."),
@@ -50,11 +51,13 @@ class CheckpointChange(Body):
 class Restore(Body):
     """`version`: of the job; without it, the one it was taken of. Refused with 422 and a problem a node where it needs a fresh start.
 
-    `allow_non_restored_state`: state that no node of that version reads is left behind.
+    `allow_non_restored_state`: state that no node of that version reads is left behind. `roll_back`: sinks first take away what they wrote
+    behind the checkpoint, as far as the pre-check's `roll_backs` say that they can.
     """
 
     version: int | None = Field(default=None, ge=1)
     allow_non_restored_state: bool = False
+    roll_back: bool = False
 
 
 class CleanupScope(Body):
@@ -148,7 +151,8 @@ class CheckpointPrecheckView(ApiView):
     )
     def get(self, request: Request, checkpoint_id: int) -> Response:
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
-        return answer(checkpoint_precheck(checkpoint, version=request.query_params.get("version", "")))
+        found = checkpoint_precheck(checkpoint, version=request.query_params.get("version", ""))
+        return answer(found.model_copy(update={"roll_backs": roll_backs_viewed(checkpoint, version=found.version)}))
 
 
 class CheckpointRestoreView(ApiView):

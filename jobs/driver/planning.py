@@ -1,11 +1,14 @@
 """From an execution's row to a Plan: its version, connections, places and limits."""
 
+from dataclasses import replace
+
 from django.conf import settings
 
 from jobs.dag.document import DagDocument
 from jobs.engine.compiler import plan_compile
 from jobs.engine.plan import Locations, Plan, Settings
 from jobs.models import Execution
+from jobs.selectors.roll_backs import roll_back_of
 from jobs.services.connections import connections_open, installation_limits
 from jobs.services.executions.starting import document_of, version_of
 
@@ -25,7 +28,7 @@ def execution_plan(execution: Execution) -> Plan:
     """Everything resolved. PlanInvalid with the problems where the version no longer holds; the connections are opened here only."""
     locations = execution_locations(execution)
     locations.work.mkdir(parents=True, exist_ok=True)
-    return plan_compile(
+    plan = plan_compile(
         execution_document(execution),
         job_uid=str(execution.job.job_uid),
         generation=str(execution.generation),
@@ -37,6 +40,7 @@ def execution_plan(execution: Execution) -> Plan:
         locations=locations,
         limits=installation_limits(),
     )
+    return replace(plan, roll_back=roll_back_of(execution))
 
 
 def _is_restored(execution: Execution) -> bool:

@@ -92,11 +92,12 @@ class Progressed:
 
 @dataclass(frozen=True)
 class Noticed:
-    """A sentence worth keeping in the timeline, such as that a source is read twice."""
+    """A sentence worth keeping in the timeline, such as that a source is read twice. `detail`: what it says, as data."""
 
     message: str
     node_id: str = ""
     severity: str = "info"
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,26 @@ class Locations:
 
 
 @dataclass(frozen=True)
+class RollBackPlan:
+    """Where the sinks go back to before the first batch: what was written behind a checkpoint goes, where a sink can take it away.
+
+    `generation` that the checkpoint was taken of; `batches`: sink → its last batch in it; `later`: generations that began after it.
+    """
+
+    generation: str
+    batches: Mapping[str, int] = field(default_factory=dict)
+    later: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> RollBackPlan:
+        """From what `data` gave."""
+        return cls(kept["generation"], dict(kept["batches"]), tuple(kept["later"]))
+
+    def data(self) -> dict[str, Any]:
+        return {"generation": self.generation, "batches": dict(self.batches), "later": list(self.later)}
+
+
+@dataclass(frozen=True)
 class Plan:
     """Steps in topological order and all they need. `until_drained`: a stream, too, ends once it has read all that is there."""
 
@@ -73,3 +93,4 @@ class Plan:
     connections: Mapping[str, ConnectionSettings] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     until_drained: bool = False
+    roll_back: RollBackPlan | None = None

@@ -20,6 +20,7 @@ from jobs.engine.plan import Plan
 from jobs.engine.progress import ProgressListener, committed, progressed
 from jobs.engine.query import StreamQuery
 from jobs.engine.receiving import Receiving
+from jobs.engine.rolling_back import sinks_roll_back
 from jobs.engine.session import execution_session, session_enter
 from jobs.engine.steps import Steps
 from jobs.engine.turns import StartTurn
@@ -153,15 +154,20 @@ class Run:
                 query_.close()
 
     def _begin(self, session: SparkSession) -> None:
-        """Build every frame, then let every sink raise its fence, before any row moves."""
-        self._queries = [self._whole(session)] if is_whole(self._steps) else self._streams(session)
+        """Build every frame, then let every sink raise its fence and go back if it is to, before any row moves."""
+        if is_whole(self._steps):
+            self._queries = [self._whole(session)]
+            return
+        streams = self._streams(session)
+        self._queries = [*streams]
+        sinks_roll_back(self._steps, streams, self._report)
 
     def _whole(self, session: SparkSession) -> WholeQuery:
         query_ = WholeQuery(self._steps, session, self._report, self._changed.set)
         self._begin_sinks(session, query_.plan.sinks, query_.frames())
         return query_
 
-    def _streams(self, session: SparkSession) -> list[StreamQuery | WholeQuery]:
+    def _streams(self, session: SparkSession) -> list[StreamQuery]:
         queries = []
         for plan in query_plans(self._steps):
             query_ = StreamQuery(self._steps, plan, session, self._report, self._changed.set)
@@ -171,7 +177,7 @@ class Run:
                 self._report(Noticed(f'"{self._steps.by_id[node_id].name}" is read once per way to "{plan.frontier}"', node_id))
             self._receiving.follow(query_)
             queries.append(query_)
-        return list(queries)
+        return queries
 
     def _begin_sinks(self, session: SparkSession, sinks: tuple[str, ...], frames: Frames) -> None:
         for sink in sinks:

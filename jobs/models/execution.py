@@ -29,6 +29,8 @@ class Execution(models.Model):
     does not answer the running attempt. `buffer_size`: messages that wait in buffers of its sources, null without any; `dropped_before`:
     node id → what its buffer had dropped before this execution.
 
+    `roll_back`: what the sinks take away before the first batch (`RollBackPlan.data`), empty where nobody asked for it.
+
     A checkpoint that was brought here belongs to the record of the run that it was taken of: final from the first moment, with
     `imported_from` (`Arrival.data`) and, in `imported_document`, the version that ran. `objects` leaves these out.
     """
@@ -49,6 +51,7 @@ class Execution(models.Model):
     storage_host = models.CharField(max_length=200, blank=True, default="")
     isolation = models.CharField(max_length=20, default="shared")
     restored_from_checkpoint_id = models.BigIntegerField(null=True)
+    roll_back = models.JSONField(default=dict)
     parameters = models.JSONField(default=dict)
     resolved = models.JSONField(default=dict)
     create_time = models.DateTimeField(auto_now_add=True)

@@ -22,6 +22,7 @@ from jobs.nodes.guarantees import Guarantee, together
 from jobs.nodes.installation import ConnectionSettings as ConnectionSettings
 from jobs.nodes.installation import Limits as Limits
 from jobs.nodes.node_error import NodeError as NodeError
+from jobs.nodes.roll_back import RollsBack
 from jobs.nodes.routed import Routed as Routed
 
 if TYPE_CHECKING:
@@ -258,14 +259,13 @@ class Flow(NodeType[ConfigT]):
         """Input port → frames in edge order; returns the frame of port `out`, one per output port, or one whose rows go to several."""
 
 
-class Sink(NodeType[ConfigT]):
+class Sink(RollsBack[ConfigT], NodeType[ConfigT]):
     """`begin` once an attempt, `write` once a batch, `close` at the end. Idempotent per (job_uid, node, generation, batch_id)."""
 
     family = "sink"
     ports = (Port("in", "input"),)
     guarantee: ClassVar[str] = ""
-    #: The first thing `write` does with its frame computes all of it; else the engine counts the rows itself.
-    reads_every_row: ClassVar[bool] = True
+    reads_every_row: ClassVar[bool] = True  # the first thing `write` does with its frame; else the engine counts the rows itself
 
     def guarantee_of(self, config: ConfigT) -> Guarantee:
         """Of a node with this config."""

@@ -140,7 +140,14 @@ class Reporter:
         level = logging.WARNING if event.severity == "warning" else logging.INFO
         self._log.log(level, "%s", event.message, extra={"node_id": event.node_id})
         try:
-            event_record(execution_id=self.execution_id, kind="notice", actor="engine", reason=event.message, node_id=event.node_id)
+            event_record(
+                execution_id=self.execution_id,
+                kind="notice",
+                actor="engine",
+                reason=event.message,
+                node_id=event.node_id,
+                detail=dict(event.detail),
+            )
         except DatabaseError as error:
             self._log.warning("a notice is not kept: %s", error)
 

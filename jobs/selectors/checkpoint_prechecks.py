@@ -15,7 +15,9 @@ from jobs.nodes.registry import REGISTRY
 from jobs.selectors.checkpoint_replays import ReplayOut, checkpoint_replay
 from jobs.selectors.graph_comparisons import Incomparable, compared, is_of_another, run_to_be, version_here
 from jobs.selectors.refusals import Conflict, NotFound
+from jobs.selectors.roll_backs import rolled_back_since
 from jobs.selectors.shapes.base import Shape
+from jobs.selectors.shapes.roll_back import RollBackOut
 
 #: Changes of a sink that has not written any rows yet.
 _WITHOUT_ROWS = ("sink.added", "sink.filled")
@@ -46,7 +48,8 @@ class PrecheckOut(Shape):
     """`ok`: a restore into `version` can be started; with `drops_state` only where that is allowed (`allow_non_restored_state`).
 
     `checks` in the order to read them; every byte of the files was compared. `changes`: the nodes of `version`, then those that it has
-    no more; none where the two cannot be compared.
+    no more; none where the two cannot be compared. `roll_backs`: what each sink would do with `roll_back`; left
+    empty here, for who asks the targets.
     """
 
     checkpoint: int
@@ -58,6 +61,7 @@ class PrecheckOut(Shape):
     checks: list[CheckOut]
     changes: list[ChangeOut]
     replay: ReplayOut
+    roll_backs: list[RollBackOut]
 
 
 def checkpoint_precheck(checkpoint: Checkpoint, *, version: str = "") -> PrecheckOut:
@@ -76,7 +80,7 @@ def checkpoint_precheck(checkpoint: Checkpoint, *, version: str = "") -> Prechec
     found, fits = _graph(checkpoint, rows.get(chosen))
     fresh = {change.node_id for change in found.changes if change.code in _WITHOUT_ROWS} if found else set()
     of_version = _version(checkpoint, chosen, own, documents.get(chosen), fresh)
-    checks = [_files(checkpoint), _job(checkpoint), _unfinished(checkpoint), *fits, *of_version]
+    checks = [_files(checkpoint), _job(checkpoint), _unfinished(checkpoint), *fits, *of_version, *_gone(checkpoint)]
     types = {node_id: node.type for one in (_brought(checkpoint), *documents.values()) if one for node_id, node in one.nodes.items()}
     return PrecheckOut(
         checkpoint=checkpoint.pk,
@@ -88,6 +92,7 @@ def checkpoint_precheck(checkpoint: Checkpoint, *, version: str = "") -> Prechec
         checks=checks,
         changes=[ChangeOut(type=types.get(change.node_id, ""), **change.data()) for change in found.changes] if found else [],
         replay=checkpoint_replay(checkpoint),
+        roll_backs=[],
     )
 
 
@@ -133,6 +138,12 @@ def _files(checkpoint: Checkpoint) -> CheckOut:
         more = f" ({len(problems)} files are wrong)" if len(problems) > 1 else ""
         return _check("files", False, f"It cannot be read: {problems[0]}{more}. Choose an earlier one")
     return _check("files", True, f"All {checkpoint.file_count} files are there and whole")
+
+
+def _gone(checkpoint: Checkpoint) -> Iterator[CheckOut]:
+    if (number := rolled_back_since(checkpoint)) is not None:
+        words = f"Sinks were rolled back to checkpoint {number} since: rows that they wrote from there to this one are not brought back"
+        yield _check("rolled_back", True, words, "warning")
 
 
 def _job(checkpoint: Checkpoint) -> CheckOut:

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from s3fs import S3FileSystem
 
 from jobs.nodes.base import Batch, ConnectionSettings, Limits, NodeError, SinkFenced, Written
+from jobs.nodes.roll_back import RollBackPoint
 from jobs.nodes.sinks.store_ledger import StoreLedger
 from jobs.nodes.stores.mirror import local_name
 from tests.nodes.conftest import Build, Built
@@ -317,6 +318,22 @@ def test_an_attempt_frozen_for_so_long_that_the_log_was_trimmed_still_loses(spar
     assert visible(lake) == [0, 1, 2, 3]
     write(new, numbers(spark, 4, 5), 4)
     assert visible(lake) == [0, 1, 2, 3, 4]
+
+
+def test_a_roll_back_removes_what_was_written_behind_a_checkpoint(spark: SparkSession, lake: Lake):
+    old = sink_for(spark, lake)
+    for batch in range(3):
+        write(old, spark.range(batch, batch + 1, 1, 1), batch)
+    lake.put("out/part-a1b2c3d40000-other-00000002-00000.snappy.parquet", lake.files.cat_file(f"{lake.folder}/{lake.names('out')[0]}"))
+    new = sink_for(spark, lake, generation=NEXT_GENERATION, attempt=2)
+    point = RollBackPoint(old.context.generation, 0)
+    view, done = new.node.roll_back_view(new.context, point), new.node.roll_back(new.context, point)
+    assert view == done
+    assert (done.way, done.unit, done.count) == ("removed", "files", 2)
+    assert new.node.roll_back(new.context, point).count == 0
+    assert visible(lake) == [0, 0]
+    with pytest.raises(SinkFenced):
+        old.node.roll_back(old.context, point)
 
 
 def test_overwriting_empties_the_folder_only_when_a_start_is_fresh(spark: SparkSession, lake: Lake):

@@ -2863,7 +2863,8 @@ export interface components {
          * @description `ok`: a restore into `version` can be started; with `drops_state` only where that is allowed (`allow_non_restored_state`).
          *
          *     `checks` in the order to read them; every byte of the files was compared. `changes`: the nodes of `version`, then those that it has
-         *     no more; none where the two cannot be compared.
+         *     no more; none where the two cannot be compared. `roll_backs`: what each sink would do with `roll_back`; left
+         *     empty here, for who asks the targets.
          */
         PrecheckOut: {
             /** Checkpoint */
@@ -2883,6 +2884,8 @@ export interface components {
             /** Changes */
             changes: components["schemas"]["ChangeOut"][];
             replay: components["schemas"]["ReplayOut"];
+            /** Roll Backs */
+            roll_backs: components["schemas"]["RollBackOut"][];
         };
         /** PreviewBody */
         PreviewBodyRequest: {
@@ -3056,7 +3059,8 @@ export interface components {
          * Restore
          * @description `version`: of the job; without it, the one it was taken of. Refused with 422 and a problem a node where it needs a fresh start.
          *
-         *     `allow_non_restored_state`: state that no node of that version reads is left behind.
+         *     `allow_non_restored_state`: state that no node of that version reads is left behind. `roll_back`: sinks first take away what they wrote
+         *     behind the checkpoint, as far as the pre-check's `roll_backs` say that they can.
          */
         RestoreRequest: {
             /**
@@ -3069,6 +3073,43 @@ export interface components {
              * @default false
              */
             allow_non_restored_state: boolean;
+            /**
+             * Roll Back
+             * @default false
+             */
+            roll_back: boolean;
+        };
+        /**
+         * RollBackOut
+         * @description One sink. removed: what it wrote since the checkpoint goes (`count` of `unit`s, null where it is not counted before); replaced: rows
+         *     that come again overwrite it; repeated: it stays and comes again, because of `hindrance`. `message` says it in a sentence.
+         */
+        RollBackOut: {
+            /** Node Id */
+            node_id: string;
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+            /**
+             * Way
+             * @enum {string}
+             */
+            way: "removed" | "replaced" | "repeated";
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "files" | "rows";
+            /** Count */
+            count: number | null;
+            /**
+             * Hindrance
+             * @enum {string}
+             */
+            hindrance: "" | "kept" | "sent" | "nothing" | "columns" | "shared" | "delta" | "silent";
+            /** Message */
+            message: string;
         };
         /**
          * RowDifferencesOut

@@ -9,6 +9,7 @@ from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
+from jobs.nodes.roll_back import Hindrance, RollBack, RollBackPoint
 from jobs.nodes.sinks.delta_columns import (
     added_columns,
     as_in_table,
@@ -40,6 +41,7 @@ class DeltaSink(Sink[DeltaSinkConfig]):
     Config = DeltaSinkConfig
     summary_template = "{path} · {mode}"
     guarantee: ClassVar[str] = "exactly once"
+    stays: ClassVar[Hindrance] = "delta"
 
     @classmethod
     def failure_words(cls, text: str, connection: str) -> NodeError | None:
@@ -91,6 +93,9 @@ class DeltaSink(Sink[DeltaSinkConfig]):
         if not marker.holds(_opened(spark, context), batch.batch_id):
             raise NodeError(f"writing delta: batch {batch.batch_id} is not in the table after it was written", kind="system")
         return written
+
+    def roll_back_view(self, context: NodeContext[DeltaSinkConfig], point: RollBackPoint) -> RollBack:
+        return RollBack("replaced") if context.config.mode == "upsert" else super().roll_back_view(context, point)
 
 
 class _Kept:

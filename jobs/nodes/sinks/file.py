@@ -14,8 +14,9 @@ from jobs.nodes.columns import column
 from jobs.nodes.file_roots import allowed_path
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.plainly import ScriptText
+from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.nodes.sinks.file_columns import columns_check, text_column
-from jobs.nodes.sinks.file_manifest import BatchFiles, FolderLedger
+from jobs.nodes.sinks.file_manifest import BatchFiles, FolderLedger, files_behind
 from jobs.nodes.sinks.store_ledger import StoreLedger
 from jobs.nodes.stores.kinds import STORE_KINDS, store_open, store_silent, stored_path
 
@@ -143,6 +144,12 @@ class FileSink(Sink[FileSinkConfig]):
         files = BatchFiles.found(aside, prefix=ledger.file_prefix(batch.batch_id), removes=ledger.visible_files() if emptied else ())
         repeated = not ledger.claim(batch.batch_id, context.attempt, files)
         return Written(rows=0 if repeated else batch.rows, repeated=repeated)
+
+    def roll_back_view(self, context: NodeContext[FileSinkConfig], point: RollBackPoint) -> RollBack:
+        return RollBack("removed", "files", len(files_behind(self._ledger(context).visible_files(), context.node_id, point)))
+
+    def roll_back(self, context: NodeContext[FileSinkConfig], point: RollBackPoint) -> RollBack:
+        return RollBack("removed", "files", self._ledger(context).roll_back(context.attempt, point))
 
     def plain_fault(self, context: NodeContext[FileSinkConfig]) -> str:
         return "files in a store are put there by Pipeline Web itself" if context.config.connection else ""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,9 +21,12 @@ from uuid import uuid4
 
 from jobs.nodes.base import NodeError, SinkFenced
 from jobs.nodes.durable_text import text_place
+from jobs.nodes.roll_back import RollBackPoint
 
 _LOCK_PATIENCE_SECONDS = 30.0
 _MANIFESTS_KEPT = 100
+#: What `batch_file_prefix` begins; a node's id has no hyphen.
+_OWN_NAME = re.compile(r"part-(?P<generation>[0-9a-z]+)-(?P<node>\w+)-(?P<batch>\d{8,})-\d{5,}(\.|$)")
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,22 @@ class FolderLedger:
         self._trim(batch_id)
         return won
 
+    def roll_back(self, attempt: int, point: RollBackPoint) -> int:
+        """Remove this node's files behind `point`; how many. Repeatable.
+
+        What lies aside goes first: an attempt that was left behind while it moved files into place then finds no more of them.
+        """
+        with self._locked():
+            self._refuse_if_fenced(attempt)
+        for generation in (point.generation, *point.later):
+            for kept in (self._node_folder / generation).glob("[0-9]*"):
+                if point.is_behind(generation, int(re.split(r"[-.]", kept.name)[0])):
+                    shutil.rmtree(kept, ignore_errors=True) if kept.is_dir() else kept.unlink(missing_ok=True)
+        going = files_behind(self.visible_files(), self.node_id, point)
+        for name in going:
+            (self.target / name).unlink(missing_ok=True)
+        return len(going)
+
     def _manifest(self, batch_id: int) -> Path:
         return self._folder / f"{batch_id}.json"
 
@@ -162,7 +182,19 @@ class FolderLedger:
 
 
 def batch_file_prefix(generation: str, node_id: str, batch_id: int) -> str:
-    return f"part-{generation.replace('-', '')[:12] or 'g'}-{node_id}-{batch_id:08d}"
+    return f"part-{_short(generation)}-{node_id}-{batch_id:08d}"
+
+
+def files_behind(names: Iterable[str], node_id: str, point: RollBackPoint) -> list[str]:
+    """Of files in a target those that this node wrote behind `point`: their names tell generation, node and batch."""
+    generations = {_short(generation): generation for generation in (point.generation, *point.later)}
+    found = ((name, _OWN_NAME.match(name.rsplit("/", 1)[-1])) for name in names)
+    own = [(name, match) for name, match in found if match and match["node"] == node_id and match["generation"] in generations]
+    return [name for name, match in own if point.is_behind(generations[match["generation"]], int(match["batch"]))]
+
+
+def _short(generation: str) -> str:
+    return generation.replace("-", "")[:12] or "g"
 
 
 def _suffix(name: str) -> str:

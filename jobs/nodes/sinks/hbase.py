@@ -9,6 +9,7 @@ from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.connections.hbase_client import HbaseLine, hbase_silent
 from jobs.nodes.connections.reach import SECONDS
 from jobs.nodes.durable_text import text_place
+from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.nodes.sinks.hbase_config import HbaseSinkConfig
 from jobs.nodes.sinks.hbase_rows import cell_columns, rows_made
 from jobs.nodes.sinks.hbase_table import families_check, families_there, table_make
@@ -49,6 +50,9 @@ class HbaseSink(Sink[HbaseSinkConfig]):
             if families_there(line, context.config) is None:
                 table_make(line, context.config)
                 families_check(families_there(line, context.config), context.config)
+
+    def roll_back_view(self, context: NodeContext[HbaseSinkConfig], point: RollBackPoint) -> RollBack:
+        return RollBack("replaced")
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[HbaseSinkConfig]) -> Written:
         """Every task puts its own rows and hands back counts, and some of what was rejected."""

@@ -11,6 +11,7 @@ from jobs.nodes.base import Batch, NodeContext, Sink, Written
 from jobs.nodes.connections.http_api import HEADER_NAME, RESERVED_HEADERS
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.places import JsonTemplate, TemplateText, place_names
+from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.http_delivery import Delivery, RowBody, columns_check
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ class HttpApiSink(Sink[HttpApiSinkConfig]):
     summary_template = "{method} {path}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"concurrency", "requests_per_second", "timeout_seconds", "attempts"})
     guarantee: ClassVar[str] = "at least once"
+    stays: ClassVar[Hindrance] = "sent"
     own_places = {"path": None, "body": None, "parameters": None, "headers": None}
 
     def waits_for(self, context: NodeContext[HttpApiSinkConfig]) -> str:

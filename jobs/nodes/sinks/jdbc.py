@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
+from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
 from jobs.nodes.sinks.jdbc_dialect import Dialect, Refused, TableName, TargetColumn, dialect_for
 from jobs.nodes.sinks.jdbc_moving import WrittenAlready, after_rows, before_rows, marker_of, rows_move
 from jobs.nodes.sinks.jdbc_plain import plain_lines, plain_rows
+from jobs.nodes.sinks.jdbc_rolling_back import roll_back_way, rows_roll_back
 from jobs.nodes.sinks.jdbc_table import (
     columns_add,
     columns_matched,
@@ -114,6 +116,21 @@ class JdbcSink(Sink[JdbcSinkConfig]):
                 kept.unpersist()
         self._rows_before = written.rows
         return written
+
+    def target_of(self, config: JdbcSinkConfig) -> str:
+        return f"{config.connection}/{config.table.lower()}"
+
+    def roll_back_view(self, context: NodeContext[JdbcSinkConfig], point: RollBackPoint) -> RollBack:
+        dialect = _dialect(context)
+        if context.config.keys or not dialect.is_there():
+            return roll_back_way(context.config, None, point)
+        with dialect.transaction() as cursor:
+            return roll_back_way(context.config, dialect.columns(cursor, TableName.parsed(context.config.table)), point)
+
+    def roll_back(self, context: NodeContext[JdbcSinkConfig], point: RollBackPoint) -> RollBack:
+        dialect = _dialect(context)
+        with dialect.transaction() as cursor:
+            return rows_roll_back(dialect, cursor, context, point)
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[JdbcSinkConfig]) -> tuple[DataFrame, str]:
         dialect = _dialect(context)

@@ -60,6 +60,17 @@ class Marker:
             raise SinkFenced(f"another attempt of this job took over the target; this one, {attempt}, stops")
         return "written" if row[1] >= batch_id else "new"
 
+    def hold(self, cursor: Any, attempt: int) -> None:
+        """Until the end of this transaction no other attempt takes over; SinkFenced if one has."""
+        self._run(
+            cursor,
+            "UPDATE {table} SET attempt = ? WHERE job_uid = ? AND node = ? AND generation = ? AND attempt = ?",
+            attempt,
+            *self._key,
+            attempt,
+        )
+        self.state(cursor, attempt, 0)
+
     def advance(self, cursor: Any, attempt: int, batch_id: int) -> bool:
         """Claim the batch in this transaction; False when it is in already. Holds the marker's row until the end of it."""
         changed = self._run(

@@ -12,6 +12,7 @@ from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.form import ColumnName, connection_field, hints
+from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
     MESSAGE_ID,
     OptionalColumn,
@@ -61,6 +62,7 @@ class KafkaSink(Sink[KafkaSinkConfig]):
     Config = KafkaSinkConfig
     connection_kinds = ("kafka",)
     guarantee: ClassVar[str] = "at least once"
+    stays: ClassVar[Hindrance] = "sent"
     summary_template = "{topic} · {format}"
 
     def waits_for(self, context: NodeContext[KafkaSinkConfig]) -> str:

@@ -11,6 +11,7 @@ from jobs.nodes.base import Batch, NodeContext, Sink, Written
 from jobs.nodes.connections.mqtt_client import mqtt_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.guarantees import Guarantee
+from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
     MESSAGE_ID,
     OptionalColumn,
@@ -77,6 +78,7 @@ class MqttSink(Sink[MqttSinkConfig]):
     Config = MqttSinkConfig
     connection_kinds = ("mqtt",)
     guarantee: ClassVar[str] = "at least once"
+    stays: ClassVar[Hindrance] = "sent"
     summary_template = "{topic}{topic_column}"
 
     def guarantee_of(self, config: MqttSinkConfig) -> Guarantee:

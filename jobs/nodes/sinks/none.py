@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, Sink, Written
+from jobs.nodes.roll_back import Hindrance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,6 +27,7 @@ class NoneSink(Sink[NoneSinkConfig]):
     icon = "circle-off"
     Config = NoneSinkConfig
     guarantee: ClassVar[str] = "exactly once"
+    stays: ClassVar[Hindrance] = "nothing"
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[NoneSinkConfig]) -> Written:
         self.write_plainly(frame, context)

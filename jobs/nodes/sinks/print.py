@@ -9,6 +9,7 @@ from pydantic import Field
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, Sink, Written
 from jobs.nodes.columns import column
+from jobs.nodes.roll_back import Hindrance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -32,6 +33,7 @@ class PrintSink(Sink[PrintConfig]):
     pace_fields: ClassVar[frozenset[str]] = frozenset({"rows"})
 
     guarantee: ClassVar[str] = "at least once"
+    stays: ClassVar[Hindrance] = "nothing"
     reads_every_row: ClassVar[bool] = False
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[PrintConfig]) -> Written:

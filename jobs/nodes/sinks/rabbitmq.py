@@ -10,6 +10,7 @@ from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, Sink, Written
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_channel, rabbitmq_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
+from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
     OptionalColumn,
     id_columns_field,
@@ -71,6 +72,7 @@ class RabbitMQSink(Sink[RabbitMQSinkConfig]):
     Config = RabbitMQSinkConfig
     connection_kinds = ("rabbitmq",)
     guarantee: ClassVar[str] = "at least once"
+    stays: ClassVar[Hindrance] = "sent"
     summary_template = "{exchange} {routing_key}{routing_key_column}"
 
     def waits_for(self, context: NodeContext[RabbitMQSinkConfig]) -> str:

@@ -12,6 +12,7 @@ from jobs.nodes.columns import column, require_columns
 from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.rocketmq.client import RocketMq
+from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
     MESSAGE_ID,
     OptionalColumn,
@@ -119,6 +120,7 @@ class RocketmqSink(Sink[RocketmqSinkConfig]):
     Config = RocketmqSinkConfig
     connection_kinds = ("rocketmq",)
     guarantee: ClassVar[str] = "at least once"
+    stays: ClassVar[Hindrance] = "sent"
     summary_template = "{topic} · {format}"
 
     def waits_for(self, context: NodeContext[RocketmqSinkConfig]) -> str:

@@ -17,7 +17,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from jobs.nodes.base import NodeError, SinkFenced
-from jobs.nodes.sinks.file_manifest import BatchFiles, batch_file_prefix
+from jobs.nodes.roll_back import RollBackPoint
+from jobs.nodes.sinks.file_manifest import BatchFiles, batch_file_prefix, files_behind
 from jobs.nodes.stores.store import Store
 
 _ENTRIES_KEPT = 200
@@ -77,11 +78,16 @@ class StoreLedger:
 
     def complete_if_claimed(self, batch_id: int, attempt: int) -> bool:
         """Whether the batch already counts; if so its files are in place afterwards."""
-        self._refresh()
-        if (self._entry.attempt, self._entry.generation) != (attempt, self._generation):
-            raise self._fenced(attempt)
+        self._refuse_if_fenced(attempt)
         self._move_into_place()
         return self._entry.batch >= batch_id
+
+    def roll_back(self, attempt: int, point: RollBackPoint) -> int:
+        """Remove this node's files behind `point`; how many. Repeatable. What lay aside went when the attempt began."""
+        self._refuse_if_fenced(attempt)
+        going = files_behind(self.visible_files(), self._node_id, point)
+        self._store.remove(_joined(self._target, name) for name in going)
+        return len(going)
 
     def claim(self, batch_id: int, attempt: int, files: BatchFiles) -> bool:
         """Make `files` the batch, all or none. They go to the store beside the target, count with one entry, then move into place."""
@@ -95,6 +101,11 @@ class StoreLedger:
         past = self._number - _ENTRIES_KEPT
         self._store.remove([self._log(past), self._log(past, "done")] if past >= 0 else [])
         return True
+
+    def _refuse_if_fenced(self, attempt: int) -> None:
+        self._refresh()
+        if (self._entry.attempt, self._entry.generation) != (attempt, self._generation):
+            raise self._fenced(attempt)
 
     def _refresh(self) -> list[str]:
         """Take the newest entry for the state of things; gives the names of all. Only the newest ever has anything left to do."""

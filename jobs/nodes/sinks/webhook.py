@@ -11,6 +11,7 @@ from jobs.nodes.base import Batch, NodeContext, Sink, Written
 from jobs.nodes.connections.webhook_receiver import WebhookReceiverSettings, as_http_api, proving_of
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.places import JsonTemplate
+from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.http_delivery import Delivery, RowBody, columns_check
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class WebhookSink(Sink[WebhookSinkConfig]):
     summary_template = "{connection}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"concurrency", "requests_per_second", "timeout_seconds", "attempts"})
     guarantee: ClassVar[str] = "at least once"
+    stays: ClassVar[Hindrance] = "sent"
     own_places = {"body": None}
 
     def waits_for(self, context: NodeContext[WebhookSinkConfig]) -> str:

@@ -1,7 +1,7 @@
 """Starting from a checkpoint: a new execution in a new generation."""
 
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, Value
@@ -9,8 +9,9 @@ from django.db.models.functions import Concat, Left
 
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import not_restorable
-from jobs.models import LEASED, UNFINISHED, Execution, ExecutionStatus, QueryProgress, Role, TriggeredBy
+from jobs.models import LEASED, UNFINISHED, Execution, ExecutionStatus, Job, QueryProgress, Role, TriggeredBy
 from jobs.selectors.graph_comparisons import version_here
+from jobs.selectors.roll_backs import roll_back_plan
 from jobs.services.access import role_check
 from jobs.services.events import event_append
 from jobs.services.executions.going_on import restore_check
@@ -30,10 +31,16 @@ if TYPE_CHECKING:
 
 
 def execution_restore(
-    *, checkpoint: Checkpoint, user: "User | None", version: int | None = None, allow_non_restored_state: bool = False
+    *,
+    checkpoint: Checkpoint,
+    user: "User | None",
+    version: int | None = None,
+    allow_non_restored_state: bool = False,
+    roll_back: bool = False,
 ) -> Execution:
     """Start the checkpoint's job again from it, with the parameters it was taken of and its version, or another where that fits.
 
+    `roll_back`: before the first batch, sinks take away what they wrote behind the checkpoint, as far as each of them can.
     Of a checkpoint that was brought here, its version is one of this job that does the same, else the current one.
 
     A PAUSED execution of the job is cancelled in the same transaction, its checkpoints stay; any other unfinished one is an
@@ -45,13 +52,13 @@ def execution_restore(
         role_check(user=user, project=origin.job.project_id, role=Role.OPERATOR)
     try:
         with transaction.atomic():
-            return _restore(checkpoint, origin, user, version, allow_non_restored_state)
+            return _restore(checkpoint, origin, user, version, allow_non_restored_state, roll_back)
     except IntegrityError:
         raise_conflict(origin.job)
 
 
 def _restore(
-    checkpoint: Checkpoint, origin: Execution, user: "User | None", version: int | None, allow_non_restored_state: bool
+    checkpoint: Checkpoint, origin: Execution, user: "User | None", version: int | None, allow_non_restored_state: bool, roll_back: bool
 ) -> Execution:
     job = job_locked(origin.job)
     checkpoint.refresh_from_db(fields=["status"])  # a clean-up waits for the job's lock too
@@ -59,23 +66,15 @@ def _restore(
         raise NotStartable(f"checkpoint {checkpoint.checkpoint_id} cannot be started from: {reason}", code="checkpoint.not_restorable")
     chosen = version_of(job, version_here(origin) if version is None else version)
     parameters, changes = restore_check(origin=origin, version=chosen, allow_non_restored_state=allow_non_restored_state)
-    for other in Execution.objects.filter(job=job, status__in=UNFINISHED):
-        if other.status != ExecutionStatus.PAUSED:
-            raise_conflict(job)
-        _checkpoints_stay(other)
-        execution_transition(
-            execution_id=other.execution_id,
-            expected=ExecutionStatus.PAUSED,
-            to=ExecutionStatus.CANCELLED,
-            actor=user.get_username() if user else "system",
-            reason=f"superseded by a restore of checkpoint {checkpoint.checkpoint_id}",
-        )
+    taken_away = _taken_away(checkpoint) if roll_back else {}
+    _paused_supersede(job, checkpoint, actor=user.get_username() if user else "system")
     beginning = Beginning(
         uuid.uuid4(),
         storage_host=origin.storage_host,
         checkpoint=checkpoint.pk,
-        words=f"from {_words(checkpoint, origin)}",
+        words=f"from {_words(checkpoint, origin)}" + (", sinks rolled back to it" if roll_back else ""),
         changes=changes,
+        roll_back=taken_away,
     )
     return execution_create(
         job=job,
@@ -86,6 +85,28 @@ def _restore(
         parameters=parameters,
         beginning=beginning,
     )
+
+
+def _taken_away(checkpoint: Checkpoint) -> dict[str, Any]:
+    wanted = roll_back_plan(checkpoint)
+    if wanted is None:
+        message = "sinks cannot be rolled back to a checkpoint that was brought here or got other positions: restore it without"
+        raise NotStartable(message, code="restore.roll_back")
+    return wanted.data()
+
+
+def _paused_supersede(job: Job, checkpoint: Checkpoint, *, actor: str) -> None:
+    for other in Execution.objects.filter(job=job, status__in=UNFINISHED):
+        if other.status != ExecutionStatus.PAUSED:
+            raise_conflict(job)
+        _checkpoints_stay(other)
+        execution_transition(
+            execution_id=other.execution_id,
+            expected=ExecutionStatus.PAUSED,
+            to=ExecutionStatus.CANCELLED,
+            actor=actor,
+            reason=f"superseded by a restore of checkpoint {checkpoint.checkpoint_id}",
+        )
 
 
 def _checkpoints_stay(superseded: Execution) -> None:

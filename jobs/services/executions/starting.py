@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from django.db import IntegrityError, transaction
@@ -37,13 +37,17 @@ _CHANGES_TOLD = 20
 
 @dataclass(frozen=True)
 class Beginning:
-    """Where an execution goes on: a generation, and what is already fixed by it. `changes`: what people should know of the graph's."""
+    """Where an execution goes on: a generation, and what is already fixed by it. `changes`: what people should know of the graph's.
+
+    `roll_back`: what the sinks take away first (`RollBackPlan.data`).
+    """
 
     generation: uuid.UUID
     storage_host: str = ""
     checkpoint: int | None = None
     words: str = "from the beginning"
     changes: tuple[Change, ...] = ()
+    roll_back: Mapping[str, Any] = field(default_factory=dict)
 
 
 def execution_start(
@@ -196,6 +200,7 @@ def execution_create(
         storage_host=beginning.storage_host,
         isolation=resolved.isolation,
         restored_from_checkpoint_id=beginning.checkpoint,
+        roll_back=dict(beginning.roll_back),
         parameters=parameters,
         resolved=asdict(resolved),
         triggered_by=TriggeredBy(triggered_by),

@@ -7,7 +7,7 @@ export const changeCheckpoint = (id: number, change: { label?: string; pinned?: 
 export const deleteCheckpoint = (id: number) => request<undefined>('DELETE', path(id))
 /** `version`: "current", or "" for the one it was taken of. */
 export const precheckRestore = (id: number, version: string) => request<Precheck>('GET', `${path(id)}/precheck${version && `?version=${version}`}`)
-export const restoreCheckpoint = (id: number, how: { version: number | undefined; allow_non_restored_state: boolean }) => request<{ execution_id: string }>('POST', `${path(id)}/restore`, how)
+export const restoreCheckpoint = (id: number, how: { version: number | undefined; allow_non_restored_state: boolean; roll_back: boolean }) => request<{ execution_id: string }>('POST', `${path(id)}/restore`, how)
 export const cleanUp = (dryRun: boolean) => request<{ results: CleanupItem[] }>('POST', '/api/checkpoints/cleanup', { dry_run: dryRun })
 
 /** One part of what one operator remembers, and the text that stands in its keys. */

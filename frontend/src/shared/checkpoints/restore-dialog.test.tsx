@@ -4,12 +4,12 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { MemoryRouter } from 'react-router'
 import { expect, it, vi } from 'vitest'
-import type { Checkpoint, GraphChange, Precheck } from '../../api/types'
+import type { Checkpoint, GraphChange, Precheck, SinkRollBack } from '../../api/types'
 import RestoreDialog from './restore-dialog'
 
 const node = (node_id: string, verdict: GraphChange['verdict'], message = verdict): GraphChange => ({ node_id, name: `Node ${node_id}`, type: 'flow.aggregate', verdict, code: 'unheard', facts: {}, message })
 const replay = { seconds: 90, last_batch_time: null, rows: 30, is_about: false, sources: [{ node_id: 'orders', rows: 30, files: null }] }
-const fits: Precheck = { checkpoint: 4, ok: true, version: 1, own_version: 1, current_version: 2, drops_state: false, checks: [{ name: 'files', ok: true, severity: 'info', message: 'All files are there' }], changes: [node('orders', 'same')], replay }
+const fits: Precheck = { checkpoint: 4, ok: true, version: 1, own_version: 1, current_version: 2, drops_state: false, checks: [{ name: 'files', ok: true, severity: 'info', message: 'All files are there' }], changes: [node('orders', 'same')], replay, roll_backs: [] }
 const refused: Precheck = { ...fits, ok: false, version: 2, checks: [{ name: 'graph', ok: false, severity: 'error', message: 'its window changed' }], changes: [node('orders', 'same'), node('per', 'needs_fresh_start', 'its window changed' as never)] }
 const drops: Precheck = { ...fits, version: 2, drops_state: true, changes: [node('per', 'state_dropped')] }
 
@@ -42,7 +42,7 @@ it("the checkpoint's own version stands first and is restored", async () => {
   await waitFor(() => expect(confirm()).toBeEnabled())
   expect(screen.getByRole('row', { name: /Node orders/ })).toHaveTextContent('verdict.same')
   fireEvent.click(confirm())
-  await waitFor(() => expect(sent).toEqual([{ version: 1, allow_non_restored_state: false }]))
+  await waitFor(() => expect(sent).toEqual([{ version: 1, allow_non_restored_state: false, roll_back: false }]))
 })
 
 it('a version that needs a fresh start is told at its node and cannot be confirmed', async () => {
@@ -62,5 +62,31 @@ it('state is left behind only after consent', async () => {
   expect(confirm()).toHaveAccessibleDescription('restore.needsConsent')
   fireEvent.click(consent)
   fireEvent.click(confirm())
-  await waitFor(() => expect(sent).toEqual([{ version: 2, allow_non_restored_state: true }]))
+  await waitFor(() => expect(sent).toEqual([{ version: 2, allow_non_restored_state: true, roll_back: false }]))
+})
+
+const sinkCheck = (node_id: string) => ({ name: `sink.${node_id}`, ok: true, severity: 'warning' as const, message: `${node_id} repeats` })
+const file: SinkRollBack = { node_id: 'lake', name: 'Lake', type: 'sink.file', way: 'removed', unit: 'files', count: 12, hindrance: '', message: '' }
+const kafka: SinkRollBack = { node_id: 'topic', name: 'Topic', type: 'sink.kafka', way: 'repeated', unit: 'rows', count: null, hindrance: 'sent', message: '' }
+
+it('sinks are rolled back only where that is asked for, and one that cannot says so before', async () => {
+  const sent = opened({ ...fits, checks: [sinkCheck('lake'), sinkCheck('topic')], roll_backs: [file, kafka] })
+  await choose()
+  expect(await screen.findByText('lake repeats')).toBeVisible()
+  expect(screen.getByText('rollBack.cannot')).toBeVisible()
+  expect(screen.queryByText('topic repeats')).toBeNull()
+  const choice = screen.getByLabelText('rollBack.choose')
+  expect(choice).not.toBeChecked()
+  fireEvent.click(choice)
+  expect(screen.getByText('rollBack.files')).toBeVisible()
+  expect(screen.queryByText('lake repeats')).toBeNull()
+  fireEvent.click(confirm())
+  await waitFor(() => expect(sent).toEqual([{ version: 1, allow_non_restored_state: false, roll_back: true }]))
+})
+
+it('where no sink can be rolled back there is nothing to choose', async () => {
+  opened({ ...fits, checks: [sinkCheck('topic')], roll_backs: [kafka] })
+  await choose()
+  expect(await screen.findByText('rollBack.cannot')).toBeVisible()
+  expect(screen.queryByLabelText('rollBack.choose')).toBeNull()
 })

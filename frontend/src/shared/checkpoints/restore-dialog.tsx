@@ -12,6 +12,8 @@ import { checkWords } from './check-words'
 import { precheckRestore, restoreCheckpoint } from './checkpoint-requests'
 import { GraphChanges } from './graph-changes'
 import { ReplayWords } from './replay-words'
+import { RollBackChoice } from './roll-back-choice'
+import { SinkRollBacks } from './sink-roll-backs'
 
 const isSink = (check: Precheck['checks'][number]) => check.name.startsWith('sink.')
 const glyphOf = (check: Precheck['checks'][number]) => (check.severity === 'warning' ? 'warning' : check.ok ? 'completed' : 'failed')
@@ -30,8 +32,10 @@ function Checks({ checks }: { checks: Precheck['checks'] }) {
   )
 }
 
-function Found({ found }: { found: Precheck }) {
+function Found({ found, rollsBack }: { found: Precheck; rollsBack: boolean }) {
   const { t } = useTranslation('checkpoints')
+  const rollsBackAt = (check: Precheck['checks'][number]) => found.roll_backs.find((one) => check.name === `sink.${one.node_id}` && (rollsBack || one.way !== 'removed'))
+  const sinks = found.checks.filter(isSink)
   return (
     <>
       <Checks checks={found.checks.filter((check) => !isSink(check) && check.name !== 'graph')} />
@@ -39,7 +43,8 @@ function Found({ found }: { found: Precheck }) {
       <section>
         <h3>{t('replay.title')}</h3>
         <ReplayWords replay={found.replay} changes={found.changes} />
-        <Checks checks={found.checks.filter(isSink)} />
+        <Checks checks={sinks.filter((check) => !rollsBackAt(check))} />
+        <SinkRollBacks rollBacks={sinks.flatMap((check) => rollsBackAt(check) ?? [])} />
       </section>
     </>
   )
@@ -79,13 +84,16 @@ export default function RestoreDialog({ checkpoint, onClose }: { checkpoint: Che
   const navigate = useNavigate()
   const [version, setVersion] = useState('')
   const [allowed, setAllowed] = useState(false)
+  const [wantsRollBack, setWantsRollBack] = useState(false)
   const [busy, act] = useAct()
   const checks = useQuery({ queryKey: ['precheck', checkpoint.id, version], queryFn: () => precheckRestore(checkpoint.id, version), gcTime: 0, refetchOnWindowFocus: false, placeholderData: (before: Precheck | undefined) => before })
   const found = checks.isFetching ? undefined : checks.data
   const hindrance = useHindrance(found, allowed)
+  const canRollBack = found?.roll_backs.some((one) => one.way === 'removed') ?? false
+  const rollsBack = wantsRollBack && canRollBack
   const restore = () =>
     act('restore', {
-      run: () => restoreCheckpoint(checkpoint.id, { version: found?.version, allow_non_restored_state: allowed }),
+      run: () => restoreCheckpoint(checkpoint.id, { version: found?.version, allow_non_restored_state: allowed, roll_back: rollsBack }),
       done: () => t('restore.done', { number: checkpoint.checkpoint_id }),
       after: (started) => void navigate(`/executions/${started.execution_id}`),
     })
@@ -95,9 +103,10 @@ export default function RestoreDialog({ checkpoint, onClose }: { checkpoint: Che
         <VersionChoice checkpoint={checkpoint} found={checks.data} version={version} onVersion={(chosen) => { setVersion(chosen); setAllowed(false) }} />
         {checks.isFetching && <p className="pw-help" role="status">{t('restore.checking')}</p>}
         {checks.error && <Failure error={checks.error} what={t('restore.title', { number: checkpoint.checkpoint_id })} retry={() => void checks.refetch()} />}
-        {found && <Found found={found} />}
+        {found && <Found found={found} rollsBack={rollsBack} />}
       </div>
       {found?.drops_state && <Checkbox mt={8} size="xs" checked={allowed} onChange={(event) => setAllowed(event.currentTarget.checked)} label={t('restore.allow')} />}
+      {canRollBack && <RollBackChoice chosen={wantsRollBack} onChoose={setWantsRollBack} />}
       <div className="pw-form-acts pw-restore-acts">
         <span id="pw-restore-why" className="pw-12 pw-2 pw-grow pw-wrap">{hindrance}</span>
         <Button onClick={() => void checks.refetch()}>{t('restore.again')}</Button>
