@@ -39,6 +39,7 @@ def execution_plan(execution: Execution) -> Plan:
         connections=connections_open(execution.job.project_id),
         locations=locations,
         limits=installation_limits(),
+        is_run=True,
     )
     return replace(plan, roll_back=roll_back_of(execution))
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from jobs.engine.counts import Seen, node_counts
@@ -140,11 +139,6 @@ def _refused(written: Written) -> str:
 def rows_of_sources(steps: Steps, counts: Mapping[str, NodeCounts]) -> int:
     """Rows that came in: good and rejected ones of every source that is counted here."""
     return sum((count.rows_out or 0) + count.rejected for node_id, count in counts.items() if node_id in steps.sources)
-
-
-def kept(frame: DataFrame) -> DataFrame:
-    """`frame` computed once, however often it is read; on disk where memory does not do."""
-    return frame.persist(StorageLevel.MEMORY_AND_DISK)
 
 
 def plain_json(value: Any) -> Any:

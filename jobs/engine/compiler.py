@@ -39,8 +39,12 @@ def plan_compile(
     locations: Locations,
     limits: Limits,
     registry: NodeRegistry = REGISTRY,
+    is_run: bool = False,
 ) -> Plan:
-    """The Plan of `document` with everything filled in. PlanInvalid with every problem if anything stands in the way."""
+    """The Plan of `document` with everything filled in. PlanInvalid with every problem if anything stands in the way.
+
+    `is_run`: of an execution, whose nodes act on other systems and wait; in tests, previews and scripts they do not.
+    """
     values, problems = resolve_parameters(document, parameters)
     problems = [*structure_problems(document, registry.catalogue()), *problems]
     if errors_in(problems):
@@ -59,6 +63,7 @@ def plan_compile(
         limits=limits,
         connections=connections,
         parameters=values,
+        is_run=is_run,
     )
 
 

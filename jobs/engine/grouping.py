@@ -159,8 +159,14 @@ def _one_frame(steps: Steps, nodes: tuple[str, ...], node_id: str) -> bool:
 
 def _read_repeatedly(steps: Steps, frontier: str) -> set[str]:
     """Sources from which more than one way leads to `frontier`."""
+    ways = ways_to(steps, frontier)
+    return {node_id for node_id in steps.sources if ways[node_id] > 1}
+
+
+def ways_to(steps: Steps, frontier: str) -> Counter[str]:
+    """On how many ways the rows of each node come to `frontier`: so often a streaming plan computes them."""
     ways: Counter[str] = Counter({frontier: 1})
     for node_id in reversed(steps.upstream((frontier,))):
         for arrow in steps.arriving(node_id):
             ways[arrow.source] += ways[node_id]
-    return {node_id for node_id in steps.sources if ways[node_id] > 1}
+    return ways

@@ -57,7 +57,7 @@ def _goes_on(steps: Steps, before: str, node_id: str, flow: Flow[Any]) -> bool:
     arriving = [(arrow.source, arrow.port) for arrow in steps.arriving(node_id, references=True)]
     changes = flow.moves_rows or (flow.changes_row_count and not flow.filters_rows)
     tells = type(flow).tallies is not Flow.tallies
-    return not tells and arriving == [(before, "out")] and not steps.is_stateful(node_id) and not changes
+    return not tells and not flow.acts and arriving == [(before, "out")] and not steps.is_stateful(node_id) and not changes
 
 
 @dataclass

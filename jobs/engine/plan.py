@@ -94,3 +94,5 @@ class Plan:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     until_drained: bool = False
     roll_back: RollBackPlan | None = None
+    #: Of an execution: else nodes neither act on other systems nor wait.
+    is_run: bool = False

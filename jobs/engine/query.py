@@ -12,7 +12,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from jobs.engine.batch import BatchSinks, kept
+from jobs.engine.acting import Acting, kept
+from jobs.engine.batch import BatchSinks
 from jobs.engine.counts import BatchCounter, Seen, StreamCounter, last_execution
 from jobs.engine.events import QueryStarted, Report
 from jobs.engine.failure import StopRequested
@@ -49,6 +50,7 @@ class StreamQuery:
         marks = line_marks(steps, plan.streaming)
         self._references = References(steps, report)
         self._counter = LineCounter(marks) if marks else StreamCounter()
+        self._acts = any(steps.acts(node_id) for node_id in plan.streaming)
         self._query: StreamingQuery | None = None
         self._started = threading.Event()
         self._stopping = threading.Event()
@@ -253,8 +255,10 @@ class StreamQuery:
             time.sleep(_POLL_SECONDS)
 
     def _write(self, frame: DataFrame, batch_id: int) -> None:
+        acting = Acting(self._steps)
         shared = self.sinks.is_shared()
-        frame = kept(frame) if shared else frame
+        frame = kept(frame) if shared and not self._acts else frame
+        frame = acting.keep_whole(frame) if self._acts else frame
         counter = BatchCounter()
         spark = frame.sparkSession
         session_enter(spark, self._steps.plan)
@@ -264,15 +268,20 @@ class StreamQuery:
             return self._counter.seen(spark, last_execution(self._query)) | counter.seen()
 
         try:
-            branches = self._branches(spark, frame, counter, counted=frozenset(self.plan.nodes))
+            branches = self._branches(spark, frame, counter, acting)
+            acting.carry_out(branches, self.plan.sinks)
             self.sinks.write(batch_id, branches, seen)
         finally:
+            acting.let_go()
             if shared:
                 frame.unpersist()
 
-    def _branches(self, spark: SparkSession, frame: DataFrame, counter: BatchCounter, *, counted: frozenset[str]) -> Frames:
+    def _branches(self, spark: SparkSession, frame: DataFrame, counter: BatchCounter, acting: Acting) -> Frames:
+        counted = frozenset(self.plan.nodes)
         given = {self.plan.frontier: {frontier_port(self._steps, self.plan) or "out": frame}}
-        return Frames(self._steps, spark, counter, mode="batch", given=given, counted=counted, references=self._references)
+        return Frames(
+            self._steps, spark, counter, mode="batch", given=given, counted=counted, keep=acting.keep, references=self._references
+        )
 
 
 def _streaming_leaves(frame: DataFrame) -> tuple[str, ...]:

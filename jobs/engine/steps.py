@@ -91,6 +91,11 @@ class Steps:
         node_type = self.types[node_id]
         return isinstance(node_type, Flow) and node_type.is_stateful(self.by_id[node_id].config)
 
+    def acts(self, node_id: str) -> bool:
+        """Whether the node acts on another system for each row."""
+        node_type = self.types[node_id]
+        return isinstance(node_type, Flow) and node_type.acts
+
     def upstream(self, node_ids: tuple[str, ...]) -> tuple[str, ...]:
         """`node_ids` and all whose rows flow into them, references left out."""
         found: set[str] = set()
@@ -125,6 +130,8 @@ class Steps:
             work_dir=plan.locations.work / node_id,
             live_dir=plan.locations.live,
             time_zone=plan.settings.time_zone,
+            is_run=plan.is_run and not schema_only,
+            fails_at_rejected=plan.settings.rejected_rows == "fail" and "errors" not in step.outputs_used,
             parameters=plan.parameters,
             input_names={port: tuple(self.by_id[source].name for source, _ in upstreams) for port, upstreams in step.inputs.items()},
             log=lambda message: self.logger.info(message, extra={"node_id": node_id}),

@@ -14,6 +14,7 @@ from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
 from jobs.dag.parameters import substitute, trial_values
 from jobs.dag.problems import Problem
+from jobs.engine.acting import refuse_repeats
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.cautions import cautions_of, refuse_memory, refuse_second_watermark, refuse_state_behind_updates
 from jobs.engine.compiler import PlanInvalid, step_compile
@@ -114,7 +115,7 @@ class _Analyser:
             else:
                 for port in self._output_ports(node_type, step):
                     schemas[port] = _schema(self._frames.of(step.node_id, port))
-                for refuse in (refuse_state_behind_updates, refuse_second_watermark, refuse_memory):
+                for refuse in (refuse_state_behind_updates, refuse_second_watermark, refuse_memory, refuse_repeats):
                     refuse(self._steps, step.node_id)
             self._found.problems.extend(cautions_of(node_type, context))
         except Exception as error:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.engine.batch import BatchSinks, kept, rows_of_sources
+from jobs.engine.acting import Acting, kept
+from jobs.engine.batch import BatchSinks, rows_of_sources
 from jobs.engine.counts import BatchCounter, NoCounter
 from jobs.engine.events import BatchCommitted, QueryStarted, Report
 from jobs.engine.failure import StopRequested
@@ -37,6 +38,7 @@ class WholeQuery:
         self._forced = threading.Event()
         self._done = threading.Event()
         self._kept: list[DataFrame] = []
+        self._acting = Acting(steps)
         self._thread = threading.Thread(target=self._run, name=f"batch {self.plan.key}", daemon=True)
         self._group = f"{steps.plan.generation}-{steps.plan.attempt}"
 
@@ -47,14 +49,14 @@ class WholeQuery:
     def frames(self) -> Frames:
         """Every frame, built once: sinks take their schemas from it, then the batch its rows."""
         if self._frames is None:
-            shared = self._shared()
+            shared = frozenset() if self._marks else self._shared()
             self._frames = Frames(
                 self._steps,
                 self._spark,
                 self._counter,
                 mode="batch",
                 counted=self.plan.counted,
-                keep=lambda node_id, frame: self._keep(frame) if node_id in shared and not self._marks else frame,
+                keep=lambda node_id, frame: self._acting.keep(node_id, self._keep(frame) if node_id in shared else frame),
             )
         return self._frames
 
@@ -93,6 +95,7 @@ class WholeQuery:
         except BaseException as error:
             self.failure = StopRequested() if self._forced.is_set() else error
         finally:
+            self._acting.let_go()
             for frame in self._kept:
                 frame.unpersist()
             self._done.set()
@@ -103,6 +106,7 @@ class WholeQuery:
         if isinstance(self._counter, LineCounter):
             self._write_line(self._counter)
         else:
+            self._acting.carry_out(self.frames(), self.plan.sinks)
             self._sinks.write(0, self.frames(), self._counter.seen)
         seconds = time.monotonic() - begun
         counts = self._sinks.counts_of(0) or {}

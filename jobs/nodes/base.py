@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
-
-from pydantic import BaseModel, ConfigDict
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 from jobs.dag.catalogue import Family, JobTypeName, Port
 from jobs.nodes.batches import Batch as Batch
@@ -21,6 +18,9 @@ from jobs.nodes.cautions import Caution as Caution
 from jobs.nodes.guarantees import Guarantee, together
 from jobs.nodes.installation import ConnectionSettings as ConnectionSettings
 from jobs.nodes.installation import Limits as Limits
+from jobs.nodes.node_context import Config as Config
+from jobs.nodes.node_context import ConfigT as ConfigT
+from jobs.nodes.node_context import NodeContext as NodeContext
 from jobs.nodes.node_error import NodeError as NodeError
 from jobs.nodes.roll_back import RollsBack
 from jobs.nodes.routed import Routed as Routed
@@ -42,58 +42,8 @@ AS_IT_CAME = ":\n"
 LINE_MISFIT = "the line does not fit the columns"
 
 
-class Config(BaseModel):
-    """Base of every node's settings: unknown fields are refused. Each field has description, examples and default (or is required)."""
-
-    verbatim: ClassVar[frozenset[str]] = frozenset()  # fields in which `${name}` stays: a parameter written into code would be code
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-ConfigT = TypeVar("ConfigT", bound=Config)
 #: Named here because node classes have attributes called `type` and `Config`.
 ConfigClass = type[Config]
-
-
-@dataclass(frozen=True)
-class NodeContext(Generic[ConfigT]):
-    """All that a node needs to do its one verb.
-
-    `mode`: "stream" (a streaming frame that goes on or drains, see `bounded`) or "batch" (a plain frame, read once).
-    `schema_only`: validation; a source returns an empty frame of its schema without reading any rows where it can.
-    `work_dir` is a folder of this node and generation that survives restarts; `live_dir` has Spark's positions, a folder a query.
-    """
-
-    node_id: str
-    node_name: str
-    config: ConfigT
-    job_type: JobTypeName = "STREAMING"
-    job_uid: str = ""
-    generation: str = ""
-    attempt: int = 0
-    mode: Literal["stream", "batch"] = "batch"
-    bounded: bool = True
-    schema_only: bool = False
-    connections: Mapping[str, ConnectionSettings] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
-    work_dir: Path = Path("work")
-    live_dir: Path = Path("live")
-    time_zone: str = "UTC"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    #: Input port → names of the nodes connected to it, in edge order, as `frames` has them.
-    input_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    log: Callable[[str], None] = field(default=print, repr=False)
-
-    def connection(self, name: str) -> ConnectionSettings:
-        """The connection called `name`; NodeError if the project has none, or its secrets cannot be opened."""
-        found = self.connections.get(name)
-        if found is None:
-            problem = f'connection "{name}" does not exist in this project'
-        elif found.problem:
-            problem = f'connection "{name}": {found.problem}'
-        else:
-            return found
-        raise NodeError(problem, permanent=True, kind="user", field="connection")
 
 
 class NodeType(ABC, Generic[ConfigT]):
@@ -228,6 +178,10 @@ class Flow(NodeType[ConfigT]):
     moves_rows: ClassVar[bool] = False
     reads_names: ClassVar[bool] = False  # what it does depends on what the nodes before it are called
 
+    #: It acts on another system, or takes its time, for each row: its rows have to be computed once a batch, in one query.
+    computes_once: ClassVar[bool] = False
+    #: It acts on another system: what it does is done for all rows of a batch before the first sink gets one.
+    acts: ClassVar[bool] = False
     needs_rocksdb: ClassVar[bool] = False  # Spark keeps its state in RocksDB only, never in memory
 
     def is_stateful(self, config: ConfigT) -> bool:

@@ -77,6 +77,11 @@ def require_timestamp(frame: DataFrame, name: str, field: str) -> None:
         )
 
 
+def numbered(frame: DataFrame) -> DataFrame:
+    """`frame` with columns c0, c1 …: what hands rows to Python reads them by name, and takes a dot in one for a step into it."""
+    return frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
+
+
 def rejected_schema(schema: StructType) -> StructType:
     """`schema` with the column that tells why a row was refused."""
     from pyspark.sql.types import StringType, StructField, StructType

@@ -38,6 +38,7 @@ NODE_TYPES: Mapping[str, str] = {
     "flow.limit": "jobs.nodes.flows.limit:Limit",
     "flow.mask": "jobs.nodes.flows.mask:Mask",
     "flow.parse": "jobs.nodes.flows.parse:Parse",
+    "flow.rate_limit": "jobs.nodes.flows.rate_limit:RateLimit",
     "flow.repartition": "jobs.nodes.flows.repartition:Repartition",
     "flow.sample": "jobs.nodes.flows.sample:Sample",
     "flow.script": "jobs.nodes.flows.script:Script",

@@ -144,6 +144,7 @@ class Bench:
             locations=Locations(live=self.root / "live" / generation, work=self.root / "work" / generation),
             limits=Limits(file_roots=(self.files,), data_dir=self.root),
             registry=REGISTRY,
+            is_run=True,
         )
 
     def run(self, plan: Plan) -> tuple[Run, Heard]:

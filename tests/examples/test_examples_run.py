@@ -61,6 +61,7 @@ class Bench:
             connections=self.connections,
             locations=Locations(live=self.live, work=self.live.with_name("work")),
             limits=Limits(file_roots=(self.files,), http_allowed_hosts=self.allowed_hosts, data_dir=self.live.parent),
+            is_run=True,
         )
         run = Run(self.spark, plan, lambda event: None)
         run.start()

@@ -159,4 +159,5 @@ def _plan(
         connections=connections,
         locations=Locations(live=root / generation, work=root / generation / "work"),
         limits=limits,
+        is_run=True,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.dag.durations import duration_ms
 from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
-from jobs.nodes.columns import column, rejected_schema, require_columns, require_timestamp, schema_from_ddl, schema_of
+from jobs.nodes.columns import column, numbered, rejected_schema, require_columns, require_timestamp, schema_from_ddl, schema_of
 from jobs.nodes.flows.stateful_config import Kept, StatefulConfig
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.state_code import has_on_timer
@@ -84,13 +84,11 @@ class Stateful(Flow[StatefulConfig]):
         types = tuple(handed_schema(frame.schema, context.time_zone, "it is handed").types)
         if config.time == "event":
             frame = frame.withWatermark(config.time_column, f"{duration_ms(config.late)} milliseconds")
-        # Spark reads its columns by name, and takes a dot in one for a step into it.
-        numbered = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
         keys = [f"c{keyed.names.index(name)}" for name in keyed.keys]
         processor = KeyedProcessor(keyed, types, self._prints(frame, context))
         # The clock is also what a time to live goes by.
         mode = TIME_MODES["processing" if any(one.ttl for one in config.state) else config.time]
-        grouped = numbered.groupBy(*keys)
+        grouped = numbered(frame).groupBy(*keys)
         return in_workers_apart(frame.sparkSession, context.job_uid, lambda: grouped.transformWithState(processor, made, "Append", mode))
 
     def _batch(self, frame: DataFrame, keyed: KeyedCode, made: StructType, context: NodeContext[StatefulConfig]) -> DataFrame:

@@ -19,7 +19,10 @@ def _flows() -> list[Any]:
     return [
         case
         for case in cases()
-        if case.values[0].startswith("flow.") and "error" not in case.values[1] and case.values[0] not in _NOT_RECORDED
+        if case.values[0].startswith("flow.")
+        and "error" not in case.values[1]
+        and case.values[0] not in _NOT_RECORDED
+        and not case.values[1].get("context", {}).get("is_run")  # a script is no run
     ]
 
 

@@ -43,6 +43,9 @@ import {
   IconCopyMinus,
   IconSum,
   IconTrophy,
+  IconGauge,
+  IconSend2,
+  IconRepeat,
   type Icon,
 } from '@tabler/icons-react'
 
@@ -91,6 +94,9 @@ const ICONS: Record<string, Icon> = {
   'copy-minus': IconCopyMinus,
   sum: IconSum,
   trophy: IconTrophy,
+  gauge: IconGauge,
+  'send-2': IconSend2,
+  repeat: IconRepeat,
 }
 
 export function NodeIcon({ name, size }: { name: string; size: number }) {

@@ -1,0 +1,85 @@
+"""Lets rows through at a pace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from jobs.nodes import base
+from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.columns import numbered
+from jobs.nodes.user_python.arrow_schema import handed_schema
+from jobs.nodes.user_python.workers import in_workers_shared
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+#: Rows go on in portions of so many seconds, so that those behind get them evenly.
+_PORTION_SECONDS = 0.1
+
+
+class RateLimitConfig(base.Config):
+    rows_per_second: float = Field(
+        100,
+        gt=0,
+        le=10_000_000,
+        description="At most so many rows go on each second, however many tasks the job has: one task passes them all on.",
+        examples=[100, 0.5],
+    )
+
+
+class RateLimit(Flow[RateLimitConfig]):
+    """Lets at most so many rows through each second, for the whole job; the rows stay as they are.
+
+    N rows of a batch take at least N divided by `rows_per_second`, and the batch behind begins after that. Where several sinks read
+    the rows, the first gets them at this pace and the others what was kept of them; a sink that shows a batch as a whole shows it
+    at its end. A stop is held up no longer than by any other batch: past its grace period the batch is cut, and begun again later.
+    """
+
+    type = "flow.rate_limit"
+    title = "Rate limit"
+    icon = "gauge"
+    Config = RateLimitConfig
+    computes_once: ClassVar[bool] = True
+    moves_rows: ClassVar[bool] = True
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"rows_per_second"})
+    summary_template = "{rows_per_second} / s"
+
+    def plain_fault(self, context: NodeContext[RateLimitConfig]) -> str:
+        return "plain PySpark knows no pace: its sources alone can limit what a batch holds"
+
+    def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[RateLimitConfig]) -> DataFrame:
+        (frame,) = frames["in"]
+        handed_schema(frame.schema, context.time_zone, "goes through the limit")
+        if not context.is_run:
+            return frame
+        paced = Paced(context.config.rows_per_second)
+        one = numbered(frame).coalesce(1)
+        return in_workers_shared(lambda: one.mapInArrow(lambda batches: paced.run(batches), one.schema)).toDF(*frame.columns)
+
+
+@dataclass(frozen=True)
+class Paced:
+    """Goes to the one task by value; its clock begins with the task."""
+
+    per_second: float
+    clock: Callable[[], float] = field(default=time.monotonic)
+    sleep: Callable[[float], None] = field(default=time.sleep)
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same rows; the Nth leaves no sooner than N / `per_second` seconds after the first call."""
+        portion = max(1, int(self.per_second * _PORTION_SECONDS))
+        begun, gone = self.clock(), 0
+        for batch in batches:
+            for start in range(0, batch.num_rows, portion):
+                part = batch.slice(start, portion)
+                gone += part.num_rows
+                early = begun + gone / self.per_second - self.clock()
+                if early > 0:
+                    self.sleep(early)
+                yield part

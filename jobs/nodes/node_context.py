@@ -1,0 +1,70 @@
+"""What a node is configured by, and all that it gets to do its one verb."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from jobs.dag.catalogue import JobTypeName
+from jobs.nodes.installation import ConnectionSettings, Limits
+from jobs.nodes.node_error import NodeError
+
+
+class Config(BaseModel):
+    """Base of every node's settings: unknown fields are refused. Each field has description, examples and default (or is required)."""
+
+    verbatim: ClassVar[frozenset[str]] = frozenset()  # fields in which `${name}` stays: a parameter written into code would be code
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+ConfigT = TypeVar("ConfigT", bound=Config)
+
+
+@dataclass(frozen=True)
+class NodeContext(Generic[ConfigT]):
+    """All that a node needs to do its one verb.
+
+    `mode`: "stream" (a streaming frame that goes on or drains, see `bounded`) or "batch" (a plain frame, read once).
+    `schema_only`: validation; a source returns an empty frame of its schema without reading any rows where it can.
+    `work_dir` is a folder of this node and generation that survives restarts; `live_dir` has Spark's positions, a folder a query.
+    """
+
+    node_id: str
+    node_name: str
+    config: ConfigT
+    job_type: JobTypeName = "STREAMING"
+    job_uid: str = ""
+    generation: str = ""
+    attempt: int = 0
+    mode: Literal["stream", "batch"] = "batch"
+    bounded: bool = True
+    schema_only: bool = False
+    connections: Mapping[str, ConnectionSettings] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    work_dir: Path = Path("work")
+    live_dir: Path = Path("live")
+    time_zone: str = "UTC"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    #: A run of a job: else rows are looked at, tested or written into a script, and nothing is called and nothing waited for.
+    is_run: bool = False
+    #: The job ends with this node's first rejected row.
+    fails_at_rejected: bool = False
+    #: Input port → names of the nodes connected to it, in edge order, as `frames` has them.
+    input_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    log: Callable[[str], None] = field(default=print, repr=False)
+
+    def connection(self, name: str) -> ConnectionSettings:
+        """The connection called `name`; NodeError if the project has none, or its secrets cannot be opened."""
+        found = self.connections.get(name)
+        if found is None:
+            problem = f'connection "{name}" does not exist in this project'
+        elif found.problem:
+            problem = f'connection "{name}": {found.problem}'
+        else:
+            return found
+        raise NodeError(problem, permanent=True, kind="user", field="connection")
