@@ -101,7 +101,7 @@ class CheckpointAdmin(AnyAdmin):
                 continue
             going = [decision for decision in found if decision.action == "delete"]
             for decision in going[:_LINES_SHOWN]:
-                self.message_user(request, f"{decision.path}: {decision.reason}, {decision.bytes:,} bytes")
+                self.message_user(request, f"{decision.shown}: {decision.reason}, {decision.bytes:,} bytes")
             word = "would be deleted" if dry_run else "deleted"
             freed = sum(decision.bytes for decision in going)
             self.message_user(request, f"{job_name}: {len(going)} {word}, {freed:,} bytes", messages.SUCCESS)

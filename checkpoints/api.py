@@ -186,7 +186,7 @@ def _item(decision: Decision) -> CleanupItem:
         checkpoint_id=row.checkpoint_id if row else None,
         job_name=row.execution.job_name if row else None,
         execution_id=row.execution_id if row else None,
-        path=str(decision.path),
+        path=decision.shown,
         action=decision.action,
         reason=decision.reason,
         bytes=decision.bytes,

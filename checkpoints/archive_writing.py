@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,12 @@ class ArchiveInterrupted(Exception):
 
 @dataclass(frozen=True)
 class Archive:
-    """`size` in bytes, of all that `chunks` gives."""
+    """`size` in bytes, of all that `chunks` gives. `sent` is called once that is over, whichever way."""
 
     folder: Path
     first: bytes
     files: Mapping[str, Mapping[str, Any]]
+    sent: Callable[[], None] = lambda: None
 
     @property
     def size(self) -> int:
@@ -35,10 +36,13 @@ class Archive:
 
     def chunks(self) -> Iterator[bytes]:
         """At most a MiB each. ArchiveInterrupted where a file is not there any more: then the archive is not whole."""
-        yield _header(ARCHIVE, len(self.first)) + self.first + _padding(len(self.first))
-        for name, facts in self.files.items():
-            yield from _entry(self.folder / name, name, int(facts["bytes"]))
-        yield bytes(_END)
+        try:
+            yield _header(ARCHIVE, len(self.first)) + self.first + _padding(len(self.first))
+            for name, facts in self.files.items():
+                yield from _entry(self.folder / name, name, int(facts["bytes"]))
+            yield bytes(_END)
+        finally:
+            self.sent()
 
 
 def archive_of(folder: Path, taken: Taken) -> Archive:

@@ -18,10 +18,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from checkpoints.cut import folder_remove
 from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
 from checkpoints.ledger import Ledger, LedgerRefused, Ticket
+from checkpoints.placing import Placing
 from checkpoints.spark_folder import last_committed
+from checkpoints.stores.base import CheckpointStorage
 from checkpoints.triggers import Committed, Due, Standing, Triggers, next_due
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Coordinator:
     Without a trigger, checkpoints are taken on request only. `timeout` in seconds. `tolerable_failures`: of checkpoints that the
     triggers asked for, so many in a row may fail; -1 any number. With one more `intolerable` says so, and the triggers rest.
     `rows_before`: source rows of the execution's earlier attempts. `notify` hears of each complete checkpoint the position of every
-    source by node; what it raises is logged: the checkpoint stays good, and the next one tells more.
+    source by node; what it raises is logged: the checkpoint stays good, and the next one tells more. `storage` takes what was cut.
     """
 
     def __init__(
@@ -74,11 +75,13 @@ class Coordinator:
         tolerable_failures: int = -1,
         rows_before: int = 0,
         notify: Callable[[Mapping[str, Any]], None] = lambda positions: None,
+        storage: CheckpointStorage | None = None,
     ) -> None:
         self._ledger, self._queries = ledger, dict(queries)
         self._triggers, self._timeout, self._tolerable = triggers, timeout, tolerable_failures
         self._cut = JobCut(facts, rows_before)
         self._notify = notify
+        self._placing = Placing(storage)
         self._changed = threading.Condition()
         self._newest: dict[str, Boundary] = {}
         self._kept: dict[str, int] = {key: last_committed(query.folder) for key, query in self._queries.items()}
@@ -183,6 +186,7 @@ class Coordinator:
             batches = self._batches(phases)
             boundaries = self._boundaries(batches)
             result = self._cut.take(ticket, self._queries, batches, boundaries, phases, savepoint=request.savepoint)
+            result = self._placing.put(ticket, result, phases, savepoint=request.savepoint)
         except Exception as error:
             self._failed(ticket, phases, error, request)
             return
@@ -191,7 +195,7 @@ class Coordinator:
         try:
             told = self._tell(lambda: self._ledger.complete(ticket, result), f"checkpoint {ticket.number} is complete")
         except LedgerRefused as refused:
-            folder_remove(ticket.folder)
+            self._placing.take_back(ticket)
             request.done.set_exception(CheckpointFailed(str(refused)))
             return
         if told:

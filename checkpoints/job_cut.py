@@ -29,6 +29,7 @@ _WORDS = {
     "copy": "copying",
     "check": "checking the copy",
     "write": "writing it down",
+    "upload": "uploading",
 }
 
 

@@ -10,20 +10,26 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Ticket:
-    """One checkpoint that has begun. `folder` (absolute) does not exist yet: it appears whole, or never. `row` is the ledger's own key."""
+    """One checkpoint that has begun. `folder` (absolute) does not exist yet: it appears whole, or never. `row` is the ledger's own key.
+
+    `key` is what stores call it. `base`: the key of an earlier one in the same store, which stays at least until this one has ended, "" if
+    there is none.
+    """
 
     number: int
     folder: Path
     row: int = 0
+    key: str = ""
+    base: str = ""
 
 
 @dataclass(frozen=True)
 class CheckpointResult:
-    """A finished checkpoint, its files on disk and checked.
+    """A finished checkpoint, its files checked and in their store. `place`: where there, "" where it was cut.
 
     `queries`: query → {"batch_id": int (-1: nothing committed yet), "sinks": [node_id]}. `operators`: {"query", "operator",
     "node_id", "rows", "bytes"} each. `rows`: source rows of the execution up to here. `phases`: milliseconds of "wait", "copy",
-    "check", "write". `state_data` as kept in the row.
+    "check", "write" and, beyond the local disk, "upload". `state_data` as kept in the row.
     """
 
     state_data: Mapping[str, Any]
@@ -34,6 +40,7 @@ class CheckpointResult:
     bytes_exclusive: int
     rows: int = 0
     operators: tuple[Mapping[str, Any], ...] = field(default=())
+    place: str = ""
 
 
 class LedgerRefused(Exception):

@@ -19,10 +19,15 @@ class ManifestDamaged(Exception):
     """There is no manifest, or it is not what was written: the folder is no checkpoint."""
 
 
+def manifest_text(facts: Mapping[str, Any]) -> str:
+    """`facts` with the versions that wrote them and a checksum of their own."""
+    body = {**facts, "format": FORMAT, "versions": versions()}
+    return json.dumps({**body, "sha256": _digest(body)}, sort_keys=True, indent=1, ensure_ascii=False)
+
+
 def manifest_write(folder: Path, facts: Mapping[str, Any]) -> None:
     """Write `facts` with the versions that wrote them, on disk when this returns."""
-    body = {**facts, "format": FORMAT, "versions": versions()}
-    text = json.dumps({**body, "sha256": _digest(body)}, sort_keys=True, indent=1, ensure_ascii=False)
+    text = manifest_text(facts)
     with (folder / MANIFEST).open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -32,10 +37,19 @@ def manifest_write(folder: Path, facts: Mapping[str, Any]) -> None:
 def manifest_read(folder: Path) -> dict[str, Any]:
     """What was written; ManifestDamaged names what is wrong."""
     try:
-        body = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        text = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
         raise ManifestDamaged(f"{MANIFEST} is missing") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise ManifestDamaged(f"{MANIFEST} cannot be read: {error}") from None
+    return manifest_parse(text)
+
+
+def manifest_parse(text: bytes) -> dict[str, Any]:
+    """What `manifest_text` was given; ManifestDamaged names what is wrong."""
+    try:
+        body = json.loads(text)
+    except ValueError as error:
         raise ManifestDamaged(f"{MANIFEST} cannot be read: {error}") from None
     if not isinstance(body, dict) or body.pop("sha256", None) != _digest(body):
         raise ManifestDamaged(f"{MANIFEST} is damaged: its checksum does not fit")

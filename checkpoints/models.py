@@ -27,6 +27,7 @@ class CheckpointOrigin(models.TextChoices):
 class Checkpoint(models.Model):
     """A self-contained copy of every query's folder at one committed batch.
 
+    `storage` names the store its files are in, `storage_path` says where there.
     `storage_size_bytes` is the logical size; `exclusive_bytes` is what deleting it would free (hard links are shared).
     `rows_read`: source rows of the execution up to it; null of one that was taken before these were counted.
     `phases` is `{phase: milliseconds}`; `queries` is `{query: {"batch_id": int, "sinks": [node_id]}}`; `operators` is a list of
@@ -47,6 +48,7 @@ class Checkpoint(models.Model):
     is_savepoint = models.BooleanField(default=False)
     attempt = models.PositiveIntegerField(default=0)
     state_data = models.JSONField(default=dict)
+    storage = models.CharField(max_length=40, default="local")
     storage_path = models.CharField(max_length=1000, blank=True, default="")
     storage_size_bytes = models.BigIntegerField(default=0)
     exclusive_bytes = models.BigIntegerField(default=0)
@@ -87,3 +89,18 @@ class Checkpoint(models.Model):
 
     def __str__(self) -> str:
         return f"checkpoint {self.checkpoint_id} of {self.execution_id}"
+
+
+class CheckpointData(models.Model):
+    """A checkpoint that lies in the database: its files as one packed `body`, of `bytes` bytes when they are unpacked."""
+
+    key = models.CharField(primary_key=True, max_length=200)
+    body = models.BinaryField()
+    bytes = models.BigIntegerField()
+    create_time = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "pipeline_checkpoint_data"
+
+    def __str__(self) -> str:
+        return self.key

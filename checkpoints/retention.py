@@ -1,5 +1,6 @@
 """Which checkpoints and folders may go, and why; deciding only, nothing is deleted here."""
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,22 +15,50 @@ from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.retention_rules import rules_of, unwanted_at_end
-from checkpoints.selectors import briefly, completed, folder_of, gone_on_from, needed_among, newest_good, rows_by_folder, unwanted_lately
+from checkpoints.selectors import (
+    briefly,
+    completed,
+    gone_on_from,
+    jobs_at_work,
+    needed_among,
+    newest_good,
+    rows_by_folder,
+    unwanted_lately,
+)
 from checkpoints.storage import Found, folders_found
+from checkpoints.storages import folder_of, key_of, storages_known
+from checkpoints.stores.base import CheckpointStorage, StorageFailed
+from checkpoints.stores.local import LOCAL
+
+logger = logging.getLogger(__name__)
 
 #: A folder that changed since then is left alone: somebody may be at work in it.
 _QUIET = timedelta(hours=1)
+_FOREIGN = "of a job that this installation does not know: delete it by hand if nobody else does"
 
 
 @dataclass(frozen=True)
 class Decision:
-    """`checkpoint` is None for a folder that no row stands for. `bytes`: what deleting gives back, in the order of the list."""
+    """`checkpoint` is None for a folder that no row stands for. `bytes`: what deleting gives back, in the order of the list.
+
+    In another store than the local disk, `path` is the key there, and `place` where that is.
+    """
 
     action: Literal["delete", "keep"]
     reason: str
     path: Path
     checkpoint: Checkpoint | None = None
     bytes: int = 0
+    storage: str = LOCAL
+    place: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.path.as_posix()
+
+    @property
+    def shown(self) -> str:
+        return self.place or str(self.path)
 
 
 @dataclass(frozen=True)
@@ -87,7 +116,13 @@ def job_decisions(rows: Sequence[Checkpoint]) -> Iterator[Decision]:
             reason = f"execution {execution_id} needs it"
         # Where one must go for want of room, no older one is kept in its stead.
         taken = max(with_it if reason else taken, rules.bytes if rules.full_with(with_it) else 0)
-        yield Decision("keep" if reason else "delete", reason or broken, folder_of(row), row)
+        yield _of_row("keep" if reason else "delete", reason or broken, row)
+
+
+def _of_row(action: Literal["delete", "keep"], reason: str, row: Checkpoint) -> Decision:
+    if row.storage == LOCAL:
+        return Decision(action, reason, folder_of(row), row)
+    return Decision(action, reason, Path(key_of(row)), row, bytes=row.exclusive_bytes, storage=row.storage, place=row.storage_path)
 
 
 def _unwanted(row: Checkpoint) -> str:
@@ -118,9 +153,33 @@ def orphans(scope: Scope) -> Iterator[Decision]:
     for one in found:
         if one.job_uid not in jobs:
             if ours and one.kind != "partial":
-                yield Decision("keep", "of a job that this installation does not know: delete it by hand if nobody else does", one.path)
+                yield Decision("keep", _FOREIGN, one.path)
         elif (reason := _orphan_reason(one, rows, alive[one.job_uid])) and _is_quiet(one.path):
             yield Decision("delete", reason, one.path)
+    for storage in storages_known():
+        yield from _orphans_stored(storage, set(jobs), ours=ours)
+
+
+def _orphans_stored(storage: CheckpointStorage, jobs: set[str], *, ours: bool) -> Iterator[Decision]:
+    """The same in a store. While a checkpoint of a job is being taken, nothing of that job is: it may name what an earlier one left."""
+    try:
+        found = list(storage.list_stored())
+    except StorageFailed as failed:
+        logger.warning("nothing can be cleaned up there now: %s", failed)
+        return
+    rows = rows_by_folder({one.execution_id for one in found})
+    busy = jobs_at_work()
+    for one in found:
+        job_uid, row = one.job_uid, rows.get((one.execution_id, one.number))
+        given: dict[str, Any] = {"bytes": one.bytes, "storage": storage.name, "place": one.place}
+        if job_uid not in jobs:
+            if ours:
+                yield Decision("keep", _FOREIGN, Path(one.key), **given)
+        elif row is not None and row.status == CheckpointStatus.COMPLETED and row.storage == storage.name:
+            continue
+        elif job_uid not in busy and timezone.now() - one.changed > _QUIET:
+            words = "its checkpoint failed or was deleted" if row is not None else "no checkpoint stands for it"
+            yield Decision("delete", words, Path(one.key), **given)
 
 
 def _orphan_reason(one: Found, rows: dict[tuple[str, int], Checkpoint], alive: set[str]) -> str:
@@ -135,7 +194,7 @@ def _orphan_reason(one: Found, rows: dict[tuple[str, int], Checkpoint], alive: s
     if one.kind == "partial":
         return "left by a checkpoint that did not finish"
     if row is not None and row.status == CheckpointStatus.COMPLETED:
-        return ""
+        return "" if row.storage == LOCAL else "its files are in another store"
     return "its checkpoint failed or was deleted" if row is not None else "no checkpoint stands for it"
 
 

@@ -1,6 +1,7 @@
 """Checkpoint rows as retention, restores and drivers read them; what a user may see is jobs.selectors.checkpoints'."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +15,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from checkpoints.storage import OutsideRoot, checkpoint_folder, inside
+from checkpoints.storages import folder_of, key_of, opened, scratch_of, storage_of
+from checkpoints.stores.base import StorageUnfit
+from checkpoints.stores.local import LOCAL
 from checkpoints.verification import checkpoint_verify
 
 _LATELY = timedelta(minutes=10)
@@ -26,20 +29,6 @@ def executions(*, with_imported: bool = False) -> Any:
     """Executions, known by foreign key only: their table is the jobs application's. `with_imported`: the records of runs elsewhere too."""
     model = apps.get_model("jobs", "Execution")
     return (model._base_manager if with_imported else model._default_manager).all()
-
-
-def folder_of(checkpoint: Checkpoint) -> Path:
-    """Where its files are; found also after the whole root was moved elsewhere."""
-    root = Path(settings.CHECKPOINT_ROOT)
-    try:
-        return inside(root, checkpoint.storage_path) if checkpoint.storage_path else _expected(root, checkpoint)
-    except OutsideRoot:
-        return _expected(root, checkpoint)
-
-
-def _expected(root: Path, checkpoint: Checkpoint) -> Path:
-    job_uid = str(checkpoint.execution.job.job_uid)
-    return checkpoint_folder(root, job_uid, checkpoint.execution_id, checkpoint.checkpoint_id)
 
 
 #: What is long and only a page of one checkpoint shows.
@@ -72,10 +61,13 @@ class Readable:
 
 
 def newest_readable(*, generation: UUID | str) -> Readable:
-    """Of a generation: what to fall back to when its live folder cannot be read. Every byte of what is offered was checked."""
+    """Of a generation: what to fall back to when its live folder cannot be read. Every byte of what is offered was checked.
+
+    StorageFailed where a store does not answer: an older checkpoint is no answer to that.
+    """
     damaged: list[tuple[Checkpoint, list[str]]] = []
     for checkpoint in completed(Checkpoint.objects.filter(generation=generation)):
-        problems = checkpoint_verify(folder_of(checkpoint))
+        problems = checkpoint_problems(checkpoint)
         if not problems:
             return Readable(checkpoint, damaged)
         damaged.append((checkpoint, problems))
@@ -88,10 +80,18 @@ def positions_restorable(*, job_uid: str) -> list[dict[str, Any]]:
     return [state.get("sources", {}) for state in rows.values_list("state_data", flat=True)]
 
 
-def folders_restorable(*, job_uid: str, node_id: str) -> list[Path]:
-    """The folder of every complete checkpoint of a job in which a source has a position."""
-    rows = _own(job_uid)
-    return [folder_of(row) for row in rows.select_related("execution__job") if node_id in row.state_data.get("sources", {})]
+def folders_restorable(*, job_uid: str, node_id: str, until: ExitStack) -> list[Path]:
+    """The folder of every complete checkpoint of a job in which a source has a position, with its logs of sources, until `until` ends."""
+    rows = _own(job_uid).select_related("execution__job")
+    taken = [row for row in rows if node_id in row.state_data.get("sources", {})]
+    return [until.enter_context(opened(row, wanted=lambda name: f"/sources/{node_id}" in name)) for row in taken]
+
+
+def checkpoint_problems(checkpoint: Checkpoint) -> list[str]:
+    """What is wrong with its files, a sentence a file; every byte is read. StorageFailed where its store does not give them."""
+    if checkpoint.storage == LOCAL:
+        return checkpoint_verify(folder_of(checkpoint))
+    return storage_of(checkpoint).verify(key_of(checkpoint), scratch_of(checkpoint))
 
 
 def _own(job_uid: str) -> "QuerySet[Checkpoint]":
@@ -100,7 +100,10 @@ def _own(job_uid: str) -> "QuerySet[Checkpoint]":
 
 
 def not_restorable(checkpoint: Checkpoint) -> str:
-    """Why nothing can start from it, "" if it can. A glance, not a check of its bytes: that is the pre-check's."""
+    """Why nothing can start from it, "" if it can. A glance, not a check of its bytes: that is the pre-check's.
+
+    A store that is not the local disk is not asked: that may take its time, and locks are held here.
+    """
     words = {
         CheckpointStatus.PENDING: "it is still being written",
         CheckpointStatus.FAILED: "it failed while it was written",
@@ -108,7 +111,13 @@ def not_restorable(checkpoint: Checkpoint) -> str:
     }
     if reason := words.get(CheckpointStatus(checkpoint.status), ""):
         return reason
-    return "" if (folder_of(checkpoint) / "manifest.json").is_file() else "its files are not there"
+    if checkpoint.storage == LOCAL:
+        return "" if (folder_of(checkpoint) / "manifest.json").is_file() else "its files are not there"
+    try:
+        storage_of(checkpoint)
+    except StorageUnfit as unfit:
+        return str(unfit)
+    return ""
 
 
 def newest_good(*, job_id: int) -> int | None:
@@ -161,6 +170,18 @@ def rows_by_folder(execution_ids: set[str]) -> dict[tuple[str, int], Checkpoint]
     """(execution id, number) → its row."""
     rows = Checkpoint.objects.filter(execution_id__in=execution_ids)
     return {(row.execution_id, row.checkpoint_id): row for row in rows}
+
+
+def jobs_at_work() -> set[str]:
+    """Uids of jobs of which a checkpoint is being taken now."""
+    rows = Checkpoint.objects.filter(status=CheckpointStatus.PENDING).order_by()
+    return {str(uid) for uid in rows.values_list("execution__job__job_uid", flat=True).distinct()}
+
+
+def newest_key(*, generation: UUID | str, storage: str) -> str:
+    """The key of the newest complete checkpoint of a generation, if it is in that store, else "". Nobody deletes it while that runs."""
+    row = completed(Checkpoint.objects.filter(generation=generation)).first()
+    return key_of(row) if row is not None and row.storage == storage else ""
 
 
 def in_chunks(rows: "QuerySet[Checkpoint]") -> Iterator[Checkpoint]:

@@ -13,12 +13,16 @@ from django.utils import timezone
 
 from checkpoints.archive_facts import Taken
 from checkpoints.cut import folder_remove, partial_of
+from checkpoints.files import files_delete, files_own, stored_delete
 from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
 from checkpoints.retention import Decision, Scope, decisions, ended_decisions, job_decisions
-from checkpoints.selectors import abandoned, briefly, completed, executions, folder_of, in_chunks, needed_by
-from checkpoints.storage import bytes_exclusive, bytes_freed, bytes_logical, checkpoint_folder, folder_delete, folder_own
+from checkpoints.selectors import abandoned, briefly, completed, executions, in_chunks, needed_by
+from checkpoints.storage import bytes_exclusive, bytes_freed, bytes_logical, checkpoint_folder, folder_delete
+from checkpoints.storages import folder_of
+from checkpoints.stores.base import StorageFailed
+from checkpoints.stores.local import LOCAL
 from checkpoints.verification import checkpoint_queries
 
 _TYPES = {
@@ -34,7 +38,14 @@ class CheckpointRefused(LedgerRefused):
 
 @transaction.atomic
 def checkpoint_begin(
-    *, execution_id: str, attempt: int, origin: str, requested_by: str = "", savepoint: bool = False, label: str = ""
+    *,
+    execution_id: str,
+    attempt: int,
+    origin: str,
+    requested_by: str = "",
+    savepoint: bool = False,
+    label: str = "",
+    storage: str = LOCAL,
 ) -> Checkpoint:
     """A PENDING row with the execution's next number. CheckpointRefused where `attempt` no longer holds the execution.
 
@@ -58,6 +69,7 @@ def checkpoint_begin(
         label=label[:200],
         is_savepoint=savepoint,
         attempt=attempt,
+        storage=storage,
         storage_path=str(folder),
     )
 
@@ -103,6 +115,7 @@ def checkpoint_complete(*, row: int, result: CheckpointResult) -> Checkpoint:
         file_count=result.files,
         storage_size_bytes=result.bytes_logical,
         exclusive_bytes=result.bytes_exclusive,
+        **({"storage_path": result.place[:1000]} if result.place else {}),
     )
     checkpoint = Checkpoint.objects.select_related("execution__job").get(pk=row)
     if not changed and checkpoint.status != CheckpointStatus.COMPLETED:
@@ -150,19 +163,19 @@ def checkpoint_update(*, checkpoint: Checkpoint, label: str | None = None, pinne
 
 
 def savepoint_keep(*, checkpoint: Checkpoint) -> Checkpoint:
-    """Make it a savepoint: its linked files become copies of its own first, each checked. CheckpointRefused if one is damaged.
+    """Make it a savepoint: what it shares with others becomes its own first, each file checked. CheckpointRefused if one is damaged.
 
     Takes as long as copying its `storage_size_bytes`.
     """
     if checkpoint.status != CheckpointStatus.COMPLETED:
         raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is {checkpoint.status}: only a completed one can be kept")
-    folder = folder_of(checkpoint)
-    problems = folder_own(folder)
+    try:
+        problems, taken = files_own(checkpoint)
+    except StorageFailed as failed:
+        raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} cannot be kept now: {failed}") from None
     if problems:
         raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is damaged and cannot be kept: {problems[0]}")
-    Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.COMPLETED).update(
-        is_savepoint=True, exclusive_bytes=bytes_exclusive(folder)
-    )
+    Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.COMPLETED).update(is_savepoint=True, exclusive_bytes=taken)
     checkpoint.refresh_from_db(fields=["is_savepoint", "exclusive_bytes", "status"])
     return checkpoint
 
@@ -196,7 +209,7 @@ def _mark_expired(checkpoint: Checkpoint, deleted_by: str) -> bool:
 
 def _files_delete(checkpoint: Checkpoint) -> int:
     """Of one that is EXPIRED; the bytes given back."""
-    freed = folder_delete(Path(settings.CHECKPOINT_ROOT), folder_of(checkpoint))
+    freed = files_delete(checkpoint)
     checkpoint.refresh_from_db(fields=["status", "delete_time", "deleted_by", "exclusive_bytes"])
     return freed
 
@@ -225,10 +238,14 @@ def checkpoints_clean(*, scope: Scope, dry_run: bool, deleted_by: str) -> list[D
     """
     found = decisions(scope)
     going = [decision for decision in found if decision.action == "delete"]
-    freed = dict(zip((decision.path for decision in going), bytes_freed([decision.path for decision in going]), strict=True))
+    local = [decision.path for decision in going if decision.storage == LOCAL]
+    freed = dict(zip(local, bytes_freed(local), strict=True))
     results = []
     for decision in found:
-        if decision.action == "keep":
+        if decision.storage != LOCAL:
+            if decision.action == "keep" or dry_run or _go(decision, deleted_by):
+                results.append(decision)
+        elif decision.action == "keep":
             results.append(replace(decision, bytes=bytes_exclusive(decision.path)))
         elif dry_run or _go(decision, deleted_by):
             results.append(replace(decision, bytes=freed[decision.path]))
@@ -244,13 +261,18 @@ def _go(decision: Decision, deleted_by: str) -> bool:
             return False
         _files_delete(decision.checkpoint)
         return True
-    folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
+    if decision.storage != LOCAL:
+        stored_delete(decision.storage, decision.key)
+    else:
+        folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
     return True
 
 
 def _measure(rows: Iterable[Checkpoint]) -> None:
-    """What each takes alone changes when Spark prunes, or another checkpoint that shared its files goes."""
+    """What each takes alone changes when Spark prunes, or another checkpoint that shared its files goes. Of the local disk only."""
     for row in rows:
+        if row.storage != LOCAL:
+            continue
         taken = bytes_exclusive(folder_of(row))
         if taken != row.exclusive_bytes:
             Checkpoint.objects.filter(pk=row.pk, status=CheckpointStatus.COMPLETED).update(exclusive_bytes=taken)

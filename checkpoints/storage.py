@@ -46,7 +46,12 @@ def live_folder(root: Path, job_uid: str, generation: str) -> Path:
 
 def checkpoint_folder(root: Path, job_uid: str, execution_id: str, number: int) -> Path:
     """Where checkpoint `number` of an execution is, or will be."""
-    return root / job_uid / CHECKPOINTS / execution_id / str(number)
+    return root / storage_key(job_uid, execution_id, number)
+
+
+def storage_key(job_uid: str, execution_id: str, number: int) -> str:
+    """What checkpoint `number` of an execution is called in every store."""
+    return f"{job_uid}/{CHECKPOINTS}/{execution_id}/{number}"
 
 
 def checkpoint_restore(folder: Path, live: Path, folders: Mapping[str, str] | None = None) -> dict[str, int]:

@@ -261,6 +261,19 @@ CHECKPOINT_ROWS = env.int("CHECKPOINT_ROWS", 0)
 CHECKPOINT_TIMEOUT_SECONDS = env.float("CHECKPOINT_TIMEOUT_SECONDS", 300.0)
 CHECKPOINT_MIN_PAUSE_SECONDS = env.float("CHECKPOINT_MIN_PAUSE_SECONDS", 0.0)
 CHECKPOINT_TOLERABLE_FAILURES = env.int("CHECKPOINT_TOLERABLE_FAILURES", -1)
+#: The store of checkpoints by its name: local, database, the scheme of an address below, or one that a package brings.
+CHECKPOINT_STORAGE = env.str("CHECKPOINT_STORAGE", "local").lower()
+#: Stores beyond the local disk, such as s3://bucket/folder; several by comma, one of each scheme.
+CHECKPOINT_STORAGE_URLS = [url.strip().rstrip("/") for url in env.list("CHECKPOINT_STORAGE_URL", default=[]) if url.strip()]
+#: How to sign in to the S3 among them: without a key, as this machine is signed in; without an endpoint, Amazon's.
+CHECKPOINT_STORAGE_KEY = env.str("CHECKPOINT_STORAGE_KEY", "")
+CHECKPOINT_STORAGE_SECRET = env.str("CHECKPOINT_STORAGE_SECRET", "")
+CHECKPOINT_STORAGE_ENDPOINT = env.str("CHECKPOINT_STORAGE_ENDPOINT", "")
+CHECKPOINT_STORAGE_REGION = env.str("CHECKPOINT_STORAGE_REGION", "")
+#: What else the library of a store is told: {"hdfs": {"user": "pipeline"}}.
+CHECKPOINT_STORAGE_OPTIONS: dict[str, dict[str, Any]] = env.json("CHECKPOINT_STORAGE_OPTIONS", default={})
+#: The largest checkpoint that goes into the database.
+CHECKPOINT_DATABASE_BYTES = env.int("CHECKPOINT_DATABASE_BYTES", 4 * 1024**2)
 CHECKPOINTS_ON_CANCEL = env.str("CHECKPOINTS_ON_CANCEL", "keep")
 CHECKPOINTS_ON_COMPLETION = env.str("CHECKPOINTS_ON_COMPLETION", "keep")
 if not {CHECKPOINTS_ON_CANCEL, CHECKPOINTS_ON_COMPLETION} <= {"keep", "delete"}:

@@ -64,6 +64,8 @@ Duration = Annotated[str, StringConstraints(max_length=40), AfterValidator(_dura
 LongDuration = Annotated[Duration, AfterValidator(_some_time)]
 TimeZone = Annotated[str, StringConstraints(max_length=64), AfterValidator(_time_zone)]
 OnEnd = Literal["keep", "delete"]
+#: Of a store of checkpoints; whether there is one of that name is the installation's to say.
+StorageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,39}$")]
 ParameterType = Literal["string", "integer", "number", "boolean"]
 ParameterValue = str | int | float | bool
 
@@ -101,7 +103,8 @@ class DocumentSettings(_Part):
 
     Checkpoints are taken every `checkpoint_interval`, every `checkpoint_rows` rows read and, of an import, behind each page or batch
     (`checkpoint_each_page`), whichever comes first; an interval or a number of 0 is none. `checkpoint_tolerable_failures` in a row,
-    -1 any number. `checkpoint_on_cancel` and `checkpoint_on_completion`: what becomes of those that nobody keeps or needs.
+    -1 any number. `checkpoint_storage`: the store they go to, by its name. `checkpoint_on_cancel` and `checkpoint_on_completion`: what
+    becomes of those that nobody keeps or needs.
     """
 
     checkpoint_interval: Duration | None = None
@@ -111,6 +114,7 @@ class DocumentSettings(_Part):
     checkpoint_min_pause: Duration | None = None
     checkpoint_max_concurrent: Annotated[int, Field(strict=True), AfterValidator(_one_at_a_time)] | None = None
     checkpoint_tolerable_failures: int | None = Field(default=None, ge=-1, le=10_000, strict=True)
+    checkpoint_storage: StorageName | None = None
     checkpoint_on_cancel: OnEnd | None = None
     checkpoint_on_completion: OnEnd | None = None
     trigger_interval: Duration | None = None

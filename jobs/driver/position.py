@@ -3,14 +3,17 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from checkpoints.job_cut import job_queries
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of, folders_restorable, newest_readable, positions_restorable
+from checkpoints.selectors import folders_restorable, newest_readable, positions_restorable
 from checkpoints.storage import checkpoint_restore
+from checkpoints.storages import opened
+from checkpoints.stores.base import StorageFailed, StorageUnfit
 from checkpoints.verification import live_readable
 from jobs.driver.planning import execution_locations, execution_plan
 from jobs.engine.failure import ExecutionFailure
@@ -37,7 +40,12 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger)
     damage = _damage(execution, plan)
     if not damage:
         return _told(plan, restored, log)
-    found = newest_readable(generation=execution.generation)
+    try:
+        found = newest_readable(generation=execution.generation)
+    except StorageFailed as error:
+        raise ExecutionFailure(
+            f"the position of this job cannot be read ({damage}), nor its checkpoints: {error}", kind="external"
+        ) from error
     if found.checkpoint is None:
         message = f"the position of this job cannot be read ({damage}) and it has no checkpoint: start it from the beginning"
         raise ExecutionFailure(message, kind="system", permanent=True)
@@ -55,7 +63,8 @@ def positions_tell(plan: Plan, log: logging.Logger, positions: Mapping[str, Any]
                 source, context = steps.source(node_id), steps.context(node_id, "stream")
                 _insisted(partial(source.checkpointed, positions[node_id], context))
                 source.trim(partial(_restorable, plan.job_uid, node_id, positions[node_id]), context)
-                source.put_away(partial(folders_restorable, job_uid=plan.job_uid, node_id=node_id), context)
+                with ExitStack() as stack:
+                    source.put_away(partial(folders_restorable, job_uid=plan.job_uid, node_id=node_id, until=stack), context)
             except Exception as error:
                 log.warning("the checkpoint is good, but its position was not passed on: %s", error, extra={"node_id": node_id})
 
@@ -92,7 +101,11 @@ def _restored(execution: Execution) -> Checkpoint | None:
     if checkpoint is None:
         raise ExecutionFailure("the checkpoint to start from does not exist any more: choose another", kind="user", permanent=True)
     try:
-        checkpoint_restore(folder_of(checkpoint), live, _folders(checkpoint, execution))
+        with opened(checkpoint) as folder:
+            checkpoint_restore(folder, live, _folders(checkpoint, execution))
+    except StorageFailed as error:
+        message = f"checkpoint {checkpoint.checkpoint_id} cannot be fetched: {error}"
+        raise ExecutionFailure(message, kind="external", permanent=isinstance(error, StorageUnfit)) from error
     except Exception as error:
         message = f"checkpoint {checkpoint.checkpoint_id} cannot be restored: {error}; choose an earlier one"
         raise ExecutionFailure(message, kind="system", permanent=True) from error

@@ -114,6 +114,7 @@ _OVERRIDES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "checkpoint.timeout": ("checkpoint_timeout", _seconds),
     "checkpoint.min.pause": ("checkpoint_min_pause", _seconds),
     "checkpoint.tolerable.failures": ("checkpoint_tolerable_failures", int),
+    "checkpoint.storage": ("checkpoint_storage", str.lower),
     "checkpoint.on.cancel": ("checkpoint_on_cancel", str.lower),
     "checkpoint.on.completion": ("checkpoint_on_completion", str.lower),
     "trigger.interval": ("trigger_interval", _seconds),

@@ -23,6 +23,7 @@ class Settings:
     checkpoint_min_pause: float = 0.0
     checkpoint_max_concurrent: int = 1
     checkpoint_tolerable_failures: int = -1  # in a row; -1: any number
+    checkpoint_storage: str = "local"  # the name of a store
     checkpoint_on_cancel: str = "keep"  # keep | delete
     checkpoint_on_completion: str = "keep"  # keep | delete
     parallelism: int = 2

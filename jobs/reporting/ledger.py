@@ -7,15 +7,18 @@ from django.db import close_old_connections, transaction
 
 from checkpoints.ledger import CheckpointResult, Ticket
 from checkpoints.models import Checkpoint
+from checkpoints.selectors import newest_key
 from checkpoints.services import checkpoint_begin, checkpoint_complete, checkpoint_fail, checkpoints_retain
+from checkpoints.storages import key_of
+from checkpoints.stores.local import LOCAL
 from jobs.services.events import event_record
 
 
 class RowLedger:
     """The coordinator's Ledger over the database. Refused where `attempt` no longer holds the execution."""
 
-    def __init__(self, *, execution_id: str, attempt: int, actor: str) -> None:
-        self._execution_id, self._attempt, self._actor = execution_id, attempt, actor
+    def __init__(self, *, execution_id: str, attempt: int, actor: str, storage: str = LOCAL) -> None:
+        self._execution_id, self._attempt, self._actor, self._storage = execution_id, attempt, actor, storage
 
     def begin(self, *, origin: str, requested_by: str, savepoint: bool, label: str) -> Ticket:
         close_old_connections()
@@ -27,9 +30,11 @@ class RowLedger:
                 requested_by=requested_by,
                 savepoint=savepoint,
                 label=label,
+                storage=self._storage,
             )
             self._record("checkpoint_pending", row, requested_by)
-        return Ticket(number=row.checkpoint_id, folder=Path(row.storage_path), row=row.pk)
+            base = newest_key(generation=row.generation, storage=row.storage) if row.storage != LOCAL else ""
+        return Ticket(number=row.checkpoint_id, folder=Path(row.storage_path), row=row.pk, key=key_of(row), base=base)
 
     def complete(self, ticket: Ticket, result: CheckpointResult) -> None:
         close_old_connections()

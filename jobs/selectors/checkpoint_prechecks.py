@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of, not_restorable
-from checkpoints.verification import checkpoint_verify
+from checkpoints.selectors import checkpoint_problems, not_restorable
+from checkpoints.stores.base import StorageFailed
 from jobs.dag.document import DagDocument, parse_document
 from jobs.engine.change_words import Verdict
 from jobs.engine.graph_changes import Compatibility
@@ -133,7 +133,10 @@ def _check(name: str, ok: bool, message: str, severity: Literal["info", "warning
 def _files(checkpoint: Checkpoint) -> CheckOut:
     if reason := not_restorable(checkpoint):
         return _check("files", False, f"It cannot be restored: {reason}")
-    problems = checkpoint_verify(folder_of(checkpoint))
+    try:
+        problems = checkpoint_problems(checkpoint)
+    except StorageFailed as failed:
+        return _check("files", False, f"It cannot be read now: {failed}")
     if problems:
         more = f" ({len(problems)} files are wrong)" if len(problems) > 1 else ""
         return _check("files", False, f"It cannot be read: {problems[0]}{more}. Choose an earlier one")

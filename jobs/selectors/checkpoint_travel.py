@@ -1,13 +1,17 @@
 """A checkpoint as it travels: what has to go with its files."""
 
 import json
+from contextlib import ExitStack
+from dataclasses import replace
 
 from checkpoints.archive_facts import Taken, TakenCheckpoint, TakenJob, TakenRun
 from checkpoints.archive_writing import Archive, archive_of
 from checkpoints.cut import CutDamaged
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of, not_restorable
+from checkpoints.selectors import not_restorable
+from checkpoints.storages import opened
+from checkpoints.stores.base import StorageFailed
 from checkpoints.verification import checkpoint_verify
 from jobs.models import Execution
 from jobs.selectors.graph_comparisons import Incomparable, read_earlier, run_of
@@ -58,10 +62,14 @@ def _taken_job(execution: Execution) -> TakenJob:
 def checkpoint_archive(checkpoint: Checkpoint) -> Archive:
     """Its archive, every byte of which was compared before. Conflict where it is damaged or gone."""
     taken = checkpoint_taken(checkpoint)
-    folder = folder_of(checkpoint)
-    if problems := checkpoint_verify(folder):
-        raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is damaged: {problems[0]}", code="checkpoint.damaged")
-    try:
-        return archive_of(folder, taken)
-    except (ManifestDamaged, CutDamaged, OSError) as error:
-        raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is damaged: {error}", code="checkpoint.damaged") from None
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(opened(checkpoint))
+            if problems := checkpoint_verify(folder):
+                raise CutDamaged(problems)
+            archive = archive_of(folder, taken)
+        except StorageFailed as failed:
+            raise Conflict(f"checkpoint {checkpoint.checkpoint_id} cannot be read now: {failed}", code="checkpoint.storage") from None
+        except (ManifestDamaged, CutDamaged, OSError) as error:
+            raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is damaged: {error}", code="checkpoint.damaged") from None
+        return replace(archive, sent=stack.pop_all().close)

@@ -1,7 +1,7 @@
 """Executions as a user may see them."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
 from django.utils import timezone
@@ -114,9 +114,26 @@ def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
         worker=_worker(row),
         created_by=row.created_by.get_username() if row.created_by else "",
         last_checkpoint_time=getattr(row, "last_checkpoint", None),
-        checkpoint_overdue=bool(checkpoints_overdue([row], timezone.now())) if detailed else None,
-        delivery=delivery_of_version(job_id=row.job_id, version=row.version) if detailed else None,
+        **(_details(row) if detailed else dict.fromkeys(_DETAILS)),
     )
+
+
+#: What only the page of one execution shows.
+_DETAILS = ("checkpoint_overdue", "checkpoint_storage_warning", "delivery")
+
+
+def _details(row: Execution) -> dict[str, Any]:
+    return {
+        "checkpoint_overdue": bool(checkpoints_overdue([row], timezone.now())),
+        "checkpoint_storage_warning": _storage_warning(row),
+        "delivery": delivery_of_version(job_id=row.job_id, version=row.version),
+    }
+
+
+def _storage_warning(row: Execution) -> str:
+    """What the latest attempt said of the store it was to use."""
+    told = row.events.filter(kind="notice", attempt=row.attempt, detail__has_key="checkpoint_storage").order_by("-seq")
+    return told.values_list("reason", flat=True).first() or ""
 
 
 def _worker(row: Execution) -> str:

@@ -13,6 +13,7 @@ def settings_default() -> Settings:
         checkpoint_timeout=settings.CHECKPOINT_TIMEOUT_SECONDS,
         checkpoint_min_pause=settings.CHECKPOINT_MIN_PAUSE_SECONDS,
         checkpoint_tolerable_failures=settings.CHECKPOINT_TOLERABLE_FAILURES,
+        checkpoint_storage=settings.CHECKPOINT_STORAGE,
         checkpoint_on_cancel=settings.CHECKPOINTS_ON_CANCEL,
         checkpoint_on_completion=settings.CHECKPOINTS_ON_COMPLETION,
     )

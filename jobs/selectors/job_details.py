@@ -11,6 +11,7 @@ from jobs.engine.compiler import settings_resolve
 from jobs.models import Job, JobConfig, JobDraft, JobVersion, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.access import role_in
+from jobs.selectors.checkpoint_stores import storage_problems
 from jobs.selectors.delivery import delivery_of
 from jobs.selectors.installation import settings_default
 from jobs.selectors.jobs import jobs_for_lists, jobs_out, jobs_visible
@@ -43,7 +44,9 @@ def job_detail(*, user: "User", job_name: str) -> JobDetailOut:
 
 def document_problems(text: str) -> list[Problem]:
     """All that can be said about a document without Spark."""
-    return check_document(text, REGISTRY.catalogue())[1]
+    catalogue = REGISTRY.catalogue()
+    document, problems = check_document(text, catalogue)
+    return [*problems, *storage_problems(document, catalogue)] if document is not None else problems
 
 
 def draft_get(job: Job) -> JobDraft:

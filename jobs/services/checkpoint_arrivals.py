@@ -20,11 +20,12 @@ from checkpoints.copying import checkpoint_copy_files, positions_by_node
 from checkpoints.cut import CutDamaged, folder_remove, partial_of, rename_into_place
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of
 from checkpoints.services import checkpoint_adopt
 from checkpoints.spark_folder import FolderDamaged
 from checkpoints.state_data import state_moved
 from checkpoints.storage import checkpoint_folder
+from checkpoints.storages import opened
+from checkpoints.stores.base import StorageFailed
 from jobs.dag.document import DagDocument, canonical_json, parse_document
 from jobs.engine.plan import Settings
 from jobs.models import Execution, ExecutionStatus, Job, Role, TriggeredBy
@@ -105,7 +106,10 @@ def copy_arrive(
 
     def fill(folder: Path) -> Taken:
         try:
-            checkpoint_copy_files(folder_of(checkpoint), folder)
+            with opened(checkpoint) as origin:
+                checkpoint_copy_files(origin, folder)
+        except StorageFailed as failed:
+            raise Conflict(f"checkpoint {checkpoint.checkpoint_id} cannot be read now: {failed}", code="checkpoint.storage") from None
         except (CutDamaged, ManifestDamaged, FolderDamaged) as damaged:
             raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is damaged: {damaged}", code="checkpoint.damaged") from None
         change(folder)

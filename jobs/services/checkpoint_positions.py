@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from checkpoints.copying import checkpoint_positions, checkpoint_reposition
+from checkpoints.cut import CutDamaged
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of
 from checkpoints.spark_folder import FolderDamaged
 from checkpoints.state_data import offsets_by_node
+from checkpoints.storages import opened
+from checkpoints.stores.base import StorageFailed
 from jobs.dag.problems import Problem
 from jobs.engine.graph_shape import GraphShape
 from jobs.models import Job, Role
@@ -40,8 +42,11 @@ def positions_plan(*, checkpoint: Checkpoint, user: "User", wanted: Mapping[str,
     checkpoint_taken(checkpoint)
     shape = position_shape(checkpoint)
     try:
-        before = checkpoint_positions(folder_of(checkpoint))
-    except (ManifestDamaged, FolderDamaged, OSError) as damaged:
+        with opened(checkpoint, wanted=lambda name: "state" not in name.split("/")) as folder:
+            before = checkpoint_positions(folder)
+    except StorageFailed as failed:
+        raise Conflict(f"checkpoint {checkpoint.checkpoint_id} cannot be read now: {failed}", code="checkpoint.storage") from None
+    except (ManifestDamaged, CutDamaged, FolderDamaged, OSError) as damaged:
         raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is damaged: {damaged}", code="checkpoint.damaged") from None
     problems, ends = [], Ends()
     for node_id, one in wanted.items():

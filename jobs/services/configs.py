@@ -52,6 +52,7 @@ KNOWN_KEYS: Mapping[str, ConfigKey] = {
             -1,
             10_000,
         ),
+        ConfigKey("checkpoint.storage", ConfigType.STRING, "The store that its checkpoints go to, by its name."),
         ConfigKey(
             "checkpoint.on.cancel", ConfigType.STRING, "What becomes of its checkpoints when an execution is cancelled.", choices=_ON_END
         ),

@@ -18,6 +18,7 @@ from jobs.dag.resolved import with_defaults
 from jobs.dag.shape import shape_problems
 from jobs.models import Job, JobDraft, Role
 from jobs.nodes.registry import REGISTRY
+from jobs.selectors.checkpoint_stores import storage_problems
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.access import role_check
 from jobs.services.user_code import user_code_check
@@ -42,7 +43,14 @@ def document_read(raw: Mapping[str, Any], *, job_name: str = "") -> tuple[str, s
         return json.dumps(data, ensure_ascii=False, separators=(",", ":")), "", problems
     catalogue = REGISTRY.catalogue()
     text = canonical_json(document)
-    return text, logic_hash(with_defaults(document, catalogue)), structure_problems(document, catalogue)
+    return (
+        text,
+        logic_hash(with_defaults(document, catalogue)),
+        [
+            *structure_problems(document, catalogue),
+            *storage_problems(document, catalogue),
+        ],
+    )
 
 
 @transaction.atomic

@@ -76,7 +76,7 @@ def test_the_known_keys_are_told(browser: Client) -> None:
         "checkpoint.retention.age": "INT",
         "checkpoint.retention.bytes": "INT",
     }
-    assert len(known) == 19
+    assert len(known) == 20
 
 
 def test_a_cron_schedule_shows_its_next_five_times_and_words(browser: Client) -> None:

@@ -10,8 +10,10 @@ from django.conf import settings
 from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
 from checkpoints.ledger import CheckpointResult, Ticket
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of
+from checkpoints.placing import Placing
+from checkpoints.selectors import newest_key
 from checkpoints.services import checkpoint_begin, checkpoint_complete
+from checkpoints.storages import folder_of, key_of, storage_named
 from jobs.models import Execution, ExecutionStatus, Job
 
 
@@ -45,6 +47,18 @@ def cut_of(execution: Execution, checkpoint: Checkpoint, batches: int, *, savepo
     ticket = Ticket(checkpoint.checkpoint_id, folder_of(checkpoint), checkpoint.pk)
     query = JobQuery(live, ("out",))
     return JobCut(facts, 0).take(ticket, {"out": query}, {"out": batches - 1}, {}, Phases(60), savepoint=savepoint)
+
+
+def stored(execution: Execution, storage: str, batches: int = 2, *, savepoint: bool = False) -> Checkpoint:
+    """The same in another store than the local disk."""
+    begun = checkpoint_begin(
+        execution_id=execution.execution_id, attempt=execution.attempt, origin="INTERVAL", savepoint=savepoint, storage=storage
+    )
+    result = cut_of(execution, begun, batches, savepoint=savepoint)
+    base = newest_key(generation=execution.generation, storage=storage)
+    ticket = Ticket(begun.checkpoint_id, folder_of(begun), begun.pk, key_of(begun), base)
+    placed = Placing(storage_named(storage)).put(ticket, result, Phases(60), savepoint=savepoint)
+    return checkpoint_complete(row=begun.pk, result=placed)
 
 
 def kept(execution: Execution, batches: int = 2, *, savepoint: bool = False, **given: Any) -> Checkpoint:

@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of
 from checkpoints.services import checkpoint_begin, checkpoint_update
+from checkpoints.storages import folder_of
 from jobs.models import AuditEntry, Execution, ExecutionStatus, Project, ProjectMember, Role
 from tests.checkpoints.kept import execution_row, kept
 from tests.services.job_rows import job_row

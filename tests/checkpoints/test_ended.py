@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Scope
-from checkpoints.selectors import folder_of
 from checkpoints.services import checkpoint_update, checkpoints_clean, savepoint_keep
+from checkpoints.storages import folder_of
 from jobs.models import Event, Execution, ExecutionStatus
 from jobs.scheduling.reconciling import checkpoints_of_ended_delete
 from jobs.services.executions import execution_restore

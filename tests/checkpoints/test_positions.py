@@ -9,8 +9,8 @@ from django.conf import settings
 from django.test import Client
 
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of
 from checkpoints.spark_folder import source_offsets
+from checkpoints.storages import folder_of
 from checkpoints.verification import checkpoint_verify
 from jobs.driver.position import plan_with_position
 from jobs.models import AuditEntry, Execution, ExecutionStatus, Job, Role

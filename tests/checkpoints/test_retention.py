@@ -16,9 +16,9 @@ from checkpoints import services
 from checkpoints.cut import partial_of
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Decision, Scope
-from checkpoints.selectors import folder_of
 from checkpoints.services import checkpoint_begin, checkpoint_update, checkpoints_clean, checkpoints_retain, savepoint_keep
 from checkpoints.storage import bytes_freed
+from checkpoints.storages import folder_of
 from jobs.models import Execution, ExecutionStatus, Job, JobConfig
 from tests.checkpoints.kept import execution_row, kept, live_of, spark_folder
 from tests.services.job_rows import job_row

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folder_of, newest_readable, not_restorable
+from checkpoints.selectors import newest_readable, not_restorable
 from checkpoints.services import (
     CheckpointRefused,
     checkpoint_begin,
@@ -20,6 +20,7 @@ from checkpoints.services import (
     checkpoints_reconcile,
     savepoint_keep,
 )
+from checkpoints.storages import folder_of
 from checkpoints.verification import checkpoint_verify
 from jobs.models import Execution, ExecutionStatus
 from tests.checkpoints.kept import cut_of, execution_row, kept

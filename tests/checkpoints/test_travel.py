@@ -17,7 +17,8 @@ from django.test import AsyncClient, Client
 
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Scope, orphans
-from checkpoints.selectors import folder_of, positions_restorable
+from checkpoints.selectors import positions_restorable
+from checkpoints.storages import folder_of
 from checkpoints.verification import checkpoint_verify
 from jobs.models import AuditEntry, Execution, Job, Role
 from jobs.selectors.installation import largest_upload

@@ -39,7 +39,11 @@ class Flow:
         with contextlib.suppress(OSError):
             while True:
                 near, _ = self._listener.accept()
-                far = socket.create_connection(("127.0.0.1", self._target))
+                try:
+                    far = socket.create_connection(("127.0.0.1", self._target))
+                except OSError:  # the target is away: so is this
+                    near.close()
+                    continue
                 with self._lock:
                     self._open += [near, far]
                     if self._frozen_for_good:
@@ -52,5 +56,6 @@ class Flow:
             while data := source.recv(65536):
                 if source not in self._silent:
                     sink.sendall(data)
+        with contextlib.suppress(OSError):  # a target that was killed resets its side: so does this
             if source not in self._silent:
                 sink.shutdown(socket.SHUT_RDWR)

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from checkpoints.selectors import folder_of
+from checkpoints.storages import folder_of
 from jobs.models import Command, Event, Execution, Job, TransitionRefused
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.executions import (

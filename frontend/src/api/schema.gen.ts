@@ -1419,7 +1419,8 @@ export interface components {
          * @description Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free.
          *
          *     `source`: null for one that was taken here; else its execution is no run of this job, but the record of one elsewhere.
-         *     `rows_read`: source rows of the execution up to it; null where they were not counted.
+         *     `rows_read`: source rows of the execution up to it; null where they were not counted. `storage` names the store its files are in,
+         *     "local" the disk, and `storage_path` says where they are there.
          */
         CheckpointOut: {
             /** Id */
@@ -1470,6 +1471,8 @@ export interface components {
             };
             /** Rows Read */
             rows_read: number | null;
+            /** Storage */
+            storage: string;
             /** Storage Path */
             storage_path: string;
             /** Storage Size Bytes */
@@ -2139,7 +2142,8 @@ export interface components {
          * ExecutionOut
          * @description `shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint.
          *
-         *     `error_stack_trace`, `checkpoint_overdue` and `delivery`: null in lists.
+         *     `error_stack_trace`, `checkpoint_overdue`, `checkpoint_storage_warning` and `delivery`: null in lists.
+         *     `checkpoint_storage_warning`: why its checkpoints do not go to the store that its settings name; "" where they do.
          *     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
          *     `buffer_size`: messages that wait in its sources' own buffers; null where they have none. `backpressure_status`: "", OK, HOLDING
          *     (nothing more is taken), DROPPING or FAILED; `dropped_records`: messages discarded unread, as the strategy asks.
@@ -2252,6 +2256,8 @@ export interface components {
             last_checkpoint_time: string | null;
             /** Checkpoint Overdue */
             checkpoint_overdue: boolean | null;
+            /** Checkpoint Storage Warning */
+            checkpoint_storage_warning: string | null;
             delivery: components["schemas"]["DeliveryOut"] | null;
         };
         /** ExecutionPage */

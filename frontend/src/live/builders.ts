@@ -6,7 +6,7 @@ import type { EventMessage, ExecutionSnapshot, MetricsMessage } from './messages
 export const execution = (change: Partial<Execution> = {}): Execution => ({
   execution_id: 'e1', job_name: 'orders', job_title: 'Orders', job_type: 'STREAMING', project: 'default', version: 1, generation: 'g', attempt: 1, status: 'RUNNING', shown_status: 'RUNNING', checkpointing: false,
   confirmed_time: null, lease_expires_at: null, next_attempt_at: null, create_time: '2026-11-21T10:00:00Z', start_time: null, end_time: null, duration_ms: null, processed_records: 0, written_records: 0, failed_records: 0,
-  error_message: '', error_stack_trace: null, error_node_id: '', error_class: '', waiting_for: '', waiting_node_id: '', waiting_since: null, buffer_size: null, backpressure_status: '', dropped_records: 0, retry_count: 0, max_retry_times: 3, triggered_by: 'MANUAL', restored_from_checkpoint_id: null, parameters: {}, resolved: {}, seq: 1, worker: '', created_by: '', last_checkpoint_time: null, checkpoint_overdue: null, delivery: null,
+  error_message: '', error_stack_trace: null, error_node_id: '', error_class: '', waiting_for: '', waiting_node_id: '', waiting_since: null, buffer_size: null, backpressure_status: '', dropped_records: 0, retry_count: 0, max_retry_times: 3, triggered_by: 'MANUAL', restored_from_checkpoint_id: null, parameters: {}, resolved: {}, seq: 1, worker: '', created_by: '', last_checkpoint_time: null, checkpoint_overdue: null, checkpoint_storage_warning: null, delivery: null,
   ...change,
 })
 
@@ -16,7 +16,7 @@ export const event = (seq: number, change: Partial<ExecutionEvent> = {}): Execut
 
 export const checkpoint = (number: number, change: Partial<Checkpoint> = {}): Checkpoint => ({
   id: number * 10, execution_id: 'e1', job_name: 'orders', job_title: 'Orders', project: 'default', generation: 'g', checkpoint_id: number, checkpoint_type: 'STREAMING', status: 'COMPLETED', origin: 'INTERVAL', requested_by: '', label: '', pinned: false, is_savepoint: false, attempt: 1, state_data: {},
-  rows_read: null, storage_path: '', storage_size_bytes: 0, exclusive_bytes: 0, file_count: 0, phases: {}, queries: {}, operators: [], failure_reason: '', create_time: '2026-11-21T10:00:00Z', complete_time: null, delete_time: null, deleted_by: '', duration_ms: null, restorable: true, restorable_reason: '', source: null,
+  rows_read: null, storage: 'local', storage_path: '', storage_size_bytes: 0, exclusive_bytes: 0, file_count: 0, phases: {}, queries: {}, operators: [], failure_reason: '', create_time: '2026-11-21T10:00:00Z', complete_time: null, delete_time: null, deleted_by: '', duration_ms: null, restorable: true, restorable_reason: '', source: null,
   ...change,
 })
 

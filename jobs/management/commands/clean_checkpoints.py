@@ -25,7 +25,7 @@ class Command(BaseCommand):
         going = [decision for decision in found if decision.action == "delete"]
         for decision in found:
             if decision.action == "delete" or decision.checkpoint is None:
-                self.stdout.write(f"{decision.action}  {decision.bytes:>12,} bytes  {decision.path}  ({decision.reason})")
+                self.stdout.write(f"{decision.action}  {decision.bytes:>12,} bytes  {decision.shown}  ({decision.reason})")
         freed = sum(decision.bytes for decision in going)
         word = "would be deleted" if dry_run else "deleted"
         self.stdout.write(f"{len(going)} {word}, {freed:,} bytes; {len(found) - len(going)} kept")

@@ -30,7 +30,8 @@ class CheckpointOut(Shape):
     """Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free.
 
     `source`: null for one that was taken here; else its execution is no run of this job, but the record of one elsewhere.
-    `rows_read`: source rows of the execution up to it; null where they were not counted.
+    `rows_read`: source rows of the execution up to it; null where they were not counted. `storage` names the store its files are in,
+    "local" the disk, and `storage_path` says where they are there.
     """
 
     id: int
@@ -50,6 +51,7 @@ class CheckpointOut(Shape):
     attempt: int
     state_data: dict[str, Any]
     rows_read: int | None
+    storage: str
     storage_path: str
     storage_size_bytes: int
     exclusive_bytes: int

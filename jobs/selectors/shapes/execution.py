@@ -16,7 +16,8 @@ TriggerWord = Literal["CRON", "MANUAL", "EVENT", "DEPENDENCY", "RETRY", "RESTORE
 class ExecutionOut(Shape):
     """`shown_status` is CHECKPOINTING while a RUNNING execution has a PENDING checkpoint.
 
-    `error_stack_trace`, `checkpoint_overdue` and `delivery`: null in lists.
+    `error_stack_trace`, `checkpoint_overdue`, `checkpoint_storage_warning` and `delivery`: null in lists.
+    `checkpoint_storage_warning`: why its checkpoints do not go to the store that its settings name; "" where they do.
     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
     `buffer_size`: messages that wait in its sources' own buffers; null where they have none. `backpressure_status`: "", OK, HOLDING
     (nothing more is taken), DROPPING or FAILED; `dropped_records`: messages discarded unread, as the strategy asks.
@@ -65,6 +66,7 @@ class ExecutionOut(Shape):
     created_by: str
     last_checkpoint_time: datetime | None
     checkpoint_overdue: bool | None
+    checkpoint_storage_warning: str | None
     delivery: DeliveryOut | None
 
 

@@ -9,6 +9,7 @@ from django.db.models.functions import Concat, Left
 
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import not_restorable
+from checkpoints.stores.local import LOCAL
 from jobs.models import LEASED, UNFINISHED, Execution, ExecutionStatus, Job, QueryProgress, Role, TriggeredBy
 from jobs.selectors.graph_comparisons import version_here
 from jobs.selectors.roll_backs import roll_back_plan
@@ -70,7 +71,7 @@ def _restore(
     _paused_supersede(job, checkpoint, actor=user.get_username() if user else "system")
     beginning = Beginning(
         uuid.uuid4(),
-        storage_host=origin.storage_host,
+        storage_host=origin.storage_host if checkpoint.storage == LOCAL else "",
         checkpoint=checkpoint.pk,
         words=f"from {_words(checkpoint, origin)}" + (", sinks rolled back to it" if roll_back else ""),
         changes=changes,

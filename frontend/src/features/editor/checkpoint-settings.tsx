@@ -35,6 +35,7 @@ export function CheckpointSettings() {
             <SettingField name="checkpoint_timeout" />
           </div>
           <SettingField name="checkpoint_tolerable_failures" number />
+          <SettingField name="checkpoint_storage" />
           <SettingChoice name="checkpoint_on_cancel" values={ENDS} />
           <SettingChoice name="checkpoint_on_completion" values={ENDS} />
         </>

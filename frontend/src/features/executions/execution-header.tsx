@@ -38,6 +38,9 @@ function Confirmed({ execution, link }: { execution: Execution; link: Link }) {
       </span>
     )
   }
+  if (execution.checkpoint_storage_warning && execution.status === 'RUNNING') {
+    return <span className="pw-warn" title={execution.checkpoint_storage_warning}>{t('storageFallback')}</span>
+  }
   if (!execution.confirmed_time || (execution.status !== 'RUNNING' && execution.status !== 'INITIALIZING')) return null
   return (
     <span>

@@ -39,7 +39,7 @@ export function useExecution(executionId: string): Watched {
   })
   const now = useNow()
   const heard = state?.execution.execution_id === executionId ? state : null
-  const execution = heard ? { ...(asked.data ? newerOf(heard.execution, asked.data) : heard.execution), error_stack_trace: asked.data?.error_stack_trace ?? null, checkpoint_overdue: asked.data?.checkpoint_overdue ?? null, delivery: asked.data?.delivery ?? null } : asked.data
+  const execution = heard ? { ...(asked.data ? newerOf(heard.execution, asked.data) : heard.execution), error_stack_trace: asked.data?.error_stack_trace ?? null, checkpoint_overdue: asked.data?.checkpoint_overdue ?? null, checkpoint_storage_warning: asked.data?.checkpoint_storage_warning ?? null, delivery: asked.data?.delivery ?? null } : asked.data
   return { execution, live: heard, link: linkOf(now, link), error: execution ? null : asked.error, retry: () => void asked.refetch() }
 }
 

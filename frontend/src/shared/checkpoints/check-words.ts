@@ -5,6 +5,7 @@ import type { Precheck } from '../../api/types'
 const CHECKS: readonly [RegExp, string][] = [
   [/^All (?<files>\d+) files are there and whole$/, 'whole'],
   [/^It cannot be restored: (?<why>.+)$/, 'not'],
+  [/^It cannot be read now: (?<why>.+)$/, 'away'],
   [/^It cannot be read: (?<why>.+)\. Choose an earlier one$/, 'damaged'],
   [/^Its job was deleted$/, 'deleted'],
   [/^Its job is disabled: enable it first$/, 'disabled'],

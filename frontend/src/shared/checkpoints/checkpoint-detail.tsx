@@ -159,6 +159,7 @@ export function CheckpointDetail({ checkpoint, onClose, onChange, onCompare }: P
     ...cameFrom(t, checkpoint),
     [t('detail.origin'), checkpoint.requested_by ? `${t(`shared:origin.${checkpoint.origin}`)}, ${checkpoint.requested_by}` : t(`shared:origin.${checkpoint.origin}`)],
     [t('detail.generation'), <span key="g" className="pw-mono-11" title={checkpoint.generation}>{checkpoint.generation.slice(0, 8)}</span>],
+    [t('detail.storage'), t(`store.${checkpoint.storage}`, { defaultValue: checkpoint.storage })],
     [t('column.logical'), <SizeFigure key="l" value={keptBytes(checkpoint, checkpoint.storage_size_bytes)} />],
     [t('column.exclusive'), <SizeFigure key="x" value={keptBytes(checkpoint, checkpoint.exclusive_bytes)} />],
   ]

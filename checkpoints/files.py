@@ -1,0 +1,51 @@
+"""What is done to the files of a checkpoint, whichever store they are in."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from django.conf import settings
+
+from checkpoints.cut import CutDamaged
+from checkpoints.manifest import ManifestDamaged
+from checkpoints.models import Checkpoint
+from checkpoints.storage import bytes_exclusive, folder_delete, folder_own
+from checkpoints.storages import folder_of, key_of, opened, storage_named, storage_of
+from checkpoints.stores.base import StorageFailed
+from checkpoints.stores.local import LOCAL
+
+logger = logging.getLogger(__name__)
+
+
+def files_own(checkpoint: Checkpoint) -> tuple[list[str], int]:
+    """Nothing of it is shared with others any more; what is damaged, a sentence a file, and the bytes it takes.
+
+    StorageFailed where its store does not answer.
+    """
+    if checkpoint.storage == LOCAL:
+        folder = folder_of(checkpoint)
+        return folder_own(folder), bytes_exclusive(folder)
+    try:
+        with opened(checkpoint) as folder:
+            return [], storage_of(checkpoint).put(folder, key_of(checkpoint)).bytes
+    except CutDamaged as damaged:
+        return damaged.problems, 0
+    except ManifestDamaged as damaged:
+        return [str(damaged)], 0
+
+
+def files_delete(checkpoint: Checkpoint) -> int:
+    """The bytes given back."""
+    if checkpoint.storage == LOCAL:
+        return folder_delete(Path(settings.CHECKPOINT_ROOT), folder_of(checkpoint))
+    return stored_delete(checkpoint.storage, key_of(checkpoint))
+
+
+def stored_delete(storage: str, key: str) -> int:
+    """The bytes given back. A store that does not answer is no reason to hold up a job: the clean-up finds what is left."""
+    try:
+        return storage_named(storage).delete(key)
+    except StorageFailed as failed:
+        logger.warning("checkpoint %s could not be deleted from its store: %s", key, failed)
+        return 0

@@ -1,0 +1,210 @@
+"""Checkpoints with rows whose files are in another store than the local disk: all that is done with them."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from checkpoints.models import Checkpoint, CheckpointData
+from checkpoints.retention import Decision, Scope
+from checkpoints.selectors import newest_readable, not_restorable
+from checkpoints.services import CheckpointRefused, checkpoint_delete, checkpoints_clean, checkpoints_retain, savepoint_keep
+from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named
+from checkpoints.stores.base import StorageUnfit
+from checkpoints.verification import checkpoint_verify
+from jobs.models import Execution, ExecutionStatus, Role
+from jobs.services.drafts import document_read
+from jobs.services.executions import execution_restore
+from tests.checkpoints.archives import exported, imported
+from tests.checkpoints.kept import execution_row, kept, stored
+from tests.checkpoints.test_checkpoint_api import ended, member, send
+from tests.services.job_rows import document_with, job_row
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(settings, "CHECKPOINT_ROOT", tmp_path / "root")
+    monkeypatch.setattr(settings, "CHECKPOINT_STORAGE_URLS", [f"file://{tmp_path}/store"])
+    monkeypatch.setattr(settings, "CHECKPOINTS_KEPT", 2)
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def execution() -> Execution:
+    return execution_row(job_row())
+
+
+@pytest.fixture(params=["file", "database"])
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def editor(execution: Execution) -> Client:
+    return member("eda", Role.EDITOR)
+
+
+def keys(name: str) -> set[str]:
+    return {one.key for one in storage_named(name).list_stored()}
+
+
+def cleaned(*, dry_run: bool = False) -> list[Decision]:
+    return checkpoints_clean(scope=Scope(), dry_run=dry_run, deleted_by="olga")
+
+
+def aged(store: Path) -> None:
+    for path in store.rglob("*"):
+        os.utime(path, (time.time() - 7200,) * 2)
+
+
+def files_below(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_its_row_says_where_it_is_and_nothing_stays_on_the_local_disk(execution: Execution, name: str) -> None:
+    row = stored(execution, name)
+    assert (row.status, row.storage, row.storage_path) == ("COMPLETED", name, storage_named(name).place(key_of(row)))
+    assert row.phases["upload"] >= 0
+    assert not folder_of(row).exists()
+    assert not_restorable(row) == ""
+    with opened(row) as folder:
+        assert checkpoint_verify(folder) == []
+    assert files_below(folder_of(row).parent) == []
+
+
+def test_it_is_checked_byte_by_byte_before_a_restore(execution: Execution, name: str, editor: Client, store: Path) -> None:
+    row = stored(execution, name)
+    ended(execution)
+    assert send(editor, "GET", f"/api/checkpoints/{row.pk}/precheck")["ok"]
+    storage_named(name).delete(key_of(row))
+    checks = send(editor, "GET", f"/api/checkpoints/{row.pk}/precheck")["checks"]
+    assert [one["ok"] for one in checks if one["name"] == "files"] == [False]
+
+
+def test_its_restore_may_run_on_any_host(execution: Execution, name: str) -> None:
+    Execution.objects.filter(pk=execution.pk).update(storage_host="a host that is gone")
+    elsewhere, here = stored(execution, name), kept(execution)
+    ended(execution)
+    restored = execution_restore(checkpoint=here, user=None)
+    assert restored.storage_host == "a host that is gone"
+    Execution.objects.filter(pk=restored.pk).update(status=ExecutionStatus.PAUSED)
+    assert execution_restore(checkpoint=elsewhere, user=None).storage_host == ""
+
+
+def test_it_travels_as_an_archive_and_as_a_copy(execution: Execution, name: str, editor: Client) -> None:
+    row = stored(execution, name)
+    ended(execution)
+    job_row("letters")
+    brought = imported(editor, "letters", exported(editor, row.pk))
+    copied = send(editor, "POST", "/api/jobs/letters/checkpoints/import", {"checkpoint": row.pk}, expected=201)
+    for one in (brought, copied):
+        made = Checkpoint.objects.select_related("execution__job").get(pk=one["id"])
+        assert (made.storage, made.is_savepoint) == ("local", True)
+        assert checkpoint_verify(folder_of(made)) == []
+    assert files_below(folder_of(row).parent) == [], "what was fetched for it is gone"
+
+
+def test_its_positions_are_read_and_set(execution: Execution, name: str, editor: Client) -> None:
+    row = stored(execution, name)
+    ended(execution)
+    wanted = {"sources": {"numbers": {"to": "values", "values": {"next": 5}}}, "dry_run": False}
+    made = send(editor, "POST", f"/api/checkpoints/{row.pk}/positions", wanted)
+    assert made["sources"] == [{"node_id": "numbers", "before": {"next": 20}, "after": {"next": 5}}]
+    assert made["checkpoint"]["storage"] == "local"
+
+
+def test_a_savepoint_of_it_shares_nothing(execution: Execution, store: Path) -> None:
+    first, second = stored(execution, "file"), stored(execution, "file", 3)
+    savepoint_keep(checkpoint=second)
+    second.refresh_from_db()
+    assert second.is_savepoint
+    assert second.exclusive_bytes == second.storage_size_bytes or second.exclusive_bytes > first.exclusive_bytes / 2
+    for path in files_below(store / key_of(first)):
+        path.unlink()
+    assert newest_readable(generation=execution.generation).checkpoint == second
+
+
+def test_one_that_is_damaged_cannot_be_kept(execution: Execution, store: Path) -> None:
+    row = stored(execution, "file")
+    max(files_below(store / key_of(row)), key=lambda path: path.stat().st_mtime_ns - path.stat().st_size).write_bytes(b"?")
+    with pytest.raises(CheckpointRefused, match="damaged and cannot be kept"):
+        savepoint_keep(checkpoint=row)
+
+
+def test_retention_deletes_from_the_store(execution: Execution, name: str) -> None:
+    rows = [stored(execution, name, batches) for batches in (2, 3, 4)]
+    assert [row.pk for row in checkpoints_retain(checkpoint=rows[2])] == [rows[0].pk]
+    assert keys(name) == {key_of(row) for row in rows[1:]}
+    assert checkpoint_delete(checkpoint=rows[1], deleted_by="olga") > 0
+    assert keys(name) == {key_of(rows[2])}
+    assert storage_named(name).verify(key_of(rows[2]), folder_of(rows[2])) == []
+
+
+def test_what_no_row_stands_for_goes_once_it_is_quiet_and_no_checkpoint_is_being_taken(execution: Execution, store: Path) -> None:
+    lost, good = stored(execution, "file"), stored(execution, "file", 3)
+    Checkpoint.objects.filter(pk=lost.pk).update(status="FAILED")
+    assert [one.checkpoint for one in cleaned()] == [good], "it may be at work still"
+    aged(store)
+    pending = kept(execution)
+    Checkpoint.objects.filter(pk=pending.pk).update(status="PENDING")
+    assert [one.checkpoint for one in cleaned()] == [good]
+    Checkpoint.objects.filter(pk=pending.pk).update(status="EXPIRED")
+    (found,) = [one for one in cleaned(dry_run=True) if one.storage == "file" and one.checkpoint is None]
+    assert (found.action, found.reason, found.shown) == ("delete", "its checkpoint failed or was deleted", f"file://{store}/{key_of(lost)}")
+    assert found.bytes > 0
+    cleaned()
+    assert keys("file") == {key_of(good)}
+    assert storage_named("file").verify(key_of(good), folder_of(good)) == []
+
+
+def test_what_another_installation_has_in_the_store_is_told_and_left_alone(execution: Execution, store: Path) -> None:
+    row = stored(execution, "file")
+    foreign = store / "5d0f6c3e-0000-4000-8000-000000000001"
+    (store / key_of(row).split("/")[0]).rename(foreign)
+    aged(store)
+    found = [one for one in cleaned() if one.checkpoint is None]
+    assert [(one.action, one.storage) for one in found] == [("keep", "file")]
+    assert files_below(foreign)
+
+
+def test_a_store_that_is_not_set_up_any_more_is_said(execution: Execution, editor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = stored(execution, "file")
+    ended(execution)
+    monkeypatch.setattr(settings, "CHECKPOINT_STORAGE_URLS", [])
+    assert not_restorable(row).startswith('no store "file" is set up here')
+    assert send(editor, "GET", f"/api/checkpoints/{row.pk}")["storage"] == "file"
+    assert checkpoint_delete(checkpoint=row, deleted_by="olga") == 0
+
+
+def test_a_name_decides_the_store_and_one_that_cannot_be_falls_back() -> None:
+    assert storage_chosen("file", stateful=True).storage.name == "file"
+    for name, stateful, words in [
+        ("attic", False, 'no store "attic"'),
+        ("database", True, "takes positions only"),
+        ("s3", False, "no store"),
+    ]:
+        chosen = storage_chosen(name, stateful=stateful)
+        assert (chosen.storage.name, chosen.storage.is_local) == ("local", True)
+        assert chosen.warning.startswith("checkpoints stay on the local disk: ")
+        assert words in chosen.warning
+    assert storage_chosen("database", stateful=False).warning == ""
+    with pytest.raises(StorageUnfit):
+        storage_named("attic")
+
+
+@pytest.mark.parametrize(("chosen", "told"), [("attic", ["checkpoint.storage"]), ("file", []), ("local", [])])
+def test_the_editor_warns_of_a_store_that_cannot_be(chosen: str, told: list[str]) -> None:
+    _, _, problems = document_read(document_with(name="numbers", checkpoint_storage=chosen))
+    found = [one for one in problems if one.pointer == "/settings/checkpoint_storage"]
+    assert [one.code for one in found] == told
+    assert {one.severity for one in found} <= {"warning"}
+
+
+def test_rows_from_before_are_on_the_local_disk(execution: Execution) -> None:
+    assert kept(execution).storage == "local"
+    assert not CheckpointData.objects.exists()
