@@ -1,14 +1,15 @@
 """The only writer of checkpoint rows. Files follow rows: a row first says that its files are gone, then they go."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
 from django.apps import apps
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
 from checkpoints.archive_facts import Taken
@@ -18,7 +19,7 @@ from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
 from checkpoints.retention import Decision, Scope, decisions, ended_decisions, job_decisions
-from checkpoints.selectors import abandoned, briefly, completed, executions, in_chunks, needed_by
+from checkpoints.selectors import abandoned, briefly, completed, executions, in_chunks, needed_among, needed_by
 from checkpoints.storage import bytes_exclusive, bytes_freed, bytes_logical, checkpoint_folder, folder_delete
 from checkpoints.storages import folder_of
 from checkpoints.stores.base import StorageFailed
@@ -30,6 +31,8 @@ _TYPES = {
     "BATCH_ROLLER": CheckpointType.ROLLER,
     "SQL_TASK": CheckpointType.SQL_TASK,
 }
+#: So many are marked in one transaction.
+_EXPIRED_AT_ONCE = 50
 
 
 class CheckpointRefused(LedgerRefused):
@@ -188,23 +191,39 @@ def checkpoint_delete(*, checkpoint: Checkpoint, deleted_by: str) -> int:
         raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is pinned: take the pin off first")
     if execution_id := needed_by(checkpoint):
         raise CheckpointRefused(f"execution {execution_id} needs checkpoint {checkpoint.checkpoint_id}: end it, or wait for the next one")
-    return _files_delete(checkpoint) if _mark_expired(checkpoint, deleted_by) else 0
+    marked = _mark_expired(Checkpoint.objects.filter(pk=checkpoint.pk), deleted_by)
+    return _files_delete(checkpoint) if marked else 0
+
+
+def _expire(rows: Iterable[Checkpoint], deleted_by: str) -> Iterator[Checkpoint]:
+    """EXPIRED by a rule, those that still may be, a few at a time: who writes meanwhile never waits long."""
+    for _, of_job in groupby(sorted(rows, key=_job_of), key=_job_of):
+        while some := list(islice(of_job, _EXPIRED_AT_ONCE)):
+            yield from _mark_unneeded(some, deleted_by)
 
 
 @transaction.atomic
-def _mark_unneeded(checkpoint: Checkpoint, deleted_by: str) -> bool:
-    """EXPIRED by a rule, if it still may be: a restore of the job that begins now waits for us, or is seen here."""
+def _mark_unneeded(rows: Sequence[Checkpoint], deleted_by: str) -> list[Checkpoint]:
+    """Of one job, those that nobody needs: a restore of the job that begins now waits for us, or is seen here."""
     jobs = apps.get_model("jobs", "Job")._default_manager
-    jobs.filter(pk=checkpoint.execution.job_id).update(attempt_counter=F("attempt_counter"))
-    is_kept = Checkpoint.objects.filter(pk=checkpoint.pk, is_savepoint=True).exists() or needed_by(checkpoint)
-    return not is_kept and _mark_expired(checkpoint, deleted_by)
+    jobs.filter(pk=_job_of(rows[0])).update(attempt_counter=F("attempt_counter"))
+    needed = needed_among(rows)
+    free = Checkpoint.objects.filter(pk__in=[row.pk for row in rows if row.pk not in needed], is_savepoint=False)
+    marked = _mark_expired(free, deleted_by)
+    return [row for row in rows if row.pk in marked]
 
 
-def _mark_expired(checkpoint: Checkpoint, deleted_by: str) -> bool:
-    """False when somebody else was quicker, or pinned it."""
-    mine = Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.COMPLETED, pinned=False)
-    changed = mine.update(status=CheckpointStatus.EXPIRED, delete_time=timezone.now(), deleted_by=deleted_by[:200], exclusive_bytes=0)
-    return bool(changed)
+def _job_of(checkpoint: Checkpoint) -> int:
+    return int(checkpoint.execution.job_id)
+
+
+@transaction.atomic
+def _mark_expired(rows: "QuerySet[Checkpoint]", deleted_by: str) -> set[int]:
+    """Those that are: not what somebody else took away first, or pinned."""
+    mine = set(rows.select_for_update().filter(status=CheckpointStatus.COMPLETED, pinned=False).values_list("pk", flat=True))
+    changes: dict[str, Any] = {"status": CheckpointStatus.EXPIRED, "delete_time": timezone.now(), "deleted_by": deleted_by[:200]}
+    Checkpoint.objects.filter(pk__in=mine).update(**changes, exclusive_bytes=0)
+    return mine
 
 
 def _files_delete(checkpoint: Checkpoint) -> int:
@@ -218,9 +237,10 @@ def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
     """Apply retention to the job of a checkpoint that has just completed; the ones that went."""
     rows = list(briefly(completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id))))
     gone = [decision.checkpoint for decision in job_decisions(rows) if decision.action == "delete"] if rows else []
-    deleted = [row for row in gone if row is not None and _mark_unneeded(row, "retention")]
-    for row in deleted:
+    deleted = []
+    for row in _expire((row for row in gone if row is not None), "retention"):
         _files_delete(row)
+        deleted.append(row)
     # Files are shared within a generation only: a restore copies.
     _measure(row for row in rows if row not in deleted and row.generation == checkpoint.generation)
     return deleted
@@ -228,7 +248,7 @@ def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
 
 def checkpoints_unwanted_delete() -> list[Decision]:
     """Delete what executions that have just ended leave, where their settings ask for that; what went. Safe to run twice."""
-    return [decision for decision in ended_decisions() if _go(decision, "retention")]
+    return _carry_out(ended_decisions(), "retention")
 
 
 def checkpoints_clean(*, scope: Scope, dry_run: bool, deleted_by: str) -> list[Decision]:
@@ -240,32 +260,32 @@ def checkpoints_clean(*, scope: Scope, dry_run: bool, deleted_by: str) -> list[D
     going = [decision for decision in found if decision.action == "delete"]
     local = [decision.path for decision in going if decision.storage == LOCAL]
     freed = dict(zip(local, bytes_freed(local), strict=True))
-    results = []
-    for decision in found:
-        if decision.storage != LOCAL:
-            if decision.action == "keep" or dry_run or _go(decision, deleted_by):
-                results.append(decision)
-        elif decision.action == "keep":
-            results.append(replace(decision, bytes=bytes_exclusive(decision.path)))
-        elif dry_run or _go(decision, deleted_by):
-            results.append(replace(decision, bytes=freed[decision.path]))
+    went = {decision.path for decision in (going if dry_run else _carry_out(going, deleted_by))}
     if not dry_run:
         _measure(in_chunks(briefly(completed(scope.rows()))))
-    return results
+    results = [decision for decision in found if decision.action == "keep" or decision.path in went]
+    return [_measured(decision, freed) for decision in results]
 
 
-def _go(decision: Decision, deleted_by: str) -> bool:
-    """Whether it went: False when it changed since it was decided."""
-    if decision.checkpoint is not None:
-        if not _mark_unneeded(decision.checkpoint, deleted_by):
-            return False
-        _files_delete(decision.checkpoint)
-        return True
+def _measured(decision: Decision, freed: Mapping[Path, int]) -> Decision:
     if decision.storage != LOCAL:
-        stored_delete(decision.storage, decision.key)
-    else:
-        folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
-    return True
+        return decision
+    return replace(decision, bytes=bytes_exclusive(decision.path) if decision.action == "keep" else freed[decision.path])
+
+
+def _carry_out(going: Sequence[Decision], deleted_by: str) -> list[Decision]:
+    """Those that went: what changed since it was decided stays."""
+    went = [decision for decision in going if decision.checkpoint is None]
+    for decision in went:
+        if decision.storage != LOCAL:
+            stored_delete(decision.storage, decision.key)
+        else:
+            folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
+    of_row = {decision.checkpoint.pk: decision for decision in going if decision.checkpoint is not None}
+    for row in _expire((decision.checkpoint for decision in going if decision.checkpoint is not None), deleted_by):
+        _files_delete(row)
+        went.append(of_row[row.pk])
+    return went
 
 
 def _measure(rows: Iterable[Checkpoint]) -> None:
