@@ -77,7 +77,7 @@ def row(run: Execution, number: int) -> Checkpoint:
         state_data={"sources": {"numbers": {"0": {"topic": {str(part): number * 1000 for part in range(12)}}}}},
         storage_path=str(folder(run, number)),
         storage_size_bytes=4000,
-        exclusive_bytes=4000,
+        exclusive_bytes=4000 if with_files else 0,
         phases={"cut": 4, "verify": 2},
         queries={"out": {"batch_id": number, "sinks": ["out"]}},
     )

@@ -168,7 +168,7 @@ def unwanted_lately() -> list[Checkpoint]:
 
 def rows_by_folder(execution_ids: set[str]) -> dict[tuple[str, int], Checkpoint]:
     """(execution id, number) → its row."""
-    rows = Checkpoint.objects.filter(execution_id__in=execution_ids)
+    rows = briefly(Checkpoint.objects.filter(execution_id__in=execution_ids))
     return {(row.execution_id, row.checkpoint_id): row for row in rows}
 
 

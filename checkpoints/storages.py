@@ -75,7 +75,7 @@ def folder_of(checkpoint: Checkpoint) -> Path:
     """Where on the local disk it is cut, and lies if its store is that; found also after the whole root was moved elsewhere."""
     root = Path(settings.CHECKPOINT_ROOT)
     expected = root / key_of(checkpoint)
-    if checkpoint.storage != LOCAL or not checkpoint.storage_path:
+    if checkpoint.storage != LOCAL or checkpoint.storage_path in ("", str(expected)):
         return expected
     try:
         return inside(root, checkpoint.storage_path)
