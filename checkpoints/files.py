@@ -12,7 +12,6 @@ from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
 from checkpoints.storage import bytes_exclusive, folder_delete, folder_own
 from checkpoints.storages import folder_of, key_of, opened, storage_named, storage_of
-from checkpoints.stores.base import StorageFailed
 from checkpoints.stores.local import LOCAL
 
 logger = logging.getLogger(__name__)
@@ -43,9 +42,12 @@ def files_delete(checkpoint: Checkpoint) -> int:
 
 
 def stored_delete(storage: str, key: str) -> int:
-    """The bytes given back. A store that does not answer is no reason to hold up a job: the clean-up finds what is left."""
+    """The bytes given back. A store that does not answer is no reason to hold up a job: the clean-up finds what is left.
+
+    A store of somebody else may raise anything.
+    """
     try:
         return storage_named(storage).delete(key)
-    except StorageFailed as failed:
+    except Exception as failed:
         logger.warning("checkpoint %s could not be deleted from its store: %s", key, failed)
         return 0

@@ -27,7 +27,7 @@ from checkpoints.selectors import (
 )
 from checkpoints.storage import Found, folders_found
 from checkpoints.storages import folder_of, key_of, storages_known
-from checkpoints.stores.base import CheckpointStorage, StorageFailed
+from checkpoints.stores.base import CheckpointStorage
 from checkpoints.stores.local import LOCAL
 
 logger = logging.getLogger(__name__)
@@ -164,8 +164,8 @@ def _orphans_stored(storage: CheckpointStorage, jobs: set[str], *, ours: bool) -
     """The same in a store. While a checkpoint of a job is being taken, nothing of that job is: it may name what an earlier one left."""
     try:
         found = list(storage.list_stored())
-    except StorageFailed as failed:
-        logger.warning("nothing can be cleaned up there now: %s", failed)
+    except Exception as failed:  # a store of somebody else may raise anything
+        logger.warning('nothing can be cleaned up in the store "%s" now: %s', storage.name, failed)
         return
     rows = rows_by_folder({one.execution_id for one in found})
     busy = jobs_at_work()
