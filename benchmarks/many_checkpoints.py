@@ -152,8 +152,8 @@ def pages(client: Client) -> None:
 
 
 def clean(run: Execution) -> None:
+    from checkpoints.cleaning import checkpoints_clean
     from checkpoints.retention import Scope
-    from checkpoints.services import checkpoints_clean
 
     for dry_run, words in ((True, "would delete"), (False, "deleted")):
         with Heartbeats(run) as beats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from pathlib import Path
 
 from django.conf import settings
@@ -39,6 +40,15 @@ def files_delete(checkpoint: Checkpoint) -> int:
     if checkpoint.storage == LOCAL:
         return folder_delete(Path(settings.CHECKPOINT_ROOT), folder_of(checkpoint))
     return stored_delete(checkpoint.storage, key_of(checkpoint))
+
+
+def stored_alone(storage: str, keys: Collection[str]) -> dict[str, int]:
+    """Key → what deleting it would give back, as far as the store tells."""
+    try:
+        return storage_named(storage).alone(keys)
+    except Exception as failed:  # somebody else's may raise anything, and figures can wait
+        logger.warning('what checkpoints take in the store "%s" cannot be told now: %s', storage, failed)
+        return {}
 
 
 def stored_delete(storage: str, key: str) -> int:

@@ -1,12 +1,9 @@
 """The only writer of checkpoint rows. Files follow rows: a row first says that its files are gone, then they go."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import groupby, islice
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Max, QuerySet
@@ -14,13 +11,12 @@ from django.utils import timezone
 
 from checkpoints.archive_facts import Taken
 from checkpoints.cut import folder_remove, partial_of
-from checkpoints.files import files_delete, files_own, stored_delete
+from checkpoints.files import files_delete, files_own
 from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
-from checkpoints.retention import Decision, Scope, decisions, ended_decisions, job_decisions
-from checkpoints.selectors import abandoned, briefly, completed, executions, in_chunks, needed_among, needed_by
-from checkpoints.storage import bytes_exclusive, bytes_freed, bytes_logical, checkpoint_folder, folder_delete
+from checkpoints.selectors import abandoned, executions, needed_by
+from checkpoints.storage import bytes_exclusive, bytes_logical, checkpoint_folder
 from checkpoints.storages import folder_of
 from checkpoints.stores.base import StorageFailed
 from checkpoints.stores.local import LOCAL
@@ -31,8 +27,6 @@ _TYPES = {
     "BATCH_ROLLER": CheckpointType.ROLLER,
     "SQL_TASK": CheckpointType.SQL_TASK,
 }
-#: So many are marked in one transaction.
-_EXPIRED_AT_ONCE = 50
 
 
 class CheckpointRefused(LedgerRefused):
@@ -191,108 +185,21 @@ def checkpoint_delete(*, checkpoint: Checkpoint, deleted_by: str) -> int:
         raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is pinned: take the pin off first")
     if execution_id := needed_by(checkpoint):
         raise CheckpointRefused(f"execution {execution_id} needs checkpoint {checkpoint.checkpoint_id}: end it, or wait for the next one")
-    marked = _mark_expired(Checkpoint.objects.filter(pk=checkpoint.pk), deleted_by)
-    return _files_delete(checkpoint) if marked else 0
-
-
-def _expire(rows: Iterable[Checkpoint], deleted_by: str) -> Iterator[Checkpoint]:
-    """EXPIRED by a rule, those that still may be, a few at a time: who writes meanwhile never waits long."""
-    for _, of_job in groupby(sorted(rows, key=_job_of), key=_job_of):
-        while some := list(islice(of_job, _EXPIRED_AT_ONCE)):
-            yield from _mark_unneeded(some, deleted_by)
+    marked = checkpoints_expire(Checkpoint.objects.filter(pk=checkpoint.pk), deleted_by)
+    return expired_files_delete(checkpoint) if marked else 0
 
 
 @transaction.atomic
-def _mark_unneeded(rows: Sequence[Checkpoint], deleted_by: str) -> list[Checkpoint]:
-    """Of one job, those that nobody needs: a restore of the job that begins now waits for us, or is seen here."""
-    jobs = apps.get_model("jobs", "Job")._default_manager
-    jobs.filter(pk=_job_of(rows[0])).update(attempt_counter=F("attempt_counter"))
-    needed = needed_among(rows)
-    free = Checkpoint.objects.filter(pk__in=[row.pk for row in rows if row.pk not in needed], is_savepoint=False)
-    marked = _mark_expired(free, deleted_by)
-    return [row for row in rows if row.pk in marked]
-
-
-def _job_of(checkpoint: Checkpoint) -> int:
-    return int(checkpoint.execution.job_id)
-
-
-@transaction.atomic
-def _mark_expired(rows: "QuerySet[Checkpoint]", deleted_by: str) -> set[int]:
-    """Those that are: not what somebody else took away first, or pinned."""
+def checkpoints_expire(rows: "QuerySet[Checkpoint]", deleted_by: str) -> set[int]:
+    """COMPLETED → EXPIRED; the row ids of those that went: not what somebody else took away first, or pinned."""
     mine = set(rows.select_for_update().filter(status=CheckpointStatus.COMPLETED, pinned=False).values_list("pk", flat=True))
     changes: dict[str, Any] = {"status": CheckpointStatus.EXPIRED, "delete_time": timezone.now(), "deleted_by": deleted_by[:200]}
     Checkpoint.objects.filter(pk__in=mine).update(**changes, exclusive_bytes=0)
     return mine
 
 
-def _files_delete(checkpoint: Checkpoint) -> int:
+def expired_files_delete(checkpoint: Checkpoint) -> int:
     """Of one that is EXPIRED; the bytes given back."""
     freed = files_delete(checkpoint)
     checkpoint.refresh_from_db(fields=["status", "delete_time", "deleted_by", "exclusive_bytes"])
     return freed
-
-
-def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
-    """Apply retention to the job of a checkpoint that has just completed; the ones that went."""
-    rows = list(briefly(completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id))))
-    gone = [decision.checkpoint for decision in job_decisions(rows) if decision.action == "delete"] if rows else []
-    deleted = []
-    for row in _expire((row for row in gone if row is not None), "retention"):
-        _files_delete(row)
-        deleted.append(row)
-    # Files are shared within a generation only: a restore copies.
-    _measure(row for row in rows if row not in deleted and row.generation == checkpoint.generation)
-    return deleted
-
-
-def checkpoints_unwanted_delete() -> list[Decision]:
-    """Delete what executions that have just ended leave, where their settings ask for that; what went. Safe to run twice."""
-    return _carry_out(ended_decisions(), "retention")
-
-
-def checkpoints_clean(*, scope: Scope, dry_run: bool, deleted_by: str) -> list[Decision]:
-    """What retention says about everything in `scope`, and, unless `dry_run`, does it. Safe while jobs run.
-
-    Kept ones are listed with their reason and what they alone take; `bytes` of deletions add up to what is given back.
-    """
-    found = decisions(scope)
-    going = [decision for decision in found if decision.action == "delete"]
-    local = [decision.path for decision in going if decision.storage == LOCAL]
-    freed = dict(zip(local, bytes_freed(local), strict=True))
-    went = {decision.path for decision in (going if dry_run else _carry_out(going, deleted_by))}
-    if not dry_run:
-        _measure(in_chunks(briefly(completed(scope.rows()))))
-    results = [decision for decision in found if decision.action == "keep" or decision.path in went]
-    return [_measured(decision, freed) for decision in results]
-
-
-def _measured(decision: Decision, freed: Mapping[Path, int]) -> Decision:
-    if decision.storage != LOCAL:
-        return decision
-    return replace(decision, bytes=bytes_exclusive(decision.path) if decision.action == "keep" else freed[decision.path])
-
-
-def _carry_out(going: Sequence[Decision], deleted_by: str) -> list[Decision]:
-    """Those that went: what changed since it was decided stays."""
-    went = [decision for decision in going if decision.checkpoint is None]
-    for decision in went:
-        if decision.storage != LOCAL:
-            stored_delete(decision.storage, decision.key)
-        else:
-            folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
-    of_row = {decision.checkpoint.pk: decision for decision in going if decision.checkpoint is not None}
-    for row in _expire((decision.checkpoint for decision in going if decision.checkpoint is not None), deleted_by):
-        _files_delete(row)
-        went.append(of_row[row.pk])
-    return went
-
-
-def _measure(rows: Iterable[Checkpoint]) -> None:
-    """What each takes alone changes when Spark prunes, or another checkpoint that shared its files goes. Of the local disk only."""
-    for row in rows:
-        if row.storage != LOCAL:
-            continue
-        taken = bytes_exclusive(folder_of(row))
-        if taken != row.exclusive_bytes:
-            Checkpoint.objects.filter(pk=row.pk, status=CheckpointStatus.COMPLETED).update(exclusive_bytes=taken)

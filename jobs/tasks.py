@@ -7,8 +7,8 @@ from typing import Any
 from celery import Task, shared_task
 from django.conf import settings
 
+from checkpoints.cleaning import checkpoints_clean
 from checkpoints.retention import Scope
-from checkpoints.services import checkpoints_clean
 from jobs.reporting import checkpoint_deleted_record
 from jobs.scheduling.firing import schedules_tick
 from jobs.scheduling.reconciling import reconcile

@@ -7,7 +7,7 @@ A key is `<job_uid>/checkpoints/<execution_id>/<number>`: the same in every stor
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -110,6 +110,10 @@ class CheckpointStorage(ABC):
     @abstractmethod
     def place(self, key: str) -> str:
         """Where a checkpoint is, as people are told; without any secret."""
+
+    def alone(self, keys: Collection[str]) -> dict[str, int]:
+        """Key → the bytes that deleting it would give back now; `keys` are all that may share with one another. {}: they share nothing."""
+        return {}
 
     def verify(self, key: str, scratch: Path) -> list[str]:
         """What is wrong with it, a sentence a file; [] when a restart finds all it needs. Every byte is read."""

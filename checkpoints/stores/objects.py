@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,8 @@ Result = TypeVar("Result")
 
 _AT_ONCE = 4
 _PULSE_SECONDS = 0.2
+#: So many lists of contents are kept in memory.
+_REMEMBERED = 200
 #: What an upload that failed left is taken up by the next for so long; the clean-up waits for longer.
 _FRESH = timedelta(minutes=30)
 
@@ -41,6 +43,7 @@ class ObjectStorage(CheckpointStorage):
         self._connecting = threading.Lock()
         self._connected: Store | None = None
         self._address = address.rstrip("/")
+        self._known_contents: dict[str, Contents] = {}
 
     def put(self, folder: Path, key: str, *, base: str = "", pulse: Pulse = no_pulse) -> Placed:
         pulse()
@@ -110,6 +113,15 @@ class ObjectStorage(CheckpointStorage):
         except ManifestDamaged:
             return 0
 
+    def alone(self, keys: Collection[str]) -> dict[str, int]:
+        """What was read once is believed: it never changes but when a checkpoint is kept, and then the next process reads it anew."""
+        found = {key: contents for key in keys if (contents := self._remembered(key)) is not None}
+        names = Counter(name for contents in found.values() for name in objects_named([contents]))
+        return {
+            key: sum({one.object: one.bytes for one in contents.values() if names[one.object] == 1}.values())
+            for key, contents in found.items()
+        }
+
     def place(self, key: str) -> str:
         return f"{self._address}/{key}"
 
@@ -136,6 +148,7 @@ class ObjectStorage(CheckpointStorage):
             if sizes.get(piece.object) != piece.bytes:
                 raise StorageFailed(f"{self.name}: {name} did not arrive whole")
         self._write(f"{key}/{CONTENTS}", contents_text(contents))
+        self._known_contents.pop(key, None)
 
     def _below(self, folder: str) -> list[Object]:
         return self._asked(lambda store: store.find(folder))
@@ -145,6 +158,16 @@ class ObjectStorage(CheckpointStorage):
         if text is None:
             raise ManifestDamaged(f"it is not there: {self.place(key)}")
         return contents_parse(text)
+
+    def _remembered(self, key: str) -> Contents | None:
+        if key not in self._known_contents:
+            if len(self._known_contents) >= _REMEMBERED:
+                self._known_contents.clear()
+            try:
+                self._known_contents[key] = self._contents(key)
+            except ManifestDamaged:
+                return None
+        return self._known_contents[key]
 
     def _named(self, key: str) -> set[str]:
         """The objects that a checkpoint names; none where it has gone meanwhile. StorageFailed where nobody can tell."""

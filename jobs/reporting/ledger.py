@@ -5,10 +5,11 @@ from pathlib import Path
 
 from django.db import close_old_connections, transaction
 
+from checkpoints.cleaning import checkpoints_retain
 from checkpoints.ledger import CheckpointResult, Ticket
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import newest_key
-from checkpoints.services import checkpoint_begin, checkpoint_complete, checkpoint_fail, checkpoints_retain
+from checkpoints.services import checkpoint_begin, checkpoint_complete, checkpoint_fail
 from checkpoints.storages import key_of
 from checkpoints.stores.local import LOCAL
 from jobs.services.events import event_record

@@ -7,7 +7,8 @@ from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from checkpoints.services import checkpoints_reconcile, checkpoints_unwanted_delete
+from checkpoints.cleaning import checkpoints_unwanted_delete
+from checkpoints.services import checkpoints_reconcile
 from jobs import queue
 from jobs.models import LEASED, Command, CommandKind, CommandStatus, Driver, DriverStatus, Execution, ExecutionStatus, TransitionRefused
 from jobs.services.drivers import drivers_silent_mark

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from checkpoints import services
+from checkpoints import cleaning, services
 from checkpoints.archive_writing import Archive
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Decision, Scope
@@ -68,7 +68,7 @@ def checkpoints_clean_up(
     """Retention over what the user operates (None: the command line, everything), with orphaned folders; a dry run only tells."""
     scope = _scope(user, job_name, execution_id)
     actor = user.get_username() if user else "clean_checkpoints"
-    found = services.checkpoints_clean(scope=scope, dry_run=dry_run, deleted_by=actor)
+    found = cleaning.checkpoints_clean(scope=scope, dry_run=dry_run, deleted_by=actor)
     going = [decision for decision in found if decision.action == "delete"]
     if not dry_run and going:
         for decision in going:

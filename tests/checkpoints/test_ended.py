@@ -7,9 +7,10 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from checkpoints.cleaning import checkpoints_clean
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Scope
-from checkpoints.services import checkpoint_update, checkpoints_clean, savepoint_keep
+from checkpoints.services import checkpoint_update, savepoint_keep
 from checkpoints.storages import folder_of
 from jobs.models import Event, Execution, ExecutionStatus
 from jobs.scheduling.reconciling import checkpoints_of_ended_delete

@@ -13,10 +13,11 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from checkpoints import services
+from checkpoints.cleaning import checkpoints_clean, checkpoints_retain
 from checkpoints.cut import partial_of
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Decision, Scope
-from checkpoints.services import checkpoint_begin, checkpoint_update, checkpoints_clean, checkpoints_retain, savepoint_keep
+from checkpoints.services import checkpoint_begin, checkpoint_update, savepoint_keep
 from checkpoints.storage import bytes_freed
 from checkpoints.storages import folder_of
 from jobs.models import Execution, ExecutionStatus, Job, JobConfig

@@ -9,10 +9,11 @@ import pytest
 from django.conf import settings
 from redis import Redis
 
+from checkpoints.cleaning import checkpoints_clean
 from checkpoints.files import stored_delete
 from checkpoints.retention import Scope
 from checkpoints.selectors import newest_readable
-from checkpoints.services import checkpoint_delete, checkpoints_clean
+from checkpoints.services import checkpoint_delete
 from checkpoints.storages import key_of, storage_chosen, storage_named
 from checkpoints.stores import plugins
 from checkpoints.stores.local import LocalStorage

@@ -8,10 +8,11 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from checkpoints.cleaning import checkpoints_clean, checkpoints_retain
 from checkpoints.models import Checkpoint, CheckpointData
 from checkpoints.retention import Decision, Scope
 from checkpoints.selectors import newest_readable, not_restorable
-from checkpoints.services import CheckpointRefused, checkpoint_delete, checkpoints_clean, checkpoints_retain, savepoint_keep
+from checkpoints.services import CheckpointRefused, checkpoint_delete, savepoint_keep
 from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named
 from checkpoints.stores.base import StorageUnfit
 from checkpoints.verification import checkpoint_verify
@@ -143,6 +144,18 @@ def test_retention_deletes_from_the_store(execution: Execution, name: str) -> No
     assert checkpoint_delete(checkpoint=rows[1], deleted_by="olga") > 0
     assert keys(name) == {key_of(rows[2])}
     assert storage_named(name).verify(key_of(rows[2]), folder_of(rows[2])) == []
+
+
+def test_what_each_takes_alone_is_what_deleting_it_gives_back(execution: Execution, store: Path) -> None:
+    rows = [stored(execution, "file", batches) for batches in (2, 3)]
+    whole = storage_named("file").size(key_of(rows[0]))
+    checkpoints_retain(checkpoint=rows[1])
+    first = Checkpoint.objects.get(pk=rows[0].pk).exclusive_bytes
+    assert 0 < first < whole
+    assert checkpoint_delete(checkpoint=rows[0], deleted_by="olga") - first < 3000, "but for the list of its contents"
+    checkpoints_retain(checkpoint=rows[1])
+    left = sum(path.stat().st_size for path in files_below(store) if path.name != "contents.json")
+    assert Checkpoint.objects.get(pk=rows[1].pk).exclusive_bytes == left, "of what it shared it is the last"
 
 
 def test_what_no_row_stands_for_goes_once_it_is_quiet_and_no_checkpoint_is_being_taken(execution: Execution, store: Path) -> None:

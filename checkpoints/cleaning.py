@@ -1,0 +1,120 @@
+"""What goes by a rule: retention, what executions leave at their end, and the clean-up. Rows are marked first, then their files go."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, islice
+from pathlib import Path
+from uuid import UUID
+
+from django.apps import apps
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from checkpoints.files import stored_alone, stored_delete
+from checkpoints.models import Checkpoint, CheckpointStatus
+from checkpoints.retention import Decision, Scope, decisions, ended_decisions, job_decisions
+from checkpoints.selectors import briefly, completed, in_chunks, needed_among
+from checkpoints.services import checkpoints_expire, expired_files_delete
+from checkpoints.storage import bytes_exclusive, bytes_freed, folder_delete
+from checkpoints.storages import folder_of, key_of
+from checkpoints.stores.local import LOCAL
+
+#: So many are marked in one transaction.
+_EXPIRED_AT_ONCE = 50
+
+
+def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
+    """Apply retention to the job of a checkpoint that has just completed; the ones that went."""
+    rows = list(briefly(completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id))))
+    gone = [decision.checkpoint for decision in job_decisions(rows) if decision.action == "delete"] if rows else []
+    deleted = []
+    for row in _expire((row for row in gone if row is not None), "retention"):
+        expired_files_delete(row)
+        deleted.append(row)
+    # Files are shared within a generation only: a restore copies.
+    _measure(row for row in rows if row not in deleted and row.generation == checkpoint.generation)
+    return deleted
+
+
+def checkpoints_unwanted_delete() -> list[Decision]:
+    """Delete what executions that have just ended leave, where their settings ask for that; what went. Safe to run twice."""
+    return _carry_out(ended_decisions(), "retention")
+
+
+def checkpoints_clean(*, scope: Scope, dry_run: bool, deleted_by: str) -> list[Decision]:
+    """What retention says about everything in `scope`, and, unless `dry_run`, does it. Safe while jobs run.
+
+    Kept ones are listed with their reason and what they alone take; `bytes` of deletions add up to what is given back.
+    """
+    found = decisions(scope)
+    going = [decision for decision in found if decision.action == "delete"]
+    local = [decision.path for decision in going if decision.storage == LOCAL]
+    freed = dict(zip(local, bytes_freed(local), strict=True))
+    went = {decision.path for decision in (going if dry_run else _carry_out(going, deleted_by))}
+    if not dry_run:
+        _measure(in_chunks(briefly(completed(scope.rows()))))
+    results = [decision for decision in found if decision.action == "keep" or decision.path in went]
+    return [_with_bytes(decision, freed) for decision in results]
+
+
+def _with_bytes(decision: Decision, freed: Mapping[Path, int]) -> Decision:
+    if decision.storage != LOCAL:
+        return decision
+    return replace(decision, bytes=bytes_exclusive(decision.path) if decision.action == "keep" else freed[decision.path])
+
+
+def _carry_out(going: Sequence[Decision], deleted_by: str) -> list[Decision]:
+    """Those that went: what changed since it was decided stays."""
+    went = [decision for decision in going if decision.checkpoint is None]
+    for decision in went:
+        if decision.storage != LOCAL:
+            stored_delete(decision.storage, decision.key)
+        else:
+            folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
+    of_row = {decision.checkpoint.pk: decision for decision in going if decision.checkpoint is not None}
+    for row in _expire((decision.checkpoint for decision in going if decision.checkpoint is not None), deleted_by):
+        expired_files_delete(row)
+        went.append(of_row[row.pk])
+    return went
+
+
+def _measure(rows: Iterable[Checkpoint]) -> None:
+    """What each takes alone changes when Spark prunes, or another checkpoint that shared its files goes."""
+    elsewhere: dict[tuple[str, UUID], dict[str, Checkpoint]] = defaultdict(dict)
+    for row in rows:
+        if row.storage == LOCAL:
+            _measured(row, bytes_exclusive(folder_of(row)))
+        else:
+            elsewhere[row.storage, row.generation][key_of(row)] = row
+    for (storage, _), sharing in elsewhere.items():
+        for key, taken in stored_alone(storage, sharing).items():
+            _measured(sharing[key], taken)
+
+
+def _measured(row: Checkpoint, taken: int) -> None:
+    if taken != row.exclusive_bytes:
+        Checkpoint.objects.filter(pk=row.pk, status=CheckpointStatus.COMPLETED).update(exclusive_bytes=taken)
+
+
+def _expire(rows: Iterable[Checkpoint], deleted_by: str) -> Iterator[Checkpoint]:
+    """EXPIRED by a rule, those that still may be, a few at a time: who writes meanwhile never waits long."""
+    for _, of_job in groupby(sorted(rows, key=_job_of), key=_job_of):
+        while some := list(islice(of_job, _EXPIRED_AT_ONCE)):
+            yield from _mark_unneeded(some, deleted_by)
+
+
+@transaction.atomic
+def _mark_unneeded(rows: Sequence[Checkpoint], deleted_by: str) -> list[Checkpoint]:
+    """Of one job, those that nobody needs: a restore of the job that begins now waits for us, or is seen here."""
+    jobs = apps.get_model("jobs", "Job")._default_manager
+    jobs.filter(pk=_job_of(rows[0])).update(attempt_counter=F("attempt_counter"))
+    needed = needed_among(rows)
+    free = Checkpoint.objects.filter(pk__in=[row.pk for row in rows if row.pk not in needed], is_savepoint=False)
+    marked = checkpoints_expire(free, deleted_by)
+    return [row for row in rows if row.pk in marked]
+
+
+def _job_of(checkpoint: Checkpoint) -> int:
+    return int(checkpoint.execution.job_id)
