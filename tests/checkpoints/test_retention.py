@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
 
-from checkpoints import services
+from checkpoints import cleaning
 from checkpoints.cleaning import checkpoints_clean, checkpoints_retain
 from checkpoints.cut import partial_of
 from checkpoints.models import Checkpoint
@@ -169,7 +169,7 @@ def test_what_came_to_be_needed_since_it_was_decided_stays(execution: Execution,
             savepoint_keep(checkpoint=first)
         return bytes_freed(paths)
 
-    monkeypatch.setattr(services, "bytes_freed", measured)
+    monkeypatch.setattr(cleaning, "bytes_freed", measured)
     assert {one.checkpoint.checkpoint_id for one in cleaned() if one.checkpoint and one.action == "delete"} == {2}
     first.refresh_from_db()
     assert first.status == "COMPLETED"
