@@ -17,7 +17,7 @@ from jobs.selectors.checkpoints import checkpoint_get, checkpoint_out, checkpoin
 from jobs.selectors.executions import execution_get
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.checkpoint import CheckpointComparisonOut, CheckpointHistoryOut, CheckpointOut, CheckpointUsageOut
-from jobs.services.checkpoints import checkpoint_change, checkpoint_remove, checkpoints_clean_up
+from jobs.services.checkpoints import checkpoint_change, checkpoint_looked_at, checkpoint_remove, checkpoints_clean_up
 from jobs.services.executions import execution_restore
 from jobs.services.roll_backs import roll_backs_viewed
 
@@ -152,6 +152,7 @@ class CheckpointPrecheckView(ApiView):
     def get(self, request: Request, checkpoint_id: int) -> Response:
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
         found = checkpoint_precheck(checkpoint, version=request.query_params.get("version", ""))
+        checkpoint_looked_at(checkpoint=checkpoint, whole=all(check.ok for check in found.checks if check.name == "files"))
         return answer(found.model_copy(update={"roll_backs": roll_backs_viewed(checkpoint, version=found.version)}))
 
 

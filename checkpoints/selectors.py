@@ -99,10 +99,11 @@ def _own(job_uid: str) -> "QuerySet[Checkpoint]":
     return Checkpoint.objects.filter(taken_here, execution__job__job_uid=job_uid, status=CheckpointStatus.COMPLETED)
 
 
-def not_restorable(checkpoint: Checkpoint) -> str:
+def not_restorable(checkpoint: Checkpoint, *, trusting: bool = False) -> str:
     """Why nothing can start from it, "" if it can. A glance, not a check of its bytes: that is the pre-check's.
 
-    A store that is not the local disk is not asked: that may take its time, and locks are held here.
+    `trusting`: what an earlier check of its bytes found does not count, for one that checks them again. A store that is not the local
+    disk is not asked: that may take its time, and locks are held here.
     """
     words = {
         CheckpointStatus.PENDING: "it is still being written",
@@ -111,6 +112,8 @@ def not_restorable(checkpoint: Checkpoint) -> str:
     }
     if reason := words.get(CheckpointStatus(checkpoint.status), ""):
         return reason
+    if checkpoint.failure_reason and not trusting:
+        return checkpoint.failure_reason
     if checkpoint.storage == LOCAL:
         return "" if (folder_of(checkpoint) / "manifest.json").is_file() else "its files are not there"
     try:

@@ -1,8 +1,10 @@
 """The only writer of checkpoint rows. Files follow rows: a row first says that its files are gone, then they go."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -15,12 +17,14 @@ from checkpoints.files import files_delete, files_own
 from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
-from checkpoints.selectors import abandoned, executions, needed_by
+from checkpoints.selectors import abandoned, checkpoint_problems, completed, executions, needed_by
 from checkpoints.storage import bytes_exclusive, bytes_logical, checkpoint_folder
 from checkpoints.storages import folder_of
 from checkpoints.stores.base import StorageFailed
 from checkpoints.stores.local import LOCAL
 from checkpoints.verification import checkpoint_queries
+
+logger = logging.getLogger(__name__)
 
 _TYPES = {
     "STREAMING": CheckpointType.STREAMING,
@@ -124,6 +128,34 @@ def checkpoint_fail(*, row: int, reason: str, phases: Mapping[str, int]) -> Chec
     """PENDING → FAILED; nothing happens to a row that is no longer PENDING."""
     _fail(Checkpoint.objects.filter(pk=row, status=CheckpointStatus.PENDING), reason, phases)
     return Checkpoint.objects.select_related("execution__job").get(pk=row)
+
+
+def checkpoints_check(*, generation: UUID | str) -> list[Checkpoint]:
+    """Compare every byte of the complete checkpoints of a generation, which share files; the damaged ones, newest first.
+
+    A damaged one says so in `failure_reason` from now on and cannot be restored; one that was damaged and is whole again can. Nothing is
+    said of one that its store does not give now.
+    """
+    damaged = []
+    for checkpoint in completed(Checkpoint.objects.filter(generation=generation)):
+        try:
+            problems = checkpoint_problems(checkpoint)
+        except StorageFailed as failed:
+            logger.warning("checkpoint %s could not be checked: %s", checkpoint, failed)
+            continue
+        damage_note(checkpoint=checkpoint, problems=problems)
+        if problems:
+            damaged.append(checkpoint)
+    return damaged
+
+
+def damage_note(*, checkpoint: Checkpoint, problems: Sequence[str]) -> None:
+    """Keep what a check of its bytes found, a sentence a file; none: it is whole."""
+    more = f" ({len(problems)} files are wrong)" if len(problems) > 1 else ""
+    reason = f"it is damaged: {problems[0]}{more}" if problems else ""
+    if checkpoint.failure_reason != reason:
+        Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.COMPLETED).update(failure_reason=reason)
+        checkpoint.failure_reason = reason
 
 
 def _fail(rows: Any, reason: str, phases: Mapping[str, int]) -> None:

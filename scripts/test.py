@@ -23,7 +23,7 @@ from tests.servers.s3 import s3_jars_fetch
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
-LONG = "not e2e and (spark or server or postgres or slow)"
+LONG = "not e2e and not faults and (spark or server or postgres or slow)"
 
 Part = Callable[[], bool]
 
@@ -48,7 +48,7 @@ def suite_on_postgres() -> bool:
         print(f"SKIPPED on PostgreSQL: {missing}")
         return os.environ.get("CI") != "true"
     server = (sys.executable, "-m", "tests.servers.postgres")
-    return suite("--database-only", "-m", "not e2e and not one_database and (server or not slow)", through=server)
+    return suite("--database-only", "-m", "not e2e and not faults and not one_database and (server or not slow)", through=server)
 
 
 def suite_in_processes() -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 
 from checkpoints.job_cut import job_queries
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import folders_restorable, newest_readable, positions_restorable
+from checkpoints.selectors import Readable, folders_restorable, newest_readable, positions_restorable
+from checkpoints.services import checkpoints_check, damage_note
 from checkpoints.storage import checkpoint_restore
 from checkpoints.storages import opened
 from checkpoints.stores.base import StorageFailed, StorageUnfit
@@ -46,12 +47,26 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger)
         raise ExecutionFailure(
             f"the position of this job cannot be read ({damage}), nor its checkpoints: {error}", kind="external"
         ) from error
+    for checkpoint, problems in found.damaged:
+        damage_note(checkpoint=checkpoint, problems=problems)
     if found.checkpoint is None:
-        message = f"the position of this job cannot be read ({damage}) and it has no checkpoint: start it from the beginning"
-        raise ExecutionFailure(message, kind="system", permanent=True)
-    execution_generation_renew(execution=execution, checkpoint=found.checkpoint, actor=actor, reason=damage)
+        raise ExecutionFailure(_nothing_left(damage, found), kind="system", permanent=True)
+    execution_generation_renew(execution=execution, checkpoint=found.checkpoint, actor=actor, reason="; ".join([damage, *_words(found)]))
     restored = _restored(execution)
     return _told(execution_plan(execution), restored, log)
+
+
+def _words(found: Readable) -> list[str]:
+    return [f"checkpoint {checkpoint.checkpoint_id} is damaged too: {problems[0]}" for checkpoint, problems in found.damaged]
+
+
+def _nothing_left(damage: str, found: Readable) -> str:
+    """What a person may choose instead of a fresh start that nobody asked for."""
+    if not found.damaged:
+        return f"the position of this job cannot be read ({damage}) and it has no checkpoint: start it from the beginning"
+    told = "; ".join([damage, *_words(found)])
+    choice = "restore a checkpoint of an earlier execution, import one, or start it from the beginning"
+    return f"the position of this job cannot be read and none of its checkpoints is whole ({told}): {choice}"
 
 
 def positions_tell(plan: Plan, log: logging.Logger, positions: Mapping[str, Any]) -> None:
@@ -107,6 +122,7 @@ def _restored(execution: Execution) -> Checkpoint | None:
         message = f"checkpoint {checkpoint.checkpoint_id} cannot be fetched: {error}"
         raise ExecutionFailure(message, kind="external", permanent=isinstance(error, StorageUnfit)) from error
     except Exception as error:
+        checkpoints_check(generation=checkpoint.generation)
         message = f"checkpoint {checkpoint.checkpoint_id} cannot be restored: {error}; choose an earlier one"
         raise ExecutionFailure(message, kind="system", permanent=True) from error
     return checkpoint

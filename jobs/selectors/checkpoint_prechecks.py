@@ -131,7 +131,7 @@ def _check(name: str, ok: bool, message: str, severity: Literal["info", "warning
 
 
 def _files(checkpoint: Checkpoint) -> CheckOut:
-    if reason := not_restorable(checkpoint):
+    if reason := not_restorable(checkpoint, trusting=True):
         return _check("files", False, f"It cannot be restored: {reason}")
     try:
         problems = checkpoint_problems(checkpoint)

@@ -89,7 +89,7 @@ def checkpoint_out(row: Checkpoint) -> CheckpointOut:
         delete_time=row.delete_time,
         deleted_by=row.deleted_by,
         duration_ms=duration,
-        restorable=row.status == CheckpointStatus.COMPLETED,
-        restorable_reason=_NOT_RESTORABLE.get(CheckpointStatus(row.status), ""),
+        restorable=row.status == CheckpointStatus.COMPLETED and not row.failure_reason,
+        restorable_reason=_NOT_RESTORABLE.get(CheckpointStatus(row.status), row.failure_reason),
         source=_source(row),
     )

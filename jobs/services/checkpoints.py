@@ -7,7 +7,7 @@ from django.db import transaction
 
 from checkpoints import cleaning, services
 from checkpoints.archive_writing import Archive
-from checkpoints.models import Checkpoint
+from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.retention import Decision, Scope
 from jobs.models import Job, Role
 from jobs.selectors.access import role_covers, roles_by_project
@@ -40,6 +40,15 @@ def checkpoint_change(
     except services.CheckpointRefused as refused:
         raise Conflict(str(refused), code="checkpoint.refused") from None
     return checkpoint
+
+
+def checkpoint_looked_at(*, checkpoint: Checkpoint, whole: bool) -> None:
+    """A check of its bytes is kept where it found something new: those that share files with a damaged one are checked as well."""
+    if checkpoint.status == CheckpointStatus.COMPLETED and whole == bool(checkpoint.failure_reason):
+        for damaged in services.checkpoints_check(generation=checkpoint.generation):
+            _event(
+                damaged, "notice", actor="system", reason=f"checkpoint {damaged.checkpoint_id} cannot be restored: {damaged.failure_reason}"
+            )
 
 
 def checkpoint_remove(*, checkpoint: Checkpoint, user: "User") -> int:

@@ -1,0 +1,247 @@
+"""Damage to any file of a checkpoint, in any role: it is named, nothing starts from it, and it reaches every checkpoint that shares it."""
+
+import logging
+import re
+import shutil
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from pyspark.sql import SparkSession
+
+from checkpoints.cut import CutDamaged
+from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
+from checkpoints.ledger import Ticket
+from checkpoints.manifest import ManifestDamaged
+from checkpoints.models import Checkpoint
+from checkpoints.selectors import not_restorable
+from checkpoints.storage import checkpoint_restore
+from checkpoints.storages import folder_of
+from checkpoints.verification import checkpoint_verify
+from jobs.driver.position import plan_with_position
+from jobs.engine.failure import ExecutionFailure
+from jobs.models import Execution, ExecutionStatus, Role
+from tests.checkpoints.kept import execution_row, kept, live_of
+from tests.checkpoints.streams import Stream, windows
+from tests.checkpoints.test_checkpoint_api import ended, member, send
+from tests.checkpoints.test_cut import flip, truncate
+from tests.services.job_rows import job_row
+
+DAMAGES = pytest.mark.parametrize("damage", [truncate, flip, Path.unlink], ids=["truncated", "flipped", "removed"])
+#: What a file of a checkpoint is, by its path.
+ROLES = {
+    "the checkpoint's manifest": r"manifest\.json",
+    "a query's manifest": r"out/manifest\.json",
+    "metadata": r"out/metadata",
+    "offsets": r"out/offsets/\d+",
+    "commits": r"out/commits/\d+",
+    "a source's log": r"out/sources/.+/[^./][^/]*",
+    "state: schema": r"out/state/(.+/)?_(metadata|stateSchema)/(.+/)?[^./]([^/]*(?<!\.crc))?",
+    "state: changes": r"out/state/.+\.(changelog|delta)",
+    "state: snapshot": r"out/state/.+\.(zip|snapshot)",
+    "state: shared table": r"out/state/.+\.sst",
+    "a checksum": r"out/(.+/)?[^/]+\.crc",
+}
+_LOGS = {"the checkpoint's manifest", "a query's manifest", "metadata", "offsets", "commits", "a source's log", "a checksum"}
+#: Kind of query → the roles that its files have at least; when a snapshot is made beside changes is Spark's to say.
+KINDS = {
+    "plain": _LOGS,
+    "memory": _LOGS | {"state: schema", "state: changes"},
+    "rocksdb": _LOGS | {"state: schema", "state: changes"},
+    "snapshots": _LOGS | {"state: schema", "state: snapshot", "state: shared table"},
+}
+BATCHES = 11
+
+
+@pytest.fixture(scope="module")
+def left(
+    spark: SparkSession, left_behind: Callable[[str], Stream], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, Path], Path]:
+    """A copy of what a query left in a live folder: of each kind, or of one whose every batch made a snapshot of its state."""
+    whole: list[Stream] = []
+
+    def copied(kind: str, target: Path) -> Path:
+        if kind == "snapshots" and not whole:
+            conf = {"spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "false"}
+            made = Stream(spark, tmp_path_factory.mktemp(kind), windows, conf=conf)
+            made.feed(BATCHES)
+            whole.append(made.drained())
+        live = (whole[0] if kind == "snapshots" else left_behind(kind)).live
+        return Path(shutil.copytree(live, target / "out", ignore=shutil.ignore_patterns("*.tmp", ".*.tmp.crc")))
+
+    return copied
+
+
+def role_of(name: str) -> str:
+    found = [role for role, pattern in ROLES.items() if re.fullmatch(pattern, name)]
+    assert len(found) == 1, f"{name} has no role of its own: {found}"
+    return found[0]
+
+
+def taken(live: Path, target: Path, batch: int, *, savepoint: bool) -> Path:
+    facts = RunFacts("execution", "5d0f6c3e-0000-4000-8000-000000000001", "numbers", "STREAMING", 1, str(uuid.uuid4()), 1)
+    ticket = Ticket(1, target, 1)
+    JobCut(facts, 0).take(ticket, {"out": JobQuery(live, ("out",))}, {"out": batch}, {}, Phases(60), savepoint=savepoint)
+    return target
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("kind", KINDS)
+@DAMAGES
+def test_damage_to_any_file_of_a_checkpoint_is_named_and_nothing_starts_from_it(
+    left: Callable[[str, Path], Path], tmp_path: Path, kind: str, damage: Callable[[Path], None]
+) -> None:
+    live = left(kind, tmp_path / "live")
+    checkpoint = taken(live, tmp_path / "checkpoint", 10, savepoint=True)
+    roles: dict[str, list[Path]] = {}
+    for path in sorted(path for path in checkpoint.rglob("*") if path.is_file() and path.stat().st_size):
+        roles.setdefault(role_of(str(path.relative_to(checkpoint))), []).append(path)
+    assert set(roles) >= KINDS[kind]
+    for role, paths in roles.items():
+        for number, path in enumerate(paths):
+            before = path.read_bytes()
+            damage(path)
+            (problem,) = checkpoint_verify(checkpoint)
+            assert path.name in problem, f"{role}: {path} was damaged, and nobody saw it"
+            if number == 0:  # a restore writes all files through: one of each role will do
+                with pytest.raises((CutDamaged, ManifestDamaged)):
+                    checkpoint_restore(checkpoint, tmp_path / "again")
+                assert not (tmp_path / "again").exists()
+            path.write_bytes(before)
+    assert checkpoint_verify(checkpoint) == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("kind", KINDS)
+def test_damage_to_a_file_that_checkpoints_share_reaches_them_and_no_savepoint(
+    left: Callable[[str, Path], Path], tmp_path: Path, kind: str
+) -> None:
+    live = left(kind, tmp_path / "live")
+    linked = [taken(live, tmp_path / f"linked{batch}", batch, savepoint=False) for batch in (9, 10)]
+    copied = [taken(live, tmp_path / f"copied{batch}", batch, savepoint=True) for batch in (9, 10)]
+    inodes = {path.stat().st_ino: path for path in linked[0].rglob("*") if path.is_file() and path.stat().st_size}
+    shared = [(inodes[path.stat().st_ino], path) for path in linked[1].rglob("*") if path.is_file() and path.stat().st_ino in inodes]
+    assert {role_of(str(path.relative_to(linked[1]))) for _, path in shared} >= {"metadata", "offsets", "commits"}
+    for first, _ in shared:
+        before = first.read_bytes()
+        raw = bytearray(before)
+        raw[len(raw) // 2] ^= 1
+        with first.open("r+b") as file:  # in place: the damage is done to the file, whatever its names
+            file.write(raw)
+        assert [len(checkpoint_verify(folder)) for folder in (*linked, *copied)] == [1, 1, 0, 0], first
+        with first.open("r+b") as file:
+            file.write(before)
+    assert [checkpoint_verify(folder) for folder in (*linked, *copied)] == [[], [], [], []]
+
+
+# ── what becomes of the job ───────────────────────────────────────────────
+
+
+@pytest.fixture
+def execution(db: None) -> Execution:
+    return execution_row(job_row())
+
+
+def in_place(path: Path) -> None:
+    """Turns a bit of the file, whatever its names."""
+    raw = bytearray(path.read_bytes())
+    raw[len(raw) // 2] ^= 1
+    with path.open("r+b") as file:
+        file.write(raw)
+
+
+def begun(execution: Execution) -> Any:
+    Execution.objects.filter(pk=execution.pk).update(status=ExecutionStatus.INITIALIZING)
+    return plan_with_position(Execution.objects.select_related("job").get(pk=execution.pk), actor="d", log=logging.getLogger("test"))
+
+
+def live_damaged(execution: Execution) -> None:
+    """By another file under its name: checkpoints link the one that was there."""
+    path = live_of(execution) / "out" / "metadata"
+    path.unlink()
+    path.write_text("{}")
+
+
+def fresh(checkpoint: Checkpoint) -> Checkpoint:
+    return Checkpoint.objects.select_related("execution__job").get(pk=checkpoint.pk)
+
+
+def shown(client: Client, checkpoint: Checkpoint) -> tuple[bool, str]:
+    found = send(client, "GET", f"/api/checkpoints/{checkpoint.pk}")
+    return found["restorable"], found["restorable_reason"]
+
+
+def test_a_look_at_one_marks_all_that_share_the_damaged_file_and_a_savepoint_stays_good(execution: Execution) -> None:
+    client = member("olga", Role.OPERATOR)
+    first, savepoint, second = kept(execution, 2), kept(execution, 2, savepoint=True), kept(execution, 3)
+    ended(execution)
+    in_place(folder_of(second) / "out/offsets/1")
+    assert not send(client, "GET", f"/api/checkpoints/{second.pk}/precheck")["ok"]
+    words = "it is damaged: out/offsets/1 is damaged: its checksum does not fit"
+    assert [shown(client, one) for one in (first, second, savepoint)] == [(False, words), (False, words), (True, "")]
+    assert not_restorable(fresh(first)) == words
+    error = send(client, "POST", f"/api/checkpoints/{first.pk}/restore", {}, expected=409)["error"]
+    assert words in error["message"]
+    told = list(execution.events.filter(kind="notice").values_list("reason", flat=True))
+    assert sorted(told) == [f"checkpoint {number} cannot be restored: {words}" for number in (1, 3)]
+
+    in_place(folder_of(second) / "out/offsets/1")
+    assert send(client, "GET", f"/api/checkpoints/{first.pk}/precheck")["ok"]
+    assert [shown(client, one) for one in (first, second)] == [(True, ""), (True, "")], "what is whole again can be restored again"
+
+
+@DAMAGES
+@pytest.mark.parametrize("name", ["manifest.json", "out/manifest.json", "out/offsets/2", "out/commits/2"])
+def test_the_newest_is_damaged_so_the_one_before_is_used_and_that_is_said(
+    execution: Execution, name: str, damage: Callable[[Path], None]
+) -> None:
+    good, newest = kept(execution, 2), kept(execution, 3)
+    damage(folder_of(newest) / name)
+    live_damaged(execution)
+    plan = begun(execution)
+    execution.refresh_from_db()
+    assert execution.restored_from_checkpoint_id == good.pk
+    assert sorted(path.name for path in (plan.locations.live / "out" / "commits").iterdir()) == ["0", "1"]
+    assert name.rsplit("/", 1)[-1] in fresh(newest).failure_reason
+    assert shown(member("olga", Role.OPERATOR), newest)[0] is False
+    (told,) = execution.events.filter(kind="notice").values_list("reason", flat=True)
+    assert "going on from checkpoint 1" in told
+    assert "checkpoint 2 is damaged too: " in told
+
+
+def test_where_none_is_good_the_execution_stops_with_a_choice_and_begins_nothing(execution: Execution) -> None:
+    kept(execution, 2)
+    newest = kept(execution, 3)
+    for name in ("offsets/1", "commits/1"):
+        in_place(folder_of(newest) / "out" / name)
+    live_damaged(execution)
+    with pytest.raises(ExecutionFailure, match="none of its checkpoints is whole") as failure:
+        begun(execution)
+    assert failure.value.permanent
+    assert "restore a checkpoint of an earlier execution, import one, or start it from the beginning" in failure.value.message
+    assert all(f"checkpoint {number} is damaged too" in failure.value.message for number in (1, 2))
+    execution.refresh_from_db()
+    assert execution.restored_from_checkpoint_id is None
+    assert (live_of(execution) / "out" / "metadata").read_text() == "{}", "the live folder stays as it was found"
+
+
+def test_a_restore_that_meets_damage_stops_and_marks_it(execution: Execution) -> None:
+    """The file was damaged after the restore was confirmed."""
+    client = member("olga", Role.OPERATOR)
+    checkpoint = kept(execution, 2)
+    ended(execution)
+    started = send(client, "POST", f"/api/checkpoints/{checkpoint.pk}/restore", {}, expected=202)
+    in_place(folder_of(checkpoint) / "out/commits/1")
+    again = Execution.objects.get(execution_id=started["execution_id"])
+    with pytest.raises(ExecutionFailure, match="choose an earlier one") as failure:
+        begun(again)
+    assert failure.value.permanent
+    assert not live_of(again).exists()
+    assert "out/commits/1 is damaged" in fresh(checkpoint).failure_reason
