@@ -65,13 +65,17 @@ class PreviewSide(Shape):
 
 
 class PreviewOut(Shape):
-    """The first rows into and out of one node; no sink is touched. `available` is false with the reason in `message`."""
+    """The first rows into and out of one node; no sink is touched. `available` is false with the reason in `message`.
+
+    `not_acted`: nodes up to this one that act on another system in a run, and only pass their rows on here.
+    """
 
     available: bool
     message: str
     problems: list[Problem]
     inputs: dict[str, PreviewSide]
     outputs: dict[str, PreviewSide]
+    not_acted: list[str] = Field(default_factory=list)
 
 
 class ProposedConnectionOut(Shape):
@@ -151,6 +155,7 @@ def _preview(found: dict[str, Any]) -> PreviewOut:
         problems=problems,
         inputs=found.get("in", {}),
         outputs=found.get("out", {}),
+        not_acted=found.get("not_acted", []),
     )
 
 

@@ -137,10 +137,11 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
         )
     except PlanInvalid as error:
         return {"problems": [problem.model_dump() for problem in error.problems]}
-    ports = {port: _side(table) for port, table in tables.pop("ports").items()}
+    ports, not_acted = {port: _side(table) for port, table in tables.pop("ports").items()}, tables.pop("not_acted")
     sides = {name: _side(table) for name, table in tables.items() if table is not None}
     return {
         "problems": [],
+        "not_acted": not_acted,
         "in": {"in": sides["in"]} if "in" in sides else {},
         "out": ports | {port: sides[name] for port, name in (("out", "out"), ("errors", "rejected")) if name in sides},
     }

@@ -138,11 +138,10 @@ class Frames:
             frames["out"] = frame
         if REJECTED not in frame.columns:
             return {**frames, "out": frame}
-        if self._fails(node_id):
-            frame = frame.filter(_refused(node_id))
-        good = self._counter.good(frame, node_id).drop(REJECTED)
+        # Not both filters: of a frame that is kept, Spark passes over parts in which no row is good, and would not find the refused ones.
+        good = frame.filter(_refused(node_id)) if self._fails(node_id) else self._counter.good(frame, node_id)
         bad = frame.filter(F.col(REJECTED).isNotNull()).withColumnRenamed(REJECTED, REASON)
-        return {**frames, "out": good, "errors": bad}
+        return {**frames, "out": good.drop(REJECTED), "errors": bad}
 
     def _routed(self, node_id: str, routed: Routed) -> dict[str, DataFrame]:
         frame = routed.frame

@@ -121,11 +121,12 @@ def sends_again(steps: Steps, node_id: str) -> bool:
 def _frontier(steps: Steps, sinks: tuple[str, ...]) -> str | None:
     """The last node through which every row of all `sinks` comes, with nothing stateful behind it and no source read twice above it.
 
-    What a flow keeps between batches can be read again only behind it: such a flow is left out of the streaming plan where it can be.
+    What a flow keeps between batches can be read again only behind it, and what acts on another system is carried out there whatever is
+    read of it: such flows are left out of the streaming plan where they can be.
     """
     nodes = steps.upstream(sinks)
-    keeping = {node_id for node_id in nodes if isinstance(steps.types[node_id], KeepsReferences)}
-    return (keeping and _last_common(steps, sinks, nodes, keeping)) or _last_common(steps, sinks, nodes, set())
+    outside = {node_id for node_id in nodes if isinstance(steps.types[node_id], KeepsReferences) or steps.acts(node_id)}
+    return (outside and _last_common(steps, sinks, nodes, outside)) or _last_common(steps, sinks, nodes, set())
 
 
 def _last_common(steps: Steps, sinks: tuple[str, ...], nodes: tuple[str, ...], without: set[str]) -> str | None:

@@ -50,7 +50,8 @@ def preview(
 ) -> dict[str, Any]:
     """{"in": table | None, "out": table | None, "rejected": table | None}; a table is {"columns": [{"name", "type"}], "rows": [object]}.
 
-    "ports" holds the tables of other output ports by name.
+    "ports" holds the tables of other output ports by name; "not_acted" the nodes up to this one that act on another system in a run: here
+    they pass their rows on.
 
     Each source above the node gives at most `rows` rows, so a filter may leave none. PlanInvalid if the node, or one above it,
     does not hold. Faults elsewhere in the document do not matter.
@@ -69,7 +70,7 @@ def preview(
     seconds = code_seconds + _START_SECONDS if steps_of_code(compiled, registry) else None
     try:
         with workers_of(workers, code_seconds), time_limit(session, group, seconds) as limit:
-            return _tables(steps, session, node_id, rows, limit)
+            return {**_tables(steps, session, node_id, rows, limit), "not_acted": [step for step in steps.by_id if steps.acts(step)]}
     except AtNode as error:
         told = analyse(
             session, part, connections=connections, limits=limits, parameters=values, job_uid=job_uid, registry=registry

@@ -34,6 +34,8 @@ NODE_TYPES: Mapping[str, str] = {
     "flow.python": "jobs.nodes.flows.python:PythonFlow",
     "flow.rank": "jobs.nodes.flows.rank:Rank",
     "flow.flat_map": "jobs.nodes.flows.flat_map:FlatMap",
+    "flow.for_each": "jobs.nodes.flows.for_each:ForEach",
+    "flow.for_each_python": "jobs.nodes.flows.for_each_python:ForEachPython",
     "flow.format": "jobs.nodes.flows.format:Format",
     "flow.limit": "jobs.nodes.flows.limit:Limit",
     "flow.mask": "jobs.nodes.flows.mask:Mask",

@@ -30,9 +30,9 @@ edges:
 """
 
 
-def start(folder: Path, server: ApiServer) -> subprocess.Popen[str]:
+def start(folder: Path, server: ApiServer, job: str = DOCUMENT) -> subprocess.Popen[str]:
     (folder / "files").mkdir(exist_ok=True)
-    (folder / "job.yml").write_text(DOCUMENT)
+    (folder / "job.yml").write_text(job)
     (folder / "connections.json").write_text(json.dumps({"api": {"kind": "http_api", "config": {"base_url": server.url}}}))
     given = [str(folder / "job.yml"), "--connections", str(folder / "connections.json"), "--live", str(folder / "live")]
     environment = {**os.environ, "DATA_DIR": str(folder), "SPARK_MASTER": "local[2]", "HTTP_ALLOWED_HOSTS": server.host}

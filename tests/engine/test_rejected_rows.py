@@ -6,7 +6,7 @@ import pytest
 
 from jobs.engine.events import RowsRejected
 from jobs.engine.failure import ExecutionFailure
-from tests.engine.graphs import COLLECT, Bench, document, numbers, windows
+from tests.engine.graphs import COLLECT, Bench, document, files, numbers, windows
 from tests.engine.nodes import CollectSink, RefusingSink
 
 pytestmark = pytest.mark.spark
@@ -119,3 +119,11 @@ def test_a_row_that_a_sinks_target_rejects_may_fail_the_job(bench: Bench, job_ty
     assert caught.value.message == '"Out": a row was rejected: no 3 wanted; mend the data, or let the job drop or keep rejected rows'
     assert (caught.value.node_id, caught.value.kind, caught.value.permanent) == ("out", "user", True)
     assert heard.batches() == {}
+
+
+@pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "SQL_TASK"])
+def test_a_job_fails_although_none_of_the_rows_that_several_sinks_read_is_good(bench: Bench, job_type: str) -> None:
+    nodes = {"gen": numbers(20, 20), "bad": ("flow.rejects", {"condition": "id >= 0"}), "a": files("a"), "b": files("b")}
+    run, _ = bench.run(bench.plan(document(nodes, "gen>bad, bad>a, bad>b", type=job_type, settings={"rejected_rows": "fail"})))
+    with pytest.raises(ExecutionFailure, match="a row was rejected: bad id"):
+        run.wait(90)

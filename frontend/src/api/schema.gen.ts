@@ -2919,6 +2919,8 @@ export interface components {
         /**
          * PreviewOut
          * @description The first rows into and out of one node; no sink is touched. `available` is false with the reason in `message`.
+         *
+         *     `not_acted`: nodes up to this one that act on another system in a run, and only pass their rows on here.
          */
         PreviewOut: {
             /** Available */
@@ -2935,6 +2937,8 @@ export interface components {
             outputs: {
                 [key: string]: components["schemas"]["PreviewSide"];
             };
+            /** Not Acted */
+            not_acted: string[];
         };
         /** PreviewSide */
         PreviewSide: {

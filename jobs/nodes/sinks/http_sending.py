@@ -21,7 +21,7 @@ from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally, sent_by_tasks
 from jobs.nodes.worker_errors import carried_out
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,15 @@ class Sending:
         """`batches` have the columns `row` and `columns_used`; what comes out has those of RESULT."""
         tally = TaskTally(self.samples)
         with carried_out(self.node_id), self._api() as api:
-            for outcome in self._outcomes(api, _grouped(self._rows(batches), self.config.rows_per_request)):
+            for outcome in self._outcomes(api, self._rows(batches)):
                 tally.add([row.text for row in outcome.rows], outcome.reason)
                 if tally.rejected and self.stops_at_rejected:
                     break
         yield tally.as_batch()
+
+    def _batch_told(self) -> str:
+        """The run's generation and the batch."""
+        return self.batch
 
     def _api(self) -> HttpApi:
         return HttpApi(
@@ -77,22 +81,24 @@ class Sending:
             most_connections=self.at_once,
         )
 
-    def _rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
-        """Numbered by their place in the task: the same whenever the batch is made of the same rows in the same order."""
+    def _rows(self, batches: Iterable[pa.RecordBatch], first: int = 0) -> Iterator[Row]:
+        """Numbered by their place in the task, from `first` on: the same whenever the batch is made of the same rows in the same order."""
         from pyspark import TaskContext
 
         task = TaskContext.get()
         partition = task.partitionId() if task is not None else 0
         names = tuple(self.config.columns_used())
-        number = 0
+        number = first
         for batch in batches:
             for text, used in zip(batch["row"], batch["columns_used"], strict=True):
                 values = (value[len('{"v":') : -1] for value in used.as_py())
                 yield Row(text.as_py(), dict(zip(names, values, strict=True)), f"{partition}-{number}")
                 number += 1
 
-    def _outcomes(self, api: HttpApi, groups: Iterator[list[Row]]) -> Iterator[Outcome]:
-        requests = Requests(self.config, identity=self.identity, batch=self.batch)
+    def _outcomes(self, api: HttpApi, rows: Iterator[Row]) -> Iterator[Outcome]:
+        """Of each request, in the order of the rows."""
+        groups = _grouped(rows, self.config.rows_per_request)
+        requests = Requests(self.config, identity=self.identity, batch=self._batch_told())
         accepted = frozenset(int(status) for status in self.config.accepted_statuses.split(",") if status)
 
         def sent(rows: list[Row]) -> Outcome:
@@ -139,7 +145,7 @@ def rows_sent(
     receiver: Receiver | None = None,
 ) -> Written:
     """Every task sends its own rows and hands back counts, and some of what was rejected. `connection` is one of an HTTP API."""
-    tasks = _tasks(frame, config)
+    tasks = sending_tasks(frame, config)
     sending = Sending(
         config=config,
         connection=connection,
@@ -147,15 +153,15 @@ def rows_sent(
         identity=f"{context.job_uid}/{context.node_id}",
         batch=f"{context.generation}/{batch.batch_id}",
         node_id=context.node_id,
-        at_once=1 if config.keep_order else max(1, config.concurrency // tasks),
+        at_once=at_once(config, tasks),
         samples=max(1, SAMPLE_ROWS // tasks),
         stops_at_rejected=batch.fails_at_rejected,
         receiver=receiver,
     )
-    return sent_by_tasks(_sendable(frame, config).coalesce(tasks), sending)
+    return sent_by_tasks(frame.select(*sendable(frame, config)).coalesce(tasks), sending)
 
 
-def _tasks(frame: DataFrame, config: HttpApiSinkConfig) -> int:
+def sending_tasks(frame: DataFrame, config: HttpApiSinkConfig) -> int:
     """How many tasks send. With a pace it is one, since tasks know nothing of each other; else no more than may run at once."""
     if config.requests_per_second is not None:
         return 1
@@ -164,11 +170,16 @@ def _tasks(frame: DataFrame, config: HttpApiSinkConfig) -> int:
     return max(1, min(config.concurrency, frame.sparkSession.sparkContext.defaultParallelism))
 
 
-def _sendable(frame: DataFrame, config: HttpApiSinkConfig) -> DataFrame:
+def at_once(config: HttpApiSinkConfig, tasks: int) -> int:
+    """Requests that one of so many tasks may have under way together."""
+    return 1 if config.keep_order else max(1, config.concurrency // tasks)
+
+
+def sendable(frame: DataFrame, config: HttpApiSinkConfig) -> list[Column]:
     """`row`: the whole row as JSON, `columns_used`: JSON texts of the columns named in the templates, nulls kept in both."""
     from pyspark.sql import functions as F
 
     options: Any = {"ignoreNullFields": "false"}
     whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), options)
     each = [F.to_json(F.struct(column(name).alias("v")), options) for name in config.columns_used()]
-    return frame.select(whole.alias("row"), (F.array(*each) if each else F.array().cast("array<string>")).alias("columns_used"))
+    return [whole.alias("row"), (F.array(*each) if each else F.array().cast("array<string>")).alias("columns_used")]

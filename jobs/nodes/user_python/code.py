@@ -29,6 +29,8 @@ class Called:
 
 
 OF_ROW = Called(("row",), gives=True)
+#: Called for what it does.
+OF_EACH = Called(("row",))
 
 DEFAULT_CODE = """\
 # row: column name → value. Return
@@ -49,9 +51,14 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def checked_code(code: str) -> str:
     """`code`, if it can be read and holds a function `process` of one argument; ValueError that names the line where it does not."""
+    return checked_code_of(code, OF_ROW)
+
+
+def checked_code_of(code: str, called: Called) -> str:
+    """`code`, if it can be read and holds the function that is `called`; ValueError that names the line where it does not."""
     tree = code_read(code)
-    if not function_checked(tree, OF_ROW):
-        raise ValueError(no_function(tree, OF_ROW))
+    if not function_checked(tree, called):
+        raise ValueError(no_function(tree, called))
     return code
 
 

@@ -29,13 +29,18 @@ function Refused({ message, problems }: { message: string; problems: readonly Pr
 
 function Sides({ preview }: { preview: Preview }) {
   const { t } = useTranslation('canvas')
+  const document = useDocument()
+  const held = preview.not_acted.map((id) => document.nodes[id]?.name ?? id)
   const name = (kind: 'in' | 'out', port: string) => (port === kind ? t(`preview.${kind}`) : port === 'errors' ? t('preview.rejected') : t(`preview.${kind}Of`, { port }))
   const outputs = Object.entries(preview.outputs).filter(([port, side]) => port !== 'errors' || side.rows.length > 0)
   return (
-    <div className="pw-preview-sides">
-      {Object.entries(preview.inputs).map(([port, side]) => <PreviewTable key={`in ${port}`} title={name('in', port)} side={side} />)}
-      {outputs.map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} />)}
-    </div>
+    <>
+      {held.length > 0 && <p className="pw-preview-held" role="note">{t('preview.held', { nodes: held.join(', '), count: held.length })}</p>}
+      <div className="pw-preview-sides">
+        {Object.entries(preview.inputs).map(([port, side]) => <PreviewTable key={`in ${port}`} title={name('in', port)} side={side} />)}
+        {outputs.map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} />)}
+      </div>
+    </>
   )
 }
 

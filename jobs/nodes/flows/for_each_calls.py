@@ -1,0 +1,83 @@
+"""What one task of Spark does with rows that are called for: the calls, and then the same rows with the reason of those refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from jobs.nodes.base import REJECTED, ConnectionSettings
+from jobs.nodes.columns import column, rejected_schema
+from jobs.nodes.sinks.http_sending import Sending, at_once, sendable, sending_tasks
+from jobs.nodes.user_python.workers import in_workers_shared
+from jobs.nodes.worker_errors import carried_out
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from jobs.nodes.base import NodeContext
+    from jobs.nodes.http_client import HttpApi
+
+#: Under this name Spark hands the number of the batch to every task of a stream.
+_BATCH_PROPERTY = "streaming.sql.batchId"
+
+
+@dataclass(frozen=True)
+class Calling(Sending):
+    """`batch` of the parent is the run's generation here: the batch is known in the task alone."""
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """`batches` have the row's own columns, then `row` and `columns_used`; what comes out, the own ones and REJECTED."""
+        gone = 0
+        with carried_out(self.node_id), self._api() as api:
+            for batch in batches:
+                reasons = self._reasons(api, batch, gone)
+                gone += batch.num_rows
+                own = batch.slice(0, len(reasons)).columns[:-2]
+                yield with_reasons(own, batch.schema.names[:-2], reasons)
+                if len(reasons) < batch.num_rows or (self.stops_at_rejected and any(reasons)):
+                    return
+
+    def _reasons(self, api: HttpApi, batch: pa.RecordBatch, gone: int) -> list[str | None]:
+        """Of each row; of the first ones only, where the job ends with one that is refused."""
+        reasons: list[str | None] = []
+        for outcome in self._outcomes(api, self._rows([batch], gone)):
+            reasons += [outcome.reason or None] * len(outcome.rows)
+            if outcome.reason and self.stops_at_rejected:
+                break
+        return reasons
+
+    def _batch_told(self) -> str:
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        number = task.getLocalProperty(_BATCH_PROPERTY) if task is not None else None
+        return f"{self.batch}/{number or 0}"
+
+
+def with_reasons(columns: list[Any], names: list[str], reasons: list[str | None]) -> pa.RecordBatch:
+    """The rows as they came, with the column REJECTED."""
+    return pa.RecordBatch.from_arrays([*columns, pa.array(reasons, pa.string())], names=[*names, REJECTED])
+
+
+def rows_called(frame: DataFrame, context: NodeContext[Any], connection: ConnectionSettings) -> DataFrame:
+    """Every task calls for its own rows. `frame` with the column REJECTED."""
+    config = context.config
+    tasks = sending_tasks(frame, config)
+    calling = Calling(
+        config=config,
+        connection=connection,
+        limits=context.limits,
+        identity=f"{context.job_uid}/{context.node_id}",
+        batch=context.generation,
+        node_id=context.node_id,
+        at_once=at_once(config, tasks),
+        samples=0,
+        stops_at_rejected=context.fails_at_rejected,
+    )
+    own = [column(name).alias(f"c{place}") for place, name in enumerate(frame.columns)]
+    made = rejected_schema(frame.select(*own).schema)
+    given = frame.select(*own, *sendable(frame, config)).coalesce(tasks)
+    return in_workers_shared(lambda: given.mapInArrow(lambda batches: calling.run(batches), made)).toDF(*frame.columns, REJECTED)
