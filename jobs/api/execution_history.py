@@ -1,4 +1,4 @@
-"""/api/executions/{id}/events, metrics, logs and rejected-rows: what happened."""
+"""/api/executions/{id}/events, metrics, logs, rejected-rows and expectations: what happened."""
 
 from datetime import timedelta
 
@@ -9,10 +9,11 @@ from jobs.api.base import ApiView, answer, answer_list, asked, described, number
 from jobs.selectors.events import events_out, rejected_rows_out
 from jobs.selectors.execution_filters import time_read
 from jobs.selectors.executions import execution_get
+from jobs.selectors.expectations import expectations_out
 from jobs.selectors.logs import MAX_LINES, log_page
 from jobs.selectors.metrics import RESOLUTIONS, metrics_out
 from jobs.selectors.shapes.base import Shape
-from jobs.selectors.shapes.execution import EventOut, LogPage, MetricsOut, RejectedRowOut
+from jobs.selectors.shapes.execution import EventOut, ExpectationOut, LogPage, MetricsOut, RejectedRowOut
 
 
 class EventList(Shape):
@@ -23,6 +24,10 @@ class EventList(Shape):
 class RejectedRowList(Shape):
     results: list[RejectedRowOut]
     next: str | None
+
+
+class ExpectationList(Shape):
+    results: list[ExpectationOut]
 
 
 class ExecutionEventsView(ApiView):
@@ -62,6 +67,14 @@ class ExecutionRejectedRowsView(ApiView):
         before = number_asked(request, "before", 0, least=0, most=2**63 - 1)
         rows = rejected_rows_out(execution, before=before or None, node_id=request.query_params.get("node_id", ""), limit=size)
         return answer_list(rows, _next(request, "before", rows[-1].id) if len(rows) == size else None)
+
+
+class ExecutionExpectationsView(ApiView):
+    @described(
+        "How many rows broke which rule of the job's expectations, in all batches so far", responds=ExpectationList, tag="executions"
+    )
+    def get(self, request: Request, execution_id: str) -> Response:
+        return answer(ExpectationList(results=expectations_out(execution_get(user=self.user(), execution_id=execution_id))))
 
 
 def _next(request: Request, name: str, value: int) -> str:

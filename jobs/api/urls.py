@@ -45,6 +45,7 @@ _execution = [
     path("events", execution_history.ExecutionEventsView.as_view()),
     path("metrics", execution_history.ExecutionMetricsView.as_view()),
     path("logs", execution_history.ExecutionLogsView.as_view()),
+    path("expectations", execution_history.ExecutionExpectationsView.as_view()),
     path("rejected-rows", execution_history.ExecutionRejectedRowsView.as_view()),
 ]
 

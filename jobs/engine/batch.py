@@ -126,8 +126,9 @@ class BatchSinks:
 
     def _tell(self, node_id: str, what: Seen) -> None:
         if node_id in self.query.counted:
-            for words, rows in what.tallies.items():
+            for name, rows in what.tallies.items():
                 if rows:
+                    words = self.steps.tally_words(node_id, name)
                     self.steps.context(node_id, "batch").log(f"{words}: {rows} of {what.rows + what.rejected} rows")
 
 

@@ -27,7 +27,7 @@ PREFIX = "rows_"
 _PORT = "port "
 _PATIENCE_SECONDS = 5.0
 _TALLY = "tally "
-#: Output port, or words for the log → a column that is true for the rows that count there.
+#: Output port, or what is counted besides → a column that is true for the rows that count there.
 Marks = Mapping[str, Column]
 
 
@@ -35,7 +35,7 @@ Marks = Mapping[str, Column]
 class Seen:
     """What passed behind one node in one batch. `sample`: (reason, JSON text) of rejected rows.
 
-    `ports`: rows of each output port, of a node that sends them to several. `tallies`: what else was counted, by its words.
+    `ports`: rows of each output port, of a node that sends them to several. `tallies`: what else was counted, by its name.
     """
 
     rows: int
@@ -50,7 +50,7 @@ class Counter(ABC):
     def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
         """`frame` with its rows counted for `node_id` whenever it is computed; a column REJECTED tells good from bad.
 
-        `ports`: output port → what is true for its rows, where they go to several; `tallies`: words → what else to count.
+        `ports`: output port → what is true for its rows, where they go to several; `tallies`: name → what else to count.
         """
 
     def good(self, frame: DataFrame, node_id: str) -> DataFrame:
@@ -207,7 +207,7 @@ def node_counts(steps: Steps, node_ids: Iterable[str], seen: Mapping[str, Seen],
             result = written[node_id]
             rejected += result.rejected
             rows_out = rows_in - result.rejected if rows_in is not None else result.rows
-        counts[node_id] = NodeCounts(rows_in=rows_in, rows_out=rows_out, rejected=rejected)
+        counts[node_id] = NodeCounts(rows_in, rows_out, rejected, tallies=own.tallies if own else {})
         for port in steps.by_id[node_id].outputs_used:
             by_port = own.ports if own and own.ports else {"errors": rejected, "out": rows_out}
             rows[(node_id, port)] = by_port.get(port)

@@ -11,11 +11,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class NodeCounts:
-    """Rows into, out of and rejected by one node in one batch; None where Spark cannot tell."""
+    """Rows into, out of and rejected by one node in one batch; None where Spark cannot tell.
+
+    `tallies`: what else it counts among the rows behind it, rejected ones included, by its name: how many broke a rule.
+    """
 
     rows_in: int | None = None
     rows_out: int | None = None
     rejected: int = 0
+    tallies: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,11 @@ class Steps:
         node_type = self.types[node_id]
         return isinstance(node_type, Flow) and node_type.acts
 
+    def tally_words(self, node_id: str, name: str) -> str:
+        """What is counted under this name at the node, for the job's log."""
+        node_type = self.types[node_id]
+        return node_type.tally_words(self.by_id[node_id].config, name) if isinstance(node_type, Flow) else name
+
     def upstream(self, node_ids: tuple[str, ...]) -> tuple[str, ...]:
         """`node_ids` and all whose rows flow into them, references left out."""
         found: set[str] = set()

@@ -170,7 +170,8 @@ class QueryProgress(models.Model):
     """Counts of one query of one execution: `base` of the batches before `batch_id`, `latest` of that batch.
 
     A batch that runs again overwrites `latest`; the next batch number adds it to `base`. So a total never counts a batch twice.
-    Both are `{"in": int, "out": int, "rejected": int, "nodes": {node_id: {"in": int, "out": int, "rejected": int}}}`.
+    Both are `{"in": int, "out": int, "rejected": int, "nodes": {node_id: {"in": int, "out": int, "rejected": int}}}`;
+    a node that counts more than its rows has `"tallies": {name: int}` too.
     """
 
     execution = models.ForeignKey(Execution, to_field="execution_id", on_delete=models.CASCADE, related_name="queries")

@@ -205,8 +205,12 @@ class Flow(NodeType[ConfigT]):
         return ()
 
     def tallies(self, config: ConfigT) -> Mapping[str, Column]:
-        """What to count among the rows behind it, rejected ones included, for the job's log: words → true for a row that counts."""
+        """What to count among the rows behind it, rejected ones included: name → true for a row that counts."""
         return {}
+
+    def tally_words(self, config: ConfigT, name: str) -> str:
+        """What is counted under a name of `tallies`, for the job's log."""
+        return name
 
     @abstractmethod
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ConfigT]) -> DataFrame | dict[str, DataFrame] | Routed:

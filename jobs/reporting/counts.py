@@ -13,7 +13,10 @@ Tally = dict[str, Any]
 
 
 def empty() -> Tally:
-    """`{"in": rows, "out": rows, "rejected": rows, "nodes": {node_id: {"in", "out", "rejected"}}}` of nothing."""
+    """`{"in": rows, "out": rows, "rejected": rows, "nodes": {node_id: {"in", "out", "rejected"}}}` of nothing.
+
+    A node that counts more than its rows has `"tallies": {name: rows}` too.
+    """
     return {"in": 0, "out": 0, "rejected": 0, "nodes": {}}
 
 
@@ -22,15 +25,20 @@ def added(left: Tally, right: Tally) -> Tally:
     nodes = {node_id: dict(counts) for node_id, counts in left.get("nodes", {}).items()}
     for node_id, counts in right.get("nodes", {}).items():
         known = nodes.setdefault(node_id, {"in": None, "out": None, "rejected": 0})
-        for name, rows in counts.items():
-            if rows is not None:
+        for name in ("in", "out", "rejected"):
+            if (rows := counts.get(name)) is not None:
                 known[name] = (known.get(name) or 0) + rows
+        if tallies := counts.get("tallies"):
+            before = known.get("tallies", {})
+            known["tallies"] = before | {name: before.get(name, 0) + rows for name, rows in tallies.items()}
     return {name: left.get(name, 0) + right.get(name, 0) for name in ("in", "out", "rejected")} | {"nodes": nodes}
 
 
 def tally_of(event: BatchWritten) -> Tally:
     nodes = {
-        node_id: {"in": counts.rows_in, "out": counts.rows_out, "rejected": counts.rejected} for node_id, counts in event.nodes.items()
+        node_id: {"in": counts.rows_in, "out": counts.rows_out, "rejected": counts.rejected}
+        | ({"tallies": dict(counts.tallies)} if counts.tallies else {})
+        for node_id, counts in event.nodes.items()
     }
     return {"in": event.rows_in, "out": event.rows_out, "rejected": event.rejected, "nodes": nodes}
 

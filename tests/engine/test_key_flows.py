@@ -199,6 +199,8 @@ def test_rules_warn_and_reject_and_every_batch_says_how_many_rows_broke_which(be
     with caplog.at_level(logging.INFO, logger="pipeline.job"):
         heard = bench.completed(document(nodes, "gen>ask, ask>out, ask.errors>bad"))
     assert (heard.rows("ask", "rows_in"), heard.rows("ask"), heard.rows("ask", "rejected")) == (200, 100, 100)
+    tallies = [batch.nodes["ask"].tallies for _, batch in sorted(heard.batches().items())]
+    assert tallies == [{"small": 0, "even": 50, "any": 0}, {"small": 50, "even": 50, "any": 0}]
     assert sorted(row.id for row in bench.parquet("out")) == list(range(0, 200, 2))
     assert {row.rejected_reason for row in bench.parquet("bad")} == {'it breaks the rule "even"'}
     assert [record.message for record in caplog.records if "the rule" in record.message] == [

@@ -30,6 +30,20 @@ def test_a_later_attempt_goes_on_from_what_was_kept() -> None:
     assert second.totals()["in"] == 30
 
 
+def test_what_a_node_counts_besides_adds_up_and_a_repeat_overwrites() -> None:
+    def ruled(batch_id: int, broken: dict[str, int]) -> BatchWritten:
+        nodes = {"ask": NodeCounts(10, 9, 1, tallies=broken)}
+        return BatchWritten("out", batch_id, rows_in=10, rows_out=9, rejected=1, nodes=nodes)
+
+    counts = Counts([])
+    counts.batch(ruled(0, {"a": 1, "b": 0}))
+    counts.batch(ruled(1, {"a": 5, "b": 5}))
+    kept = counts.batch(ruled(1, {"a": 2, "b": 3}))
+    later = Counts([kept])
+    later.batch(ruled(2, {"a": 4, "b": 0}))
+    assert later.totals()["nodes"]["ask"] == {"in": 30, "out": 27, "rejected": 3, "tallies": {"a": 7, "b": 3}}
+
+
 def test_queries_stand_side_by_side() -> None:
     counts = Counts([])
     counts.batch(written(0, 10, "a"))

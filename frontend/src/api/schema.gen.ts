@@ -532,6 +532,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/executions/{execution_id}/expectations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many rows broke which rule of the job's expectations, in all batches so far
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["executions_execution_id_expectations_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/executions/{execution_id}/logs": {
         parameters: {
             query?: never;
@@ -2266,6 +2286,34 @@ export interface components {
             results: components["schemas"]["ExecutionOut"][];
             /** Next */
             next: string | null;
+        };
+        /** ExpectationList */
+        ExpectationList: {
+            /** Results */
+            results: components["schemas"]["ExpectationOut"][];
+        };
+        /**
+         * ExpectationOut
+         * @description A rule of a node and the rows that it was asked of: `share` is broken of checked, null before the first row.
+         */
+        ExpectationOut: {
+            /** Node Id */
+            node_id: string;
+            /** Node Name */
+            node_name: string;
+            /** Rule */
+            rule: string;
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "warn" | "drop" | "fail";
+            /** Checked */
+            checked: number;
+            /** Broken */
+            broken: number;
+            /** Share */
+            share: number | null;
         };
         /**
          * ImportOut
@@ -6131,6 +6179,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    executions_execution_id_expectations_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExpectationList"];
                 };
             };
             400: {

@@ -39,7 +39,7 @@ class ExpectationsConfig(base.Config):
     rules: tuple[Rule, ...] = Field(
         min_length=1,
         max_length=100,
-        description="All rules are asked of each row; how many rows break each stands in the log of every batch.",
+        description="All rules are asked of each row; how many rows break each stands on the page of a run, and in the log of every batch.",
         examples=[[{"name": "delay is known", "condition": "dep_delay is not null", "action": "warn"}]],
         json_schema_extra=hints("mapping"),
     )
@@ -70,7 +70,10 @@ class Expectations(Flow[ExpectationsConfig]):
     summary_template = "{rules}"
 
     def tallies(self, config: ExpectationsConfig) -> Mapping[str, Column]:
-        return {f'the rule "{rule.name}" ({rule.action})': _broken(rule) for rule in config.rules}
+        return {rule.name: _broken(rule) for rule in config.rules}
+
+    def tally_words(self, config: ExpectationsConfig, name: str) -> str:
+        return next(f'the rule "{rule.name}" ({rule.action})' for rule in config.rules if rule.name == name)
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ExpectationsConfig]) -> DataFrame:
         from pyspark.sql import functions as F

@@ -134,3 +134,15 @@ class RejectedRowOut(Shape):
     reason: str
     row: str
     create_time: datetime
+
+
+class ExpectationOut(Shape):
+    """A rule of a node and the rows that it was asked of: `share` is broken of checked, null before the first row."""
+
+    node_id: str
+    node_name: str
+    rule: str
+    action: Literal["warn", "drop", "fail"]
+    checked: int
+    broken: int
+    share: float | None

@@ -27,6 +27,7 @@ import { RANGES } from './use-samples'
 const RunCanvas = lazy(async () => ({ default: (await import('../canvas/run-canvas')).RunCanvas }))
 const CheckpointsTab = lazy(async () => ({ default: (await import('./checkpoints-tab')).CheckpointsTab }))
 const ConfigTab = lazy(async () => ({ default: (await import('./config-tab')).ConfigTab }))
+const ExpectationsTab = lazy(async () => ({ default: (await import('./expectations-tab')).ExpectationsTab }))
 const LogsTab = lazy(async () => ({ default: (await import('./logs-tab')).LogsTab }))
 const PrintedTab = lazy(async () => ({ default: (await import('./printed-tab')).PrintedTab }))
 const RejectedTab = lazy(async () => ({ default: (await import('./rejected-tab')).RejectedTab }))
@@ -68,6 +69,8 @@ function TabBodies({ tab, execution, watched, drawing, nodeId, range, nameOf }: 
       return <LogsTab execution={execution} nodeId={nodeId} nameOf={nameOf} />
     case 'rejected':
       return <RejectedTab execution={execution} nodeId={nodeId} nameOf={nameOf} />
+    case 'expectations':
+      return <ExpectationsTab execution={execution} nodeId={nodeId} />
     case 'printed':
       return <PrintedTab over={isFinal(execution.status)} printed={watched.live?.printed ?? []} nodeId={nodeId} nameOf={nameOf} />
     case 'config':
@@ -77,7 +80,7 @@ function TabBodies({ tab, execution, watched, drawing, nodeId, range, nameOf }: 
   }
 }
 
-const hasPrint = (drawing: Drawing | undefined) => Object.values(drawing?.document.nodes ?? {}).some((node) => node.type === 'sink.print')
+const holds = (drawing: Drawing | undefined, type: string) => Object.values(drawing?.document.nodes ?? {}).some((node) => node.type === type)
 
 /** One execution: its canvas with live figures, what it did over time, and what one can ask of it. */
 export default function ExecutionPage() {
@@ -101,7 +104,7 @@ export default function ExecutionPage() {
   }
   if (!execution) return <main className="pw-page" aria-busy="true"><div className="pw-head"><SkeletonBar width={320} /></div></main>
   const nameOf = (id: string) => drawing?.document.nodes[id]?.name ?? id
-  const tabs = ['throughput', 'checkpoints', 'timeline', 'logs', ...(hasPrint(drawing) ? ['printed'] : []), 'rejected', 'config']
+  const tabs = ['throughput', 'checkpoints', 'timeline', 'logs', ...(holds(drawing, 'sink.print') ? ['printed'] : []), ...(holds(drawing, 'flow.expectations') ? ['expectations'] : []), 'rejected', 'config']
   return (
     <main className="pw-page">
       <ExecutionHeader execution={execution} link={link} checkpoints={live?.checkpoints ?? NO_CHECKPOINTS} events={live?.events ?? NO_EVENTS} />
