@@ -104,6 +104,9 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
     def output_mode(self, config: WindowAggregateConfig) -> Literal["append", "update"]:
         return "append" if config.emit == "close" else "update"
 
+    # There is no port for the rows that came too late. What Spark leaves out it tells to nobody: the watermark of a batch is known to the
+    # operator with the state alone, whose plan gives nothing but the groups, and its own count is of groups within a task, not of rows.
+    # A second query beside it has batches and a watermark of its own, so that it would find other rows too late than this one left out.
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[WindowAggregateConfig]) -> DataFrame:
         from pyspark.sql import functions as F
 
