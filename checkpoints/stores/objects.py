@@ -70,7 +70,7 @@ class ObjectStorage(CheckpointStorage):
             if key := key_of(one.name):
                 jobs[key.split("/")[0]][key].append(one)
         for keys in jobs.values():
-            named = {key: self._named(key) for key, objects in keys.items() if _is_whole(key, objects)}
+            named = {key: self._named_if_sound(key) for key, objects in keys.items() if _is_whole(key, objects)}
             for key, objects in sorted(keys.items()):
                 shared = set().union(*(names for other, names in named.items() if other != key))
                 alone = [one for one in objects if one.name not in shared]
@@ -101,7 +101,10 @@ class ObjectStorage(CheckpointStorage):
         self._remove(f"{key}/{CONTENTS}")
         objects = {one.name: one.size for one in self._below(_job_of(key))}
         others = {key_of(name) for name in objects if name.endswith(f"/{CONTENTS}")} - {key}
-        named = set().union(*(self._named(other) for other in others))
+        try:
+            named = set().union(*(self._named(other) for other in others))
+        except ManifestDamaged as damaged:
+            raise StorageFailed(f"{self.name}: what {_job_of(key)} shares cannot be told: {damaged}; delete that one first") from None
         own = {name for name in objects if key_of(name) == key}
         going = sorted((own | objects_named([mine])) & set(objects) - named)
         _all_done([partial(self._remove, name) for name in going], no_pulse)
@@ -170,12 +173,19 @@ class ObjectStorage(CheckpointStorage):
         return self._known_contents[key]
 
     def _named(self, key: str) -> set[str]:
-        """The objects that a checkpoint names; none where it has gone meanwhile. StorageFailed where nobody can tell."""
+        """The objects that a checkpoint names; none where it has gone meanwhile."""
         text = self._asked(lambda store: store.read(f"{key}/{CONTENTS}"))
         try:
             return objects_named([contents_parse(text)]) if text is not None else set()
         except ManifestDamaged as damaged:
-            raise StorageFailed(f"{self.place(key)}: {damaged}; what it shares with others cannot be told") from None
+            raise ManifestDamaged(f"{self.place(key)}: {damaged}") from None
+
+    def _named_if_sound(self, key: str) -> set[str]:
+        """To list what there is; what is deleted is looked at more closely."""
+        try:
+            return self._named(key)
+        except ManifestDamaged:
+            return set()
 
     def _remove(self, name: str) -> None:
         self._asked(lambda store: store.remove([name]))
@@ -209,7 +219,8 @@ class ObjectStorage(CheckpointStorage):
                 try:
                     self._connected = self._connect()
                 except Exception as error:  # each library has errors of its own
-                    raise StorageFailed(f"{self.name}: the store cannot be opened: {error}") from error
+                    why = next(iter(str(error).splitlines()), type(error).__name__)
+                    raise StorageFailed(f"{self.name}: the store cannot be opened: {why}") from error
             return self._connected
 
 

@@ -18,6 +18,7 @@ from checkpoints.stores.base import StorageUnfit
 from checkpoints.verification import checkpoint_verify
 from jobs.models import Execution, ExecutionStatus, Role
 from jobs.services.drafts import document_read
+from jobs.services.events import event_record
 from jobs.services.executions import execution_restore
 from tests.checkpoints.archives import exported, imported
 from tests.checkpoints.kept import execution_row, kept, stored
@@ -208,6 +209,19 @@ def test_a_name_decides_the_store_and_one_that_cannot_be_falls_back() -> None:
     assert storage_chosen("database", stateful=False).warning == ""
     with pytest.raises(StorageUnfit):
         storage_named("attic")
+
+
+def test_an_execution_that_fell_back_says_so_on_its_page_until_its_next_attempt(execution: Execution, editor: Client) -> None:
+    def told() -> str:
+        return str(send(editor, "GET", f"/api/executions/{execution.execution_id}")["checkpoint_storage_warning"])
+
+    assert told() == ""
+    words = storage_chosen("attic", stateful=False).warning
+    event_record(execution_id=execution.execution_id, kind="notice", reason=words, detail={"checkpoint_storage": "local"})
+    event_record(execution_id=execution.execution_id, kind="notice", reason="something else")
+    assert told() == words
+    Execution.objects.filter(pk=execution.pk).update(attempt=2)
+    assert told() == ""
 
 
 @pytest.mark.parametrize(("chosen", "told"), [("attic", ["checkpoint.storage"]), ("file", []), ("local", [])])

@@ -170,6 +170,21 @@ def test_a_damaged_object_is_named_by_its_file(objects: CheckpointStorage, cuts:
     assert not (tmp_path / "scratch").exists()
 
 
+def test_contents_that_are_damaged_keep_what_others_may_share_until_they_are_gone(
+    objects: CheckpointStorage, cuts: list[tuple[Path, str]], tmp_path: Path
+) -> None:
+    (first, old), (second, new), _ = cuts
+    objects.put(first, old)
+    objects.put(second, new, base=old)
+    (tmp_path / "store" / new / "contents.json").write_text("{")
+    assert sorted(one.key for one in objects.list_stored()) == sorted([old, new])
+    with pytest.raises(StorageFailed, match="shares cannot be told"):
+        objects.delete(old)
+    assert objects.delete(new) > 0
+    objects.delete(old)
+    assert sent(tmp_path) == {}
+
+
 def test_patience_ends_an_upload(objects: CheckpointStorage, cuts: list[tuple[Path, str]]) -> None:
     class Over(Exception):
         pass
@@ -205,6 +220,14 @@ def test_an_address_that_cannot_be_used_is_refused_before_anything_is_asked(addr
     with pytest.raises(StorageUnfit, match=words) as refused:
         storage_at(address, Access())
     assert "secret" not in str(refused.value)
+
+
+def test_a_store_that_cannot_be_opened_says_so_in_one_sentence() -> None:
+    storage = storage_at("hdfs://127.0.0.1:1/checkpoints", Access(options={"user": "pipeline"}))
+    assert (storage.name, storage.place("x/1")) == ("hdfs", "hdfs://127.0.0.1:1/checkpoints/x/1")
+    with pytest.raises(StorageFailed, match=r"^hdfs: ") as failed:
+        storage.size("5d0f6c3e-0000-4000-8000-000000000001/checkpoints/e/1")
+    assert "\n" not in str(failed.value)
 
 
 # ── the database ────────────────────────────────────────────────────────────
