@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
@@ -12,10 +13,28 @@ from checkpoints.cut import CutDamaged
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
 from checkpoints.storage import bytes_exclusive, folder_delete, folder_own
-from checkpoints.storages import folder_of, key_of, opened, storage_named, storage_of
+from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named, storage_of
+from checkpoints.stores.base import Placed
 from checkpoints.stores.local import LOCAL
+from checkpoints.verification import checkpoint_files
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Brought:
+    """The files of a checkpoint that comes from elsewhere: in `folder`, and `placed` in `storage` unless that is the local disk."""
+
+    folder: Path
+    storage: str
+    placed: Placed | None
+
+
+def files_bring(folder: Path, key: str) -> Brought:
+    """What stands in `folder` goes to the installation's store, if that takes it. StorageFailed where it does not answer."""
+    stateful = any("state" in name.split("/")[1:-1] for name in checkpoint_files(folder))
+    storage = storage_chosen(settings.CHECKPOINT_STORAGE, stateful=stateful).storage
+    return Brought(folder, storage.name, None if storage.is_local else storage.put(folder, key))
 
 
 def files_own(checkpoint: Checkpoint) -> tuple[list[str], int]:

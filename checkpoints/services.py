@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from checkpoints.archive_facts import Taken
 from checkpoints.cut import folder_remove, partial_of
-from checkpoints.files import files_delete, files_own
+from checkpoints.files import Brought, files_delete, files_own
 from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
@@ -75,10 +75,10 @@ def checkpoint_begin(
     )
 
 
-def checkpoint_adopt(*, execution_id: str, folder: Path, taken: Taken, label: str) -> Checkpoint:
-    """A savepoint whose files stand in `folder`, brought from elsewhere and checked; its execution is the record of that run."""
+def checkpoint_adopt(*, execution_id: str, brought: Brought, taken: Taken, label: str) -> Checkpoint:
+    """A savepoint that was brought from elsewhere and checked; its execution is the record of that run."""
     execution = executions(with_imported=True).get(execution_id=execution_id)
-    checkpoint = taken.checkpoint
+    checkpoint, folder, placed = taken.checkpoint, brought.folder, brought.placed
     return Checkpoint.objects.create(
         execution_id=execution_id,
         generation=execution.generation,
@@ -91,9 +91,10 @@ def checkpoint_adopt(*, execution_id: str, folder: Path, taken: Taken, label: st
         is_savepoint=True,
         attempt=checkpoint.attempt,
         state_data=checkpoint.state_data,
-        storage_path=str(folder),
+        storage=brought.storage,
+        storage_path=placed.place[:1000] if placed else str(folder),
         storage_size_bytes=bytes_logical(folder),
-        exclusive_bytes=bytes_exclusive(folder),
+        exclusive_bytes=placed.bytes if placed else bytes_exclusive(folder),
         file_count=sum(1 for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST),
         phases=checkpoint.phases,
         queries={key: {"batch_id": one["batch_id"], "sinks": one["sinks"]} for key, one in checkpoint_queries(folder).items()},

@@ -18,12 +18,13 @@ from checkpoints.archive_facts import Taken
 from checkpoints.archive_reading import ArchiveLimits, ArchiveRefused, archive_unpack, unpacked_check
 from checkpoints.copying import checkpoint_copy_files, positions_by_node
 from checkpoints.cut import CutDamaged, folder_remove, partial_of, rename_into_place
+from checkpoints.files import Brought, files_bring
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
 from checkpoints.services import checkpoint_adopt
 from checkpoints.spark_folder import FolderDamaged
 from checkpoints.state_data import state_moved
-from checkpoints.storage import checkpoint_folder
+from checkpoints.storage import checkpoint_folder, storage_key
 from checkpoints.storages import opened
 from checkpoints.stores.base import StorageFailed
 from jobs.dag.document import DagDocument, canonical_json, parse_document
@@ -121,7 +122,10 @@ def copy_arrive(
 def arrive(
     *, job: Job, user: "User", way: Way, fill: Callable[[Path], Taken], checkpoint: Checkpoint | None = None, label: str = ""
 ) -> Checkpoint:
-    """`fill` puts the files into an empty folder and says what they are; whatever it raises leaves nothing behind."""
+    """`fill` puts the files into an empty folder and says what they are; whatever it raises leaves nothing behind.
+
+    They go to the installation's store; Conflict where that does not answer.
+    """
     execution_id = str(uuid.uuid4())
     place = Path(settings.CHECKPOINT_ROOT).resolve(), str(job.job_uid), execution_id
     partial = partial_of(checkpoint_folder(*place, 1))
@@ -137,12 +141,23 @@ def arrive(
         arrival = _arrival(way, user, taken, checkpoint)
         state = state_moved(taken.checkpoint.state_data, job_type=taken.run.job_type, sources=positions)
         moved = taken.checkpoint.model_copy(update={"state_data": state})
-        return _rows(job, user, execution_id, folder, taken.model_copy(update={"checkpoint": moved}), document, arrival, label)
+        brought = _brought(folder, storage_key(*place[1:], taken.checkpoint.number))
+        row = _rows(job, user, execution_id, brought, taken.model_copy(update={"checkpoint": moved}), document, arrival, label)
+        if brought.placed:
+            folder_remove(folder)
+        return row
     except BaseException:
         folder_remove(partial)
         if partial.parent.is_dir() and not any(partial.parent.iterdir()):
             partial.parent.rmdir()
         raise
+
+
+def _brought(folder: Path, key: str) -> Brought:
+    try:
+        return files_bring(folder, key)
+    except StorageFailed as failed:
+        raise Conflict(f"the store of checkpoints does not take it now: {failed}", code="checkpoint.storage") from None
 
 
 def _arrival(way: Way, user: "User", taken: Taken, checkpoint: Checkpoint | None) -> Arrival:
@@ -180,7 +195,7 @@ def _resolved(taken: Taken) -> dict[str, Any]:
 
 @transaction.atomic
 def _rows(
-    job: Job, user: "User", execution_id: str, folder: Path, taken: Taken, document: DagDocument, arrival: Arrival, label: str
+    job: Job, user: "User", execution_id: str, brought: Brought, taken: Taken, document: DagDocument, arrival: Arrival, label: str
 ) -> Checkpoint:
     Execution.with_imported.create(
         execution_id=execution_id,
@@ -191,7 +206,7 @@ def _rows(
         generation=uuid.uuid4(),
         attempt=taken.checkpoint.attempt,
         status=ExecutionStatus.COMPLETED,
-        storage_host="" if settings.CHECKPOINT_ROOT_SHARED else settings.STORAGE_HOST,
+        storage_host="" if settings.CHECKPOINT_ROOT_SHARED or brought.placed else settings.STORAGE_HOST,
         parameters=taken.run.parameters,
         resolved=_resolved(taken),
         triggered_by=TriggeredBy.API,
@@ -200,7 +215,7 @@ def _rows(
         imported_from=arrival.data,
         imported_document=canonical_json(document),
     )
-    row = checkpoint_adopt(execution_id=execution_id, folder=folder, taken=taken, label=label or taken.checkpoint.label)
+    row = checkpoint_adopt(execution_id=execution_id, brought=brought, taken=taken, label=label or taken.checkpoint.label)
     detail = {
         "job_name": job.job_name,
         "from": {key: value for key, value in arrival.data.items() if key not in ("read_earlier", "before")},

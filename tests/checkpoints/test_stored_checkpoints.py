@@ -111,6 +111,35 @@ def test_it_travels_as_an_archive_and_as_a_copy(execution: Execution, name: str,
     assert files_below(folder_of(row).parent) == [], "what was fetched for it is gone"
 
 
+@pytest.mark.parametrize("chosen", ["file", "database", "attic"])
+def test_what_is_brought_goes_to_the_installations_store(
+    execution: Execution, chosen: str, editor: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = kept(execution)
+    ended(execution)
+    job_row("letters")
+    monkeypatch.setattr(settings, "CHECKPOINT_STORAGE", chosen)
+    copied = send(editor, "POST", "/api/jobs/letters/checkpoints/import", {"checkpoint": row.pk}, expected=201)
+    made = Checkpoint.objects.select_related("execution__job").get(pk=copied["id"])
+    assert made.storage == ("local" if chosen == "attic" else chosen)
+    assert newest_readable(generation=made.generation).checkpoint == made
+    assert (Execution.with_imported.get(pk=made.execution.pk).storage_host == "") == (made.storage != "local")
+    assert bool(files_below(folder_of(made).parent)) == (made.storage == "local")
+
+
+def test_a_store_that_is_away_takes_nothing_that_is_brought(
+    execution: Execution, editor: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = kept(execution)
+    ended(execution)
+    job_row("letters")
+    (tmp_path / "store").write_text("a file stands where the store was")
+    monkeypatch.setattr(settings, "CHECKPOINT_STORAGE", "file")
+    answer = send(editor, "POST", "/api/jobs/letters/checkpoints/import", {"checkpoint": row.pk}, expected=409)
+    assert answer["error"]["code"] == "checkpoint.storage"
+    assert Checkpoint.objects.count() == 1
+
+
 def test_its_positions_are_read_and_set(execution: Execution, name: str, editor: Client) -> None:
     row = stored(execution, name)
     ended(execution)
