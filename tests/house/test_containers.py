@@ -18,7 +18,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text()
 #: Of the Compose specification, what we use.
 TOP_KEYS = {"name", "services", "networks", "volumes", "x-product"}
 SERVICE_KEYS = {
-    *("image", "build", "restart", "environment", "volumes", "networks", "command"),
+    *("image", "build", "restart", "env_file", "environment", "volumes", "networks", "command"),
     *("depends_on", "ports", "healthcheck", "stop_grace_period"),
 }
 HEALTH_KEYS = {"test", "interval", "timeout", "retries", "start_period"}
