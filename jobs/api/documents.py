@@ -17,6 +17,7 @@ from jobs.dag.problems import Problem
 from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
+from jobs.selectors.checkpoint_stores import storage_problems
 from jobs.selectors.jobs import jobs_visible
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
@@ -112,6 +113,8 @@ class ValidateView(DocumentView):
         body = body_read(request, ValidateBody) if "document" in data else ValidateBody(document=data)
         project = self._project(body.document, body.project, Role.VIEWER)
         document, problems = check_document(body.document, REGISTRY.catalogue())
+        if document is not None:
+            problems = [*problems, *storage_problems(document, REGISTRY.catalogue())]
         if document is None or not body.analyse:
             reason = "not asked for" if not body.analyse else "the problems above come first"
             return answer(ValidationOut(problems=problems, schemas={}, analysed=False, analysis=reason))

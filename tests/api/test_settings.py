@@ -144,6 +144,12 @@ def test_what_cannot_be_read_as_a_document_is_not_analysed(browser: Client, monk
     assert (answer["analysed"], answer["analysis"]) == (False, "the problems above come first")
 
 
+def test_validation_warns_of_a_store_of_checkpoints_that_is_not_set_up(browser: Client) -> None:
+    document = {**chain(), "settings": {"checkpoint_storage": "attic"}}
+    answer = send(browser, "POST", "/api/jobs/validate", {"document": document, "analyse": False}).json()
+    assert [(one["code"], one["severity"]) for one in answer["problems"]] == [("checkpoint.storage", "warning")]
+
+
 def test_a_document_that_spark_refuses_is_not_published(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = {"severity": "error", "code": "column.unknown", "node_id": "out", "edge_id": None, "pointer": "/x", "message": "no"}
     monkeypatch.setattr(analysis, "interactive_ready", lambda: True)
