@@ -52,10 +52,10 @@ def checkpoints_clean(*, scope: Scope, dry_run: bool, deleted_by: str) -> list[D
     going = [decision for decision in found if decision.action == "delete"]
     local = [decision.path for decision in going if decision.storage == LOCAL]
     freed = dict(zip(local, bytes_freed(local), strict=True))
-    went = {decision.path for decision in (going if dry_run else _carry_out(going, deleted_by))}
+    went = {(decision.storage, decision.path) for decision in (going if dry_run else _carry_out(going, deleted_by))}
     if not dry_run:
         _measure(in_chunks(briefly(completed(scope.rows()))))
-    results = [decision for decision in found if decision.action == "keep" or decision.path in went]
+    results = [decision for decision in found if decision.action == "keep" or (decision.storage, decision.path) in went]
     return [_with_bytes(decision, freed) for decision in results]
 
 

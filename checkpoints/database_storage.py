@@ -13,12 +13,12 @@ from pathlib import Path
 from django.db import DatabaseError
 from django.db.models.functions import Length
 
-from checkpoints.checksums import file_digest, no_pulse
+from checkpoints.checksums import no_pulse
 from checkpoints.cut import CutDamaged, folder_remove
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import CheckpointData
 from checkpoints.stores.base import CheckpointStorage, Placed, Pulse, StorageFailed, Stored, Wanted, everything
-from checkpoints.verification import checkpoint_files
+from checkpoints.verification import checkpoint_files, file_problem, holds_state
 
 DATABASE = "database"
 
@@ -34,7 +34,7 @@ class DatabaseStorage(CheckpointStorage):
         pulse()
         files = checkpoint_files(folder)
         size = sum(int(facts["bytes"]) for facts in files.values())
-        if any("state" in name.split("/")[1:-1] for name in files):
+        if holds_state(files):
             raise StorageFailed(
                 "database: the job keeps state, which is no matter for a database; let its checkpoints lie in another store"
             )
@@ -60,8 +60,8 @@ class DatabaseStorage(CheckpointStorage):
         scratch.mkdir(parents=True)
         try:
             _unpack(bytes(row.body), scratch, wanted)
-            problems = [] if wanted is not everything else _problems(scratch)
-            if problems:
+            files = checkpoint_files(scratch) if wanted is everything else {}
+            if problems := [problem for name, facts in files.items() if (problem := file_problem(scratch, name, facts))]:
                 raise CutDamaged(problems)
             yield scratch
         finally:
@@ -98,14 +98,3 @@ def _unpack(body: bytes, folder: Path, wanted: Wanted) -> None:
             archive.extractall(folder, entries, filter="data")
     except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
         raise CutDamaged([f"what the database holds is damaged: {error}"]) from None
-
-
-def _problems(folder: Path) -> list[str]:
-    found = []
-    for name, facts in checkpoint_files(folder).items():
-        path = folder / name
-        if not path.is_file():
-            found.append(f"{name} is missing")
-        elif file_digest(path) != facts["sha256"]:
-            found.append(f"{name} is damaged: its checksum does not fit")
-    return found

@@ -16,7 +16,7 @@ from checkpoints.storage import bytes_exclusive, folder_delete, folder_own
 from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named, storage_of
 from checkpoints.stores.base import Placed
 from checkpoints.stores.local import LOCAL
-from checkpoints.verification import checkpoint_files
+from checkpoints.verification import checkpoint_files, holds_state
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +32,7 @@ class Brought:
 
 def files_bring(folder: Path, key: str) -> Brought:
     """What stands in `folder` goes to the installation's store, if that takes it. StorageFailed where it does not answer."""
-    stateful = any("state" in name.split("/")[1:-1] for name in checkpoint_files(folder))
-    storage = storage_chosen(settings.CHECKPOINT_STORAGE, stateful=stateful).storage
+    storage = storage_chosen(settings.CHECKPOINT_STORAGE, stateful=holds_state(checkpoint_files(folder))).storage
     return Brought(folder, storage.name, None if storage.is_local else storage.put(folder, key))
 
 

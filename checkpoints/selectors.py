@@ -147,7 +147,8 @@ def needed_among(checkpoints: Sequence[Checkpoint]) -> dict[int, str]:
     needed = {}
     for execution_id, generation, origin in rows:
         newest = completed(Checkpoint.objects.filter(generation=generation)).values_list("pk", flat=True).first()
-        needed[origin if newest is None else newest] = str(execution_id)
+        if (row := origin if newest is None else newest) is not None:
+            needed[row] = str(execution_id)
     return needed
 
 

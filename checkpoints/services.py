@@ -137,12 +137,15 @@ def checkpoints_check(*, generation: UUID | str) -> list[Checkpoint]:
     A damaged one says so in `failure_reason` from now on and cannot be restored; one that was damaged and is whole again can. Nothing is
     said of one that its store does not give now.
     """
-    damaged = []
+    damaged, away = [], set[str]()
     for checkpoint in completed(Checkpoint.objects.filter(generation=generation)):
+        if checkpoint.storage in away:  # each question would wait for its time-out
+            continue
         try:
             problems = checkpoint_problems(checkpoint)
         except StorageFailed as failed:
-            logger.warning("checkpoint %s could not be checked: %s", checkpoint, failed)
+            away.add(checkpoint.storage)
+            logger.warning("%s and older ones could not be checked: %s", checkpoint, failed)
             continue
         damage_note(checkpoint=checkpoint, problems=problems)
         if problems:

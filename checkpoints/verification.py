@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ def cut_verify(folder: Path) -> list[str]:
         batch_id = int(manifest_read(folder)["batch_id"])
     except (CutDamaged, ManifestDamaged, KeyError, ValueError) as error:
         return [str(error)]
-    problems = [problem for name, facts in files.items() if (problem := _file_problem(folder, name, facts))]
+    problems = [problem for name, facts in files.items() if (problem := file_problem(folder, name, facts))]
     if not problems:
         try:
             files_needed(folder, batch_id)
@@ -67,6 +67,11 @@ def checkpoint_files(folder: Path) -> dict[str, dict[str, Any]]:
             found[f"{cut}/{MANIFEST}"] = _facts_of(folder / cut / MANIFEST)
             found |= {f"{cut}/{name}": {"bytes": int(facts["bytes"]), "sha256": str(facts["sha256"])} for name, facts in files.items()}
     return found
+
+
+def holds_state(files: Iterable[str]) -> bool:
+    """Whether a checkpoint with these files, by their paths in its folder, holds what nodes remember."""
+    return any("state" in name.split("/")[1:-1] for name in files)
 
 
 def _facts_of(path: Path) -> dict[str, Any]:
@@ -118,7 +123,8 @@ def _planned_files(folder: Path, committed: int) -> list[str]:
     return [name] if (folder / name).exists() else []
 
 
-def _file_problem(folder: Path, name: str, facts: Mapping[str, Any]) -> str | None:
+def file_problem(folder: Path, name: str, facts: Mapping[str, Any]) -> str | None:
+    """What is wrong with one file, a sentence; None where it is what `facts`, {"bytes", "sha256"}, say."""
     path = folder / name
     try:
         size = path.stat().st_size

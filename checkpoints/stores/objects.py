@@ -50,14 +50,12 @@ class ObjectStorage(CheckpointStorage):
         (known,) = _all_done([partial(self._known, key, base)], pulse)
         contents: dict[str, Piece] = {}
         sending: dict[str, Path] = {}
-        sent = 0
         for name, facts in checkpoint_files(folder).items():
             size, sha256 = int(facts["bytes"]), str(facts["sha256"])
             found = known.get((sha256, size))
             contents[name] = Piece(size, sha256, found or f"{key}/{sha256}")
             if contents[name].object not in sending and found is None:
                 sending[contents[name].object] = folder / name
-                sent += size
         _all_done([partial(self._send, path, name) for name, path in sending.items()], pulse)
         _all_done([partial(self._conclude, key, contents)], pulse)
         own = sum({piece.object: piece.bytes for piece in contents.values() if key_of(piece.object) == key}.values())
