@@ -17,10 +17,12 @@ from checkpoints.services import (
     checkpoint_delete,
     checkpoint_fail,
     checkpoint_update,
+    checkpoints_check,
     checkpoints_reconcile,
     savepoint_keep,
 )
 from checkpoints.storages import folder_of
+from checkpoints.stores.base import StorageFailed
 from checkpoints.verification import checkpoint_verify
 from jobs.models import Execution, ExecutionStatus
 from tests.checkpoints.kept import cut_of, execution_row, kept
@@ -192,3 +194,22 @@ def test_nothing_outside_the_root_is_ever_deleted(execution: Execution, tmp_path
     checkpoint.refresh_from_db()
     checkpoint_delete(checkpoint=checkpoint, deleted_by="olga")
     assert precious.is_dir()
+
+
+def test_a_store_that_is_away_is_asked_once_and_says_nothing_of_its_checkpoints(
+    execution: Execution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, *far = (kept(execution, batches) for batches in (2, 3, 4))
+    Checkpoint.objects.filter(pk__in=[row.pk for row in far]).update(storage="s3")
+    asked: list[str] = []
+
+    def problems(checkpoint: Checkpoint) -> list[str]:
+        asked.append(checkpoint.storage)
+        if checkpoint.storage == "s3":
+            raise StorageFailed("s3: the store does not answer")
+        return ["out/metadata is missing"]
+
+    monkeypatch.setattr("checkpoints.services.checkpoint_problems", problems)
+    assert checkpoints_check(generation=execution.generation) == [here]
+    assert asked == ["s3", "local"]
+    assert sorted(Checkpoint.objects.values_list("failure_reason", flat=True)) == ["", "", "it is damaged: out/metadata is missing"]

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { request } from '../../api/request'
 import type { Execution, Expectation } from '../../api/types'
@@ -16,7 +16,7 @@ export function ExpectationsTab({ execution, nodeId }: { execution: Execution; n
     queryKey: ['expectations', execution.execution_id, over],
     queryFn: async () => (await request<{ results: Expectation[] }>('GET', `/api/executions/${encodeURIComponent(execution.execution_id)}/expectations`)).results,
     refetchInterval: over ? false : 3_000,
-    placeholderData: (old) => old,
+    placeholderData: keepPreviousData,
   })
   const columns: Column<Expectation>[] = [
     { key: 'node', title: t('expectations.node'), width: 180, cell: (row) => <span title={row.node_id}>{row.node_name}</span> },
