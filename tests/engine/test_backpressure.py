@@ -11,7 +11,7 @@ from jobs.engine.events import BatchCommitted, BufferStands
 from jobs.engine.failure import ExecutionFailure
 from jobs.nodes.backpressure import Backpressure, Strategy
 from jobs.nodes.spool import Message, Spool, spool_path
-from tests.engine.graphs import Bench, document
+from tests.engine.graphs import Bench, Heard, document
 from tests.engine.nodes import SlowSink
 
 pytestmark = pytest.mark.spark
@@ -56,6 +56,12 @@ def _message(number: int) -> Message:
     return Message(b"no json" if number % BAD_EVERY == 0 else f'{{"id": {number}}}'.encode())
 
 
+def _position(heard: Heard) -> int:
+    """How far the source was read: a batch that Spark committed while it was cut short may go untold, the next one tells its end."""
+    batches = heard.committed()
+    return int(batches[-1].sources["hook"]["end"]["position"]) if batches else 0
+
+
 @pytest.mark.parametrize("strategy", ["BUFFER", "DROP", "LATEST"])
 def test_the_sums_add_up_under_a_sink_that_is_too_slow(bench: Bench, strategy: Strategy) -> None:
     plan = bench.plan(document({"hook": hook(strategy), "out": ("sink.slow", {})}, "hook>out", type="STREAMING"))
@@ -69,8 +75,7 @@ def test_the_sums_add_up_under_a_sink_that_is_too_slow(bench: Bench, strategy: S
     run.stop()
     assert run.wait(30) == "stopped"
     written = SlowSink.took[plan.generation]
-    committed = heard.committed()[-1].sources["hook"]["end"]["position"]
-    still = len(list(spool.read(committed, spool.newest())))
+    still = len(list(spool.read(_position(heard), spool.newest())))
     dropped = spool.standing().dropped
     assert producer.produced == len(written) + heard.rows("hook", "rejected") + dropped + still
     assert (sorted(set(written)), heard.rows("hook")) == (sorted(written), len(written))
@@ -88,7 +93,6 @@ def test_a_buffer_that_must_not_run_over_ends_the_job_and_loses_nothing(bench: B
     with producer.producing(), pytest.raises(ExecutionFailure, match="messages come faster than they are read") as failed:
         run.wait(60)
     assert (failed.value.permanent, failed.value.node_id) == (True, "hook")
-    committed = heard.committed()[-1].sources["hook"]["end"]["position"] if heard.committed() else 0
     assert producer.produced == spool.newest()
     spool.recover()
     more = [_message(number) for number in range(producer.produced, producer.produced + SIZE)]
@@ -96,7 +100,7 @@ def test_a_buffer_that_must_not_run_over_ends_the_job_and_loses_nothing(bench: B
     assert spool.standing().waiting == SIZE, "it goes on with a buffer that is full to the brim"
     run, heard = bench.run(plan)
     with heard.changed:
-        assert heard.changed.wait_for(lambda: heard.rows_in() >= spool.newest() - committed, 60)
+        assert heard.changed.wait_for(lambda: _position(heard) == spool.newest(), 60), (_position(heard), spool.newest())
     run.stop()
     assert run.wait(30) == "stopped"
     assert set(SlowSink.took[plan.generation]) == {number for number in range(producer.produced) if number % BAD_EVERY}
