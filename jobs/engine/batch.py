@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter as Tally
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from pyspark.sql import DataFrame
 
@@ -140,13 +138,3 @@ def _refused(written: Written) -> str:
 def rows_of_sources(steps: Steps, counts: Mapping[str, NodeCounts]) -> int:
     """Rows that came in: good and rejected ones of every source that is counted here."""
     return sum((count.rows_out or 0) + count.rejected for node_id, count in counts.items() if node_id in steps.sources)
-
-
-def plain_json(value: Any) -> Any:
-    """An offset as data: Spark hands it over as JSON text or as data already."""
-    if isinstance(value, str):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs.engine.batch import plain_json
 from jobs.nodes.durable_text import text_place
 
 _VERSION = "v2"
@@ -34,6 +33,16 @@ def ends_move(folder: Path, batch_id: int, ends: Mapping[str, Any]) -> None:
     moved = [_moved(line, ends) for line in lines[2:]]
     (log / f".{batch_id}.crc").unlink(missing_ok=True)  # before the entry: a checksum that does not fit is damage, a missing one is not
     text_place(log / str(batch_id), "\n".join([*lines[:2], *moved]))
+
+
+def plain_json(value: Any) -> Any:
+    """An offset as data: Spark hands it over as JSON text or as data already."""
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
 
 
 def _remove(log: Path, name: str) -> None:

@@ -16,8 +16,8 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from jobs.engine.batch import plain_json
 from jobs.engine.events import BatchCommitted, NodeCounts, Progressed
+from jobs.engine.offset_log import plain_json
 
 
 class ProgressListener(StreamingQueryListener):

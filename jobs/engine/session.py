@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from jobs.engine.plan import Plan, Settings
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 _MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 
 #: Fixed from a job's first batch on: Spark pins or checks these in a query's folder.
@@ -125,6 +126,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.sql.adaptive.enabled": "true",
         # Twenty streams that start at once would leave forty idle Python workers of 60 MB behind.
         "spark.python.factory.idleWorkerMaxPoolSize": "2",
+        # The other one asks a program, `readlink`, about both names of each file it renames, a dozen times a batch.
+        "spark.sql.streaming.checkpointFileManagerClass": _FILE_MANAGER,
         # A query names what its node is connected to, never a file: select * from csv.`/etc/passwd`.
         "spark.sql.runSQLOnFiles": "false",
         # Options of a reader or writer that Spark shows in plans and logs: its own words, and those in which Kafka's client keeps secrets.
