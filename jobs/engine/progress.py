@@ -27,6 +27,11 @@ class ProgressListener(StreamingQueryListener):
         self._on_progress = on_progress
         self._on_end = on_end
 
+    def forget(self) -> None:
+        """After it was removed: let go of Spark's side of it and of whom it told."""
+        self._on_progress, self._on_end = _nobody_hears_progress, _nobody_hears_end
+        self.__dict__.pop("_jlistenerobj", None)
+
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
         """Nothing: the runner knows what it started."""
 
@@ -39,6 +44,14 @@ class ProgressListener(StreamingQueryListener):
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
         self._on_end(str(event.runId))
+
+
+def _nobody_hears_progress(run_id: str, progress: dict[str, Any]) -> None:
+    """The run is over."""
+
+
+def _nobody_hears_end(run_id: str) -> None:
+    """The run is over."""
 
 
 def last_committed(folder: Path) -> int:

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.engine.acting import Acting, kept
 from jobs.engine.batch import BatchSinks
+from jobs.engine.callbacks import batch_callback
 from jobs.engine.counts import BatchCounter, Seen, StreamCounter, last_execution
 from jobs.engine.events import QueryStarted, Report
 from jobs.engine.failure import StopRequested
@@ -102,7 +103,7 @@ class StreamQuery:
 
     def _launch(self) -> None:
         writer = (
-            self._frame.writeStream.foreachBatch(self._batch)
+            self._frame.writeStream.foreachBatch(batch_callback(self._batch))
             .outputMode(self.plan.output_mode)
             .option("checkpointLocation", self.folder.as_uri())
             .queryName(f"{self._steps.plan.job_name}/{self.key}/{self._steps.plan.generation}")

@@ -12,12 +12,13 @@ from typing import Any, Literal
 from pyspark.sql import SparkSession
 
 from jobs.engine.awaiting import answers_await, awaited
+from jobs.engine.callbacks import listening
 from jobs.engine.events import BatchWritten, Boundary, Noticed, Report
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import is_whole, query_plans
 from jobs.engine.plan import Plan
-from jobs.engine.progress import ProgressListener, committed, progressed
+from jobs.engine.progress import committed, progressed
 from jobs.engine.query import StreamQuery
 from jobs.engine.receiving import Receiving
 from jobs.engine.rolling_back import sinks_roll_back
@@ -134,21 +135,19 @@ class Run:
     def _read(self, session: SparkSession) -> None:
         """Every query from its start to its end."""
         self._turn.take(self._stopping.is_set)
-        listener = ProgressListener(self._progress_heard, self._end_heard)
-        session.streams.addListener(listener)
         try:
-            self._begin(session)
-            if not self._stopping.is_set():
-                for query_ in self._queries:
-                    query_.start()
-            if self._stopping.is_set():  # a stop that came while starting
-                self.interrupt() if self._forced_at else self.stop()
-            with awaited(self._steps, self._report):
-                self._watch()
-            self._await_last_events()
+            with listening(session, self._progress_heard, self._end_heard):
+                self._begin(session)
+                if not self._stopping.is_set():
+                    for query_ in self._queries:
+                        query_.start()
+                if self._stopping.is_set():  # a stop that came while starting
+                    self.interrupt() if self._forced_at else self.stop()
+                with awaited(self._steps, self._report):
+                    self._watch()
+                self._await_last_events()
         finally:
             self._turn.give_back()
-            session.streams.removeListener(listener)
             self._close_sinks()
             for query_ in self._queries:
                 query_.close()
