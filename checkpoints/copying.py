@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from checkpoints.checksums import copy_with_digest, file_digest
+from checkpoints.checksums import file_digest, files_copy
 from checkpoints.cut import CutDamaged
 from checkpoints.manifest import manifest_read, manifest_write
 from checkpoints.spark_folder import root_name, source_offsets
@@ -17,16 +17,7 @@ from jobs.engine.offset_log import ends_move
 
 def checkpoint_copy_files(folder: Path, target: Path) -> None:
     """Every file of a checkpoint into `target`, an empty folder, checked on the way. CutDamaged names those that are wrong."""
-    problems = []
-    for name, facts in checkpoint_files(folder).items():
-        path = target / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            if copy_with_digest(folder / name, path) != facts["sha256"]:
-                problems.append(f"{name} is damaged: its checksum does not fit")
-        except FileNotFoundError:
-            problems.append(f"{name} is missing")
-    if problems:
+    if problems := files_copy(folder, target, checkpoint_files(folder)):
         raise CutDamaged(problems)
 
 

@@ -15,18 +15,21 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from checkpoints.checksums import ChecksumWrong, Digests, FileKey, copy_with_digest, file_digest, file_key, hadoop_check
+from checkpoints.checksums import Digests, FileKey, copy_with_digest, file_key, files_copy, spark_file_copy, spark_file_digest
+from checkpoints.hadoop_checksums import ChecksumWrong
 from checkpoints.manifest import MANIFEST, ManifestDamaged, manifest_read, manifest_write
 from checkpoints.spark_folder import FolderDamaged, files_needed, query_id, source_offsets
+from checkpoints.threads import Pulse, all_done
 
 _TRIES = 5
 _PAUSE_SECONDS = 0.1
 _NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EACCES}
 
-#: Told of each step ("copy", "check", "write") before every piece of it; may raise to end the work.
+#: Told of each step ("copy", "check", "write") again and again while it lasts, in the thread that asked; may raise to end the work.
 Step = Callable[[str], None]
 
 
@@ -72,55 +75,70 @@ def query_cut(
     `facts` go into the manifest. `digests` holds what is known of files from earlier cuts and takes what is found. CutFailed when
     the folder cannot give this batch (any more), or a file of it is damaged. Safe while Spark runs on `live`.
     """
-    partial = partial_of(target)
+    building = partial_of(target)
     for attempt in range(1, _TRIES + 1):
-        folder_remove(partial)
-        partial.mkdir(parents=True)
+        folder_remove(building)
+        building.mkdir(parents=True)
         try:
-            files = _gather(live, batch_id, partial, real_copy, {} if digests is None else digests, on_step)
-            _check(partial, batch_id, files, on_step)
-            return _publish(partial, target, batch_id, files, facts or {}, on_step)
+            files = _gather(live, batch_id, building, real_copy, {} if digests is None else digests, on_step)
+            _check(building, batch_id, files, on_step)
+            return _publish(building, target, batch_id, files, facts or {}, on_step)
         except (FileNotFoundError, FolderDamaged, ChecksumWrong) as error:
             # Spark prunes and compacts while we copy: a file that vanished is looked for again.
             if attempt == _TRIES:
-                folder_remove(partial)
+                folder_remove(building)
                 raise CutFailed(_words(error, live)) from error
             time.sleep(_PAUSE_SECONDS * attempt)
         except BaseException:
-            folder_remove(partial)
+            folder_remove(building)
             raise
     raise AssertionError
 
 
-def _gather(live: Path, batch_id: int, partial: Path, real_copy: bool, digests: Digests, on_step: Step) -> dict[str, dict[str, Any]]:
+@dataclass(frozen=True)
+class _Taken:
+    """A file that is needed, linked into the cut or still to be copied there. `known`: its SHA-256 from an earlier cut."""
+
+    name: str
+    is_linked: bool
+    key: FileKey
+    known: str | None
+
+
+def _gather(live: Path, batch_id: int, building: Path, real_copy: bool, digests: Digests, on_step: Step) -> dict[str, dict[str, Any]]:
     """Link or copy every file that is needed; path → {"bytes", "sha256"}."""
     on_step("copy")
-    found: dict[str, dict[str, Any]] = {}
-    for name in files_needed(live, batch_id):
+    names = files_needed(live, batch_id)
+    for place in {(building / name).parent for name in names}:
+        place.mkdir(parents=True, exist_ok=True)
+    taken = []
+    for name in names:  # links first: from then on Spark can delete what it likes
         on_step("copy")
-        source, target = live / name, partial / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        key = file_key(source)
-        digest = _take(source, target, real_copy, key, digests, on_step)
-        if key not in digests:
-            hadoop_check(target if not real_copy else source)
-            digests[key] = digest
-        elif digests[key] != digest:
-            raise FolderDamaged(f"{name} changed since an earlier checkpoint")
-        found[name] = {"bytes": key[2], "sha256": digest}
-    return found
+        is_linked = not real_copy and _linked(live / name, building / name)
+        key = file_key((building if is_linked else live) / name)
+        taken.append(_Taken(name, is_linked, key, digests.get(key)))
+    unread = [one for one in taken if not (one.is_linked and one.known)]
+    all_done([partial(_read, one, live, building, digests) for one in unread], lambda: on_step("copy"))
+    return {one.name: {"bytes": one.key[2], "sha256": digests[one.key]} for one in taken}
 
 
-def _take(source: Path, target: Path, real_copy: bool, key: FileKey, digests: Digests, on_step: Step) -> str:
-    """The file at its place in the cut; its SHA-256."""
-    if not real_copy and _linked(source, target):
-        known = digests.get(key)
-        if known is not None and file_key(target) == key:  # else another file took its name since
-            return known
-        with target.open("rb") as file:  # Spark closes its files without a sync
-            os.fsync(file.fileno())
-        return file_digest(target, lambda: on_step("copy"))
-    return copy_with_digest(source, target, lambda: on_step("copy"))
+def _read(file: _Taken, live: Path, building: Path, digests: Digests, pulse: Pulse) -> None:
+    """A file of the cut is on disk, and its SHA-256 known, whatever becomes of the others: a cut that ran out of time helps the next.
+
+    ChecksumWrong or FolderDamaged if it is not what Spark wrote.
+    """
+    digests[file.key] = _digest(file, live, building, pulse)
+
+
+def _digest(file: _Taken, live: Path, building: Path, pulse: Pulse) -> str:
+    source, target = live / file.name, building / file.name
+    if file.is_linked:
+        return spark_file_digest(target, pulse)
+    if file.known is None:
+        return spark_file_copy(source, target, pulse)
+    if copy_with_digest(source, target, pulse) != file.known:
+        raise FolderDamaged(f"{file.name} changed since an earlier checkpoint")
+    return file.known
 
 
 def _linked(source: Path, target: Path) -> bool:
@@ -133,23 +151,23 @@ def _linked(source: Path, target: Path) -> bool:
     return True
 
 
-def _check(partial: Path, batch_id: int, files: Mapping[str, Mapping[str, Any]], on_step: Step) -> None:
+def _check(building: Path, batch_id: int, files: Mapping[str, Mapping[str, Any]], on_step: Step) -> None:
     """The cut alone, without the live folder, has all that a restart needs."""
     on_step("check")
-    if sorted(files) != files_needed(partial, batch_id):
+    if sorted(files) != files_needed(building, batch_id):
         raise FolderDamaged("the copy is not what was listed")
     for name, facts in files.items():
-        if (partial / name).stat().st_size != facts["bytes"]:
+        if (building / name).stat().st_size != facts["bytes"]:
             raise FolderDamaged(f"{name} grew while it was copied")
 
 
 def _publish(
-    partial: Path, target: Path, batch_id: int, files: Mapping[str, Mapping[str, Any]], facts: Mapping[str, Any], on_step: Step
+    building: Path, target: Path, batch_id: int, files: Mapping[str, Mapping[str, Any]], facts: Mapping[str, Any], on_step: Step
 ) -> QueryCut:
     on_step("write")
-    sources = source_offsets(partial, batch_id)
-    manifest_write(partial, {**facts, "batch_id": batch_id, "sources": sources, "files": files, "query_id": query_id(partial)})
-    rename_into_place(partial, target)
+    sources = source_offsets(building, batch_id)
+    manifest_write(building, {**facts, "batch_id": batch_id, "sources": sources, "files": files, "query_id": query_id(building)})
+    rename_into_place(building, target)
     logical = sum(int(entry["bytes"]) for entry in files.values())
     exclusive = sum(found.st_size for name in files if (found := (target / name).stat()).st_nlink == 1)
     return QueryCut(batch_id, len(files), logical, exclusive, sources)
@@ -171,36 +189,23 @@ def cut_restore(folder: Path, live: Path, *, on_step: Step = no_step) -> str:
     would stop each other, so the id is never kept.
     """
     files = cut_files(folder)
-    partial = partial_of(live)
-    folder_remove(partial)
-    partial.mkdir(parents=True)
+    building = partial_of(live)
+    folder_remove(building)
+    building.mkdir(parents=True)
     try:
-        if problems := _restored_files(folder, partial, files, on_step):
+        on_step("copy")
+        if problems := files_copy(folder, building, files, lambda: on_step("copy")):
             raise CutDamaged(problems)
         fresh = str(uuid.uuid4())
         # `metadata` is one line of JSON; Hadoop's checksum of the old one must go with it.
-        (partial / ".metadata.crc").unlink(missing_ok=True)
-        (partial / "metadata").write_text(json.dumps({"id": fresh}, separators=(",", ":")), encoding="utf-8")
+        (building / ".metadata.crc").unlink(missing_ok=True)
+        (building / "metadata").write_text(json.dumps({"id": fresh}, separators=(",", ":")), encoding="utf-8")
         on_step("write")
-        rename_into_place(partial, live)
+        rename_into_place(building, live)
     except BaseException:
-        folder_remove(partial)
+        folder_remove(building)
         raise
     return fresh
-
-
-def _restored_files(folder: Path, partial: Path, files: Mapping[str, Mapping[str, Any]], on_step: Step) -> list[str]:
-    problems = []
-    for name, facts in files.items():
-        on_step("copy")
-        target = partial / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            if copy_with_digest(folder / name, target, lambda: on_step("copy")) != facts["sha256"]:
-                problems.append(f"{name} is damaged: its checksum does not fit")
-        except FileNotFoundError:
-            problems.append(f"{name} is missing")
-    return problems
 
 
 def partial_of(target: Path) -> Path:
@@ -208,13 +213,13 @@ def partial_of(target: Path) -> Path:
     return target.with_name(f".{target.name}.partial")
 
 
-def rename_into_place(partial: Path, target: Path) -> None:
+def rename_into_place(building: Path, target: Path) -> None:
     """Everything on disk, then the name. FileExistsError if `target` exists."""
-    for place, _, _ in os.walk(partial):
+    for place, _, _ in os.walk(building):
         folder_sync(Path(place))
     if target.exists():
         raise FileExistsError(f"{target} exists already")
-    partial.rename(target)
+    building.rename(target)
     folder_sync(target.parent)
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from django.db import DatabaseError
 from django.db.models.functions import Length
 
-from checkpoints.checksums import no_pulse
 from checkpoints.cut import CutDamaged, folder_remove
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import CheckpointData
-from checkpoints.stores.base import CheckpointStorage, Placed, Pulse, StorageFailed, Stored, Wanted, everything
+from checkpoints.stores.base import CheckpointStorage, Placed, StorageFailed, Stored, Wanted, everything
+from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import checkpoint_files, file_problem, holds_state
 
 DATABASE = "database"

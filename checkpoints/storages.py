@@ -14,14 +14,14 @@ from typing import Any
 
 from django.conf import settings
 
-from checkpoints.checksums import no_pulse
 from checkpoints.database_storage import DATABASE, DatabaseStorage
 from checkpoints.models import Checkpoint
 from checkpoints.storage import OutsideRoot, inside, storage_key
 from checkpoints.stores.addresses import Access, name_of, storage_at
-from checkpoints.stores.base import CheckpointStorage, Pulse, StorageUnfit, Wanted, everything
+from checkpoints.stores.base import CheckpointStorage, StorageUnfit, Wanted, everything
 from checkpoints.stores.local import LOCAL, LocalStorage
 from checkpoints.stores.plugins import storage_brought
+from checkpoints.threads import Pulse, no_pulse
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from checkpoints.checksums import ChecksumWrong, file_digest, hadoop_check
+from checkpoints.checksums import file_digest
 from checkpoints.cut import CutDamaged, cut_files
+from checkpoints.hadoop_checksums import ChecksumWrong, hadoop_check
 from checkpoints.manifest import MANIFEST, ManifestDamaged, manifest_read
 from checkpoints.spark_folder import FolderDamaged, batch_ids, files_needed, last_committed, query_id, source_offsets
 

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from checkpoints.checksums import no_pulse
 from checkpoints.cut import CutDamaged
 from checkpoints.manifest import ManifestDamaged
+from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import checkpoint_verify
 
-#: Called between pieces of the work; may raise to end it.
-Pulse = Callable[[], None]
 #: Whether a file of a checkpoint is asked for, by its path in the folder.
 Wanted = Callable[[str], bool]
 

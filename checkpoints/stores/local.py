@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from checkpoints.checksums import no_pulse
 from checkpoints.copying import checkpoint_copy_files
 from checkpoints.cut import folder_remove, partial_of, rename_into_place
 from checkpoints.storage import bytes_exclusive, bytes_logical, folder_delete, folders_found
-from checkpoints.stores.base import CheckpointStorage, Placed, Pulse, Stored, Wanted, everything
+from checkpoints.stores.base import CheckpointStorage, Placed, Stored, Wanted, everything
+from checkpoints.threads import Pulse, no_pulse
 
 LOCAL = "local"
 

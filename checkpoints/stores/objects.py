@@ -6,18 +6,18 @@ import tempfile
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from checkpoints.checksums import file_digest, no_pulse
+from checkpoints.checksums import file_digest
 from checkpoints.cut import CutDamaged, folder_remove
 from checkpoints.manifest import ManifestDamaged
-from checkpoints.stores.base import CheckpointStorage, Placed, Pulse, StorageFailed, Stored, Wanted, everything
+from checkpoints.stores.base import CheckpointStorage, Placed, StorageFailed, Stored, Wanted, everything
 from checkpoints.stores.contents import CONTENTS, Contents, Piece, contents_parse, contents_text, key_of, objects_named
+from checkpoints.threads import Pulse, all_done, no_pulse
 from checkpoints.verification import checkpoint_files
 from jobs.nodes.base import NodeError
 from jobs.nodes.stores.store import Store
@@ -25,8 +25,6 @@ from jobs.nodes.stores.store import Stored as Object
 
 Result = TypeVar("Result")
 
-_AT_ONCE = 4
-_PULSE_SECONDS = 0.2
 #: So many lists of contents are kept in memory.
 _REMEMBERED = 200
 #: What an upload that failed left is taken up by the next for so long; the clean-up waits for longer.
@@ -232,15 +230,8 @@ def _is_whole(key: str, objects: list[Object]) -> bool:
 
 def _all_done(calls: list[Callable[[], Result]], pulse: Pulse) -> list[Result]:
     """What each gives; several at once. What is under way when one fails, or `pulse` ends it, is not waited for."""
-    pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="checkpoint-store")
-    try:
-        begun = [pool.submit(call) for call in calls]
-        waiting = set(begun)
-        while waiting:
-            pulse()
-            done, waiting = wait(waiting, timeout=_PULSE_SECONDS, return_when=FIRST_EXCEPTION)
-            for one in done:
-                one.result()
-        return [one.result() for one in begun]
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+
+    def work(call: Callable[[], Result], going_on: Pulse) -> Result:
+        return call()
+
+    return all_done([partial(work, call) for call in calls], pulse, leave=True)

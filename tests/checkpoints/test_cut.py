@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from checkpoints import cut as cut_module
-from checkpoints.checksums import Digests, file_digest
+from checkpoints.checksums import Digests, spark_file_digest
 from checkpoints.cut import CutDamaged, CutFailed, cut_files, cut_restore, query_cut
 from checkpoints.manifest import MANIFEST, manifest_read
 from checkpoints.spark_folder import FolderDamaged, files_needed, last_committed, query_id
@@ -91,13 +91,30 @@ def test_files_of_an_earlier_cut_are_not_read_again(rocksdb_folder: Path, tmp_pa
 
     def noted(path: Path, pulse: Any) -> str:
         read.append(path.name)
-        return file_digest(path, pulse)
+        return spark_file_digest(path, pulse)
 
-    monkeypatch.setattr(cut_module, "file_digest", noted)
+    monkeypatch.setattr(cut_module, "spark_file_digest", noted)
     query_cut(rocksdb_folder, 8, tmp_path / "second", real_copy=False, digests=digests)
     assert read
     assert not {name for name in read if "8" not in name and "9" not in name}
     assert cut_verify(tmp_path / "second") == []
+
+
+def test_a_cut_that_runs_out_of_time_leaves_nothing_but_what_it_learnt(rocksdb_folder: Path, tmp_path: Path) -> None:
+    digests: Digests = {}
+
+    def patient_once(step: str) -> None:
+        if digests:
+            raise TimeoutError(step)
+
+    with pytest.raises(TimeoutError):
+        query_cut(rocksdb_folder, 7, tmp_path / "cut", real_copy=True, digests=digests, on_step=patient_once)
+    assert not list(tmp_path.glob("*cut*"))
+    known = dict(digests)
+    query_cut(rocksdb_folder, 7, tmp_path / "cut", real_copy=False, digests=digests)
+    assert known
+    assert known.items() <= digests.items()
+    assert cut_verify(tmp_path / "cut") == []
 
 
 def test_a_file_that_vanishes_while_copying_is_looked_for_again(

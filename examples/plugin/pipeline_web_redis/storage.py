@@ -9,10 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from checkpoints.checksums import no_pulse
 from checkpoints.cut import CutDamaged, folder_remove
 from checkpoints.manifest import ManifestDamaged
-from checkpoints.stores.base import CheckpointStorage, Placed, Pulse, StorageFailed, Stored, Wanted, everything
+from checkpoints.stores.base import CheckpointStorage, Placed, StorageFailed, Stored, Wanted, everything
+from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import checkpoint_files
 
 if TYPE_CHECKING:
