@@ -1,8 +1,8 @@
 """Cuts: a self-contained, checked copy of a query's Spark folder at a committed batch, and a new live folder from one.
 
 A cut is built beside its place under a name that begins with a dot, and renamed into place when all of it is on disk and was checked:
-a folder with a `manifest.json` under its own name is whole. Files are hard links where the disk allows it; a real copy (savepoints)
-shares nothing with the live folder, so damage there does not reach it.
+a folder with a `manifest.json` under its own name is whole. Files are hard links where the disk allows it, but for the query's id; a
+real copy (savepoints) shares nothing with the live folder, so damage there does not reach it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from checkpoints.threads import Pulse, all_done
 
 _TRIES = 5
 _PAUSE_SECONDS = 0.1
+#: One line that is never pruned, so every checkpoint of a generation would share it: damage to it must not reach them all.
+_NEVER_LINKED = {"metadata", ".metadata.crc"}
 _NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EACCES}
 
 #: Told of each step ("copy", "check", "write") again and again while it lasts, in the thread that asked; may raise to end the work.
@@ -114,7 +116,7 @@ def _gather(live: Path, batch_id: int, building: Path, real_copy: bool, digests:
     taken = []
     for name in names:  # links first: from then on Spark can delete what it likes
         on_step("copy")
-        is_linked = not real_copy and _linked(live / name, building / name)
+        is_linked = not real_copy and name not in _NEVER_LINKED and _linked(live / name, building / name)
         key = file_key((building if is_linked else live) / name)
         taken.append(_Taken(name, is_linked, key, digests.get(key)))
     unread = [one for one in taken if not (one.is_linked and one.known)]

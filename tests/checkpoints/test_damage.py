@@ -128,7 +128,9 @@ def test_damage_to_a_file_that_checkpoints_share_reaches_them_and_no_savepoint(
     copied = [taken(live, tmp_path / f"copied{batch}", batch, savepoint=True) for batch in (9, 10)]
     inodes = {path.stat().st_ino: path for path in linked[0].rglob("*") if path.is_file() and path.stat().st_size}
     shared = [(inodes[path.stat().st_ino], path) for path in linked[1].rglob("*") if path.is_file() and path.stat().st_ino in inodes]
-    assert {role_of(str(path.relative_to(linked[1]))) for _, path in shared} >= {"metadata", "offsets", "commits"}
+    roles = {role_of(str(path.relative_to(linked[1]))) for _, path in shared}
+    assert roles >= {"offsets", "commits"}
+    assert "metadata" not in roles
     for first, _ in shared:
         before = first.read_bytes()
         raw = bytearray(before)
@@ -195,6 +197,17 @@ def test_a_look_at_one_marks_all_that_share_the_damaged_file_and_a_savepoint_sta
     in_place(folder_of(second) / "out/offsets/1")
     assert send(client, "GET", f"/api/checkpoints/{first.pk}/precheck")["ok"]
     assert [shown(client, one) for one in (first, second)] == [(True, ""), (True, "")], "what is whole again can be restored again"
+
+
+def test_damage_to_the_query_s_id_in_the_live_folder_reaches_no_checkpoint_so_the_newest_is_gone_on_from(execution: Execution) -> None:
+    rows = [kept(execution, 2), kept(execution, 3)]
+    with (live_of(execution) / "out" / "metadata").open("r+b") as file:  # in place: whatever links it is damaged too
+        file.write(b"X")
+    assert [checkpoint_verify(folder_of(row)) for row in rows] == [[], []]
+    begun(execution)
+    execution.refresh_from_db()
+    assert execution.restored_from_checkpoint_id == rows[1].pk
+    assert [fresh(row).failure_reason for row in rows] == ["", ""]
 
 
 @DAMAGES
