@@ -1,13 +1,17 @@
 """A connection that goes silent without being closed, as when a firewall forgets it: a proxy that stops passing bytes on."""
 
 import contextlib
+import re
 import socket
 import threading
 from types import TracebackType
 
 
 class Flow:
-    """A context: inside it `port` leads to `target`. `freeze` silences every open connection; later ones pass."""
+    """A context: inside it `port` leads to `target`. `freeze` silences every open connection; later ones pass.
+
+    `held` is set once a request came that `hold` waits for.
+    """
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -17,6 +21,8 @@ class Flow:
         self._open: list[socket.socket] = []
         self._silent: set[socket.socket] = set()
         self._frozen_for_good = False
+        self._holding: re.Pattern[bytes] | None = None
+        self.held = threading.Event()
 
     def __enter__(self) -> "Flow":
         threading.Thread(target=self._accept, daemon=True).start()
@@ -34,6 +40,15 @@ class Flow:
             self._silent |= set(self._open)
             self._frozen_for_good = for_good
             return len(self._silent)
+
+    def hold(self, request: bytes) -> None:
+        """The next request that begins with this pattern does not arrive, and all is silent from then on, until `thaw`."""
+        self._holding = re.compile(request)
+
+    def thaw(self) -> None:
+        """Connections to come pass again."""
+        with self._lock:
+            self._frozen_for_good = False
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
@@ -54,6 +69,10 @@ class Flow:
     def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
+                if self._holding and self._holding.match(data):
+                    self._holding = None
+                    self.freeze(for_good=True)
+                    self.held.set()
                 if source not in self._silent:
                     sink.sendall(data)
         with contextlib.suppress(OSError):  # a target that was killed resets its side: so does this

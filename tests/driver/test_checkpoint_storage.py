@@ -1,6 +1,9 @@
 """Checkpoints in a real S3, in real drivers: restored where nothing else is left, and failing while the store is away."""
 
+import os
 import shutil
+import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +11,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from checkpoints.cleaning import checkpoints_clean
 from checkpoints.models import Checkpoint
+from checkpoints.retention import Scope
 from checkpoints.storages import key_of, storage_of
 from jobs.models import Event, Execution, Job
 from jobs.services.executions import checkpoint_request, execution_cancel, execution_restore, execution_stop
@@ -54,7 +59,11 @@ def stored_in(port: int) -> dict[str, Any]:
 @pytest.fixture
 def stored(own_s3: S3Server, settings: Any) -> dict[str, Any]:
     """This process looks into that store too."""
-    variables = stored_in(own_s3.port)
+    return used(settings, stored_in(own_s3.port))
+
+
+def used(settings: Any, variables: dict[str, Any]) -> dict[str, Any]:
+    """By this process too."""
     settings.CHECKPOINT_STORAGE_URLS = [variables["CHECKPOINT_STORAGE_URL"]]
     for name in ("STORAGE", "STORAGE_KEY", "STORAGE_SECRET", "STORAGE_ENDPOINT"):
         setattr(settings, f"CHECKPOINT_{name}", variables[f"CHECKPOINT_{name}"])
@@ -148,6 +157,58 @@ def test_a_store_that_is_away_fails_checkpoints_and_never_the_stream(
     assert written() == list(range(len(written())))
     assert SECRET_KEY not in str(list(Event.objects.values_list("reason", "detail")))
     assert not list(data.glob("checkpoints/*/checkpoints/*/[0-9]*")), "nothing stays on the local disk"
+
+
+def test_a_driver_killed_while_it_uploads_leaves_no_checkpoint_that_looks_whole(
+    database_url: str,
+    user: User,
+    start: Start,
+    numbers_job: Callable[..., Job],
+    own_s3: S3Server,
+    written: Callable[..., list[int]],
+    settings: Any,
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "here"
+    installed(settings, data)
+    with Flow(own_s3.port) as flow:
+        variables = used(settings, stored_in(flow.port))
+        with Worker(database_url=database_url, data=data, FILE_ROOTS=tmp_path, **variables) as worker:
+            execution = start(numbers_job(checkpoint_interval="1s", checkpoint_timeout="5 min"))
+            wait_until(lambda: Checkpoint.objects.filter(status="COMPLETED").count() > 1, seconds=150, what="two checkpoints")
+            flow.hold(rb"PUT \S*/contents\.json")
+            assert flow.held.wait(120), "the list of contents is sent last"
+            cut_off = Checkpoint.objects.get(status="PENDING")
+            os.kill(worker.drivers()[0], signal.SIGKILL)
+            flow.thaw()
+            wait_until(lambda: Checkpoint.objects.get(pk=cut_off.pk).status == "FAILED", seconds=120, what="its failure")
+            later = Checkpoint.objects.filter(status="COMPLETED", checkpoint_id__gt=cut_off.checkpoint_id)
+            wait_until(later.exists, seconds=150, what="the next checkpoint")
+            execution_cancel(execution=status_reached(execution, "RUNNING"), user=user)
+            assert status_reached(execution, "CANCELLED").attempt == 2
+        assert written() == list(range(len(written())))
+
+        cut_off.refresh_from_db()
+        assert cut_off.failure_reason in ("it was never finished", "the attempt that took it ended first")
+        storage, key = storage_of(cut_off), key_of(cut_off)
+        assert storage.verify(key, tmp_path / "scratch") == [f"it is not there: {storage.place(key)}"]
+        assert key in {one.key for one in storage.list_stored()}, "what was sent takes room"
+
+        aged(own_s3.folder / "data", data / "checkpoints")
+        went = checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="olga")
+        reasons = {(one.storage, one.key): one.reason for one in went if one.action == "delete"}
+        assert reasons["s3", key] == "its checkpoint failed or was deleted"
+        assert key not in {one.key for one in storage.list_stored()}
+        assert not list(data.glob("checkpoints/*/checkpoints/*/[0-9]*")), "nothing of it stays on the local disk"
+        for row in Checkpoint.objects.filter(status="COMPLETED"):
+            assert storage.verify(key_of(row), tmp_path / "scratch") == []
+
+
+def aged(*folders: Path) -> None:
+    """Everything below was last changed two hours ago."""
+    for folder in folders:
+        for path in folder.rglob("*"):
+            os.utime(path, (time.time() - 7200,) * 2)
 
 
 def test_a_store_that_is_not_there_is_told_and_the_local_disk_taken(
