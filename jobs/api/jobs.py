@@ -47,14 +47,15 @@ class PublishBody(Body):
 class StartBody(Body):
     """`from`: "continue", "beginning", or the id of a checkpoint; without it, continue where that is possible.
 
-    From a checkpoint, `version` is the one it was taken of unless given, and `allow_non_restored_state` leaves state behind that
-    no node of that version reads.
+    From a checkpoint, `version` is the one it was taken of unless given, `allow_non_restored_state` leaves state behind that no node
+    of that version reads, and with `roll_back` sinks first take away what they wrote behind it, as far as they can.
     """
 
     version: int | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     start_from: Literal["continue", "beginning"] | int | None = Field(default=None, alias="from")
     allow_non_restored_state: bool = False
+    roll_back: bool = False
 
 
 class StartedOut(Shape):
@@ -170,5 +171,6 @@ class JobStartView(ApiView):
             parameters=body.parameters,
             start_from=body.start_from,
             allow_non_restored_state=body.allow_non_restored_state,
+            roll_back=body.roll_back,
         )
         return answer(StartedOut(execution_id=execution.execution_id), status=202)

@@ -100,6 +100,28 @@ def test_a_restore_rolls_back_only_where_that_is_asked_for(job: Job, operator: C
     assert "sinks rolled back to it" in asked.events.earliest("seq").reason
 
 
+def test_a_start_from_a_checkpoint_rolls_back_as_a_restore_does(job: Job, operator: Client) -> None:
+    checkpoint = checkpoint_of(run(job))
+    path = f"/api/jobs/{job.job_name}/start"
+    plain = Execution.objects.get(execution_id=send(operator, "POST", path, {"from": checkpoint.pk}, expected=202)["execution_id"])
+    assert plain.roll_back == {}
+    ended(plain)
+    wanted = roll_back_plan(checkpoint)
+    assert wanted is not None
+    body = {"from": checkpoint.pk, "roll_back": True}
+    asked = Execution.objects.get(execution_id=send(operator, "POST", path, body, expected=202)["execution_id"])
+    assert asked.roll_back == wanted.data()
+    assert "sinks rolled back to it" in asked.events.earliest("seq").reason
+
+
+@pytest.mark.parametrize("start", [{}, {"from": "continue"}, {"from": "beginning"}])
+def test_a_start_from_no_checkpoint_refuses_to_roll_back(job: Job, operator: Client, start: dict[str, str]) -> None:
+    run(job)
+    error = send(operator, "POST", f"/api/jobs/{job.job_name}/start", {**start, "roll_back": True}, expected=422)["error"]
+    assert [(problem["code"], problem["pointer"]) for problem in error["problems"]] == [("start.roll_back", "/roll_back")]
+    assert Execution.objects.filter(job=job).count() == 1
+
+
 def test_an_execution_that_goes_on_in_the_generation_has_it_still_to_do(job: Job, operator: Client) -> None:
     asked = Execution.objects.get(execution_id=restore(operator, checkpoint_of(run(job)), roll_back=True)["execution_id"])
     ended(asked)

@@ -3429,8 +3429,8 @@ export interface components {
          * StartBody
          * @description `from`: "continue", "beginning", or the id of a checkpoint; without it, continue where that is possible.
          *
-         *     From a checkpoint, `version` is the one it was taken of unless given, and `allow_non_restored_state` leaves state behind that
-         *     no node of that version reads.
+         *     From a checkpoint, `version` is the one it was taken of unless given, `allow_non_restored_state` leaves state behind that no node
+         *     of that version reads, and with `roll_back` sinks first take away what they wrote behind it, as far as they can.
          */
         StartBodyRequest: {
             /**
@@ -3452,6 +3452,11 @@ export interface components {
              * @default false
              */
             allow_non_restored_state: boolean;
+            /**
+             * Roll Back
+             * @default false
+             */
+            roll_back: boolean;
         };
         /** StartedOut */
         StartedOut: {

@@ -59,17 +59,23 @@ def execution_start(
     parameters: Mapping[str, Any] | None = None,
     start_from: str | int | None = None,
     allow_non_restored_state: bool = False,
+    roll_back: bool = False,
 ) -> Execution:
     """A new SCHEDULED execution; a driver claims it soon. `user` is None when a schedule asks.
 
     `start_from`: "continue", "beginning", a checkpoint's row id (then `version` is its own unless given, and `allow_non_restored_state`
-    counts), or None: continue where that is possible. ExecutionConflict names the unfinished execution; NotStartable says what stands
-    in the way; Invalid has the problems of `parameters`, or of a version that does not fit the checkpoint.
+    and `roll_back` count as for a restore), or None: continue where that is possible. ExecutionConflict names the unfinished execution;
+    NotStartable says what stands in the way; Invalid has the problems of `parameters`, of a version that does not fit the checkpoint, or
+    of a `roll_back` without one.
     """
     if user is not None:
         role_check(user=user, project=job.project_id, role=Role.OPERATOR)
     if isinstance(start_from, int) or (isinstance(start_from, str) and start_from.isdecimal()):
-        return _restored(job, user, int(start_from), version, allow_non_restored_state)
+        how = {"allow_non_restored_state": allow_non_restored_state, "roll_back": roll_back}
+        return _restored(job, user, int(start_from), version, how)
+    if roll_back:
+        problem = Problem(code="start.roll_back", pointer="/roll_back", message='"roll_back" goes with the id of a checkpoint in "from"')
+        raise Invalid("sinks are rolled back to a checkpoint only", problems=[problem])
     if start_from not in (None, "continue", "beginning"):
         problem = Problem(code="start.from", pointer="/from", message='"from" is "continue", "beginning" or the id of a checkpoint')
         raise Invalid("the start names a place that does not exist", problems=[problem])
@@ -80,13 +86,13 @@ def execution_start(
         raise_conflict(job)
 
 
-def _restored(job: Job, user: "User | None", checkpoint_id: int, version: int | None, allow_non_restored_state: bool) -> Execution:
+def _restored(job: Job, user: "User | None", checkpoint_id: int, version: int | None, how: Mapping[str, bool]) -> Execution:
     from jobs.services.executions.restoring import execution_restore  # it starts executions too
 
     checkpoint = Checkpoint.objects.filter(pk=checkpoint_id, execution__job=job).first()
     if checkpoint is None:
         raise NotFound(f"this job has no checkpoint {checkpoint_id}")
-    return execution_restore(checkpoint=checkpoint, user=user, version=version, allow_non_restored_state=allow_non_restored_state)
+    return execution_restore(checkpoint=checkpoint, user=user, version=version, **how)
 
 
 def _create(
