@@ -3,9 +3,20 @@ import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { MemoryRouter } from 'react-router'
-import { expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import type { Checkpoint, GraphChange, Precheck, SinkRollBack } from '../../api/types'
 import RestoreDialog from './restore-dialog'
+
+vi.mock('./travel/i18n', () => ({}))
+Element.prototype.scrollIntoView = vi.fn()
+
+const savepoints = [
+  { id: 31, checkpoint_id: 5, label: 'before the move', create_time: '2026-01-01T10:00:00Z', restorable: true, restorable_reason: '' },
+  { id: 30, checkpoint_id: 3, label: '', create_time: '2026-01-01T09:00:00Z', restorable: false, restorable_reason: 'it is damaged' },
+]
+/** What the server was asked for. */
+let asked: string[] = []
+beforeEach(() => { asked = [] })
 
 const node = (node_id: string, verdict: GraphChange['verdict'], message = verdict): GraphChange => ({ node_id, name: `Node ${node_id}`, type: 'flow.aggregate', verdict, code: 'unheard', facts: {}, message })
 const replay = { seconds: 90, last_batch_time: null, rows: 30, is_about: false, sources: [{ node_id: 'orders', rows: 30, files: null }] }
@@ -14,11 +25,13 @@ const refused: Precheck = { ...fits, ok: false, version: 2, checks: [{ name: 'gr
 const drops: Precheck = { ...fits, version: 2, drops_state: true, changes: [node('per', 'state_dropped')] }
 
 /** Answers the checks by the version that they ask for, and keeps what a restore sends. */
-function opened(current: Precheck) {
+function opened(current: Precheck, onCopied = vi.fn()) {
   const sent: unknown[] = []
   const server = vi.fn<typeof fetch>((path, given) => {
     if (given?.method === 'POST') sent.push(JSON.parse(String(given.body)))
-    const found = given?.method === 'POST' ? { execution_id: 'e-1' } : String(path).endsWith('version=current') ? current : fits
+    asked.push(String(path))
+    const listed = String(path).startsWith('/api/jobs?') ? { results: [{ job_name: 'orders' }, { job_name: 'payments' }] } : String(path).startsWith('/api/checkpoints?') ? { results: savepoints } : null
+    const found = listed ?? (String(path).endsWith('/import') ? { id: 9, checkpoint_id: 7 } : given?.method === 'POST' ? { execution_id: 'e-1' } : String(path).endsWith('version=current') ? current : fits)
     return Promise.resolve(new Response(JSON.stringify(found), { status: 200 }))
   })
   vi.stubGlobal('fetch', server)
@@ -26,7 +39,7 @@ function opened(current: Precheck) {
     <MantineProvider env="test">
       <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
         <MemoryRouter>
-          <RestoreDialog checkpoint={{ id: 4, checkpoint_id: 2 } as Checkpoint} onClose={vi.fn()} />
+          <RestoreDialog checkpoint={{ id: 4, checkpoint_id: 2, job_name: 'orders', project: 'default' } as Checkpoint} onClose={vi.fn()} onCopied={onCopied} />
         </MemoryRouter>
       </QueryClientProvider>
     </MantineProvider>,
@@ -89,4 +102,25 @@ it('where no sink can be rolled back there is nothing to choose', async () => {
   await choose()
   expect(await screen.findByText('rollBack.cannot')).toBeVisible()
   expect(screen.queryByLabelText('rollBack.choose')).toBeNull()
+})
+
+it('a savepoint of another job of the project is copied, and the copy is what is restored', async () => {
+  const onCopied = vi.fn()
+  const sent = opened(fits, onCopied)
+  fireEvent.click(await screen.findByRole('radio', { name: 'restore.other' }))
+  expect(screen.queryByRole('button', { name: 'restore.confirm' })).toBeNull()
+  fireEvent.click(await screen.findByLabelText('import.job', { selector: 'input' }))
+  expect(screen.queryByRole('option', { name: 'orders' })).toBeNull()
+  fireEvent.click(await screen.findByRole('option', { name: 'payments' }))
+  const choice = await screen.findByLabelText('other.savepoint', { selector: 'input' })
+  await waitFor(() => expect(choice).toBeEnabled())
+  fireEvent.click(choice)
+  expect(await screen.findByRole('option', { name: /it is damaged/ })).toHaveAttribute('data-combobox-disabled', 'true')
+  fireEvent.click(screen.getByRole('option', { name: /before the move/ }))
+  fireEvent.click(screen.getByRole('button', { name: 'other.copy' }))
+  await waitFor(() => expect(onCopied).toHaveBeenCalledWith(expect.objectContaining({ id: 9, checkpoint_id: 7 })))
+  expect(sent).toEqual([{ checkpoint: 31 }])
+  expect(asked.filter((path) => path.startsWith('/api/jobs?')).every((path) => path.includes('project=default'))).toBe(true)
+  expect(asked.find((path) => path.startsWith('/api/checkpoints?'))).toContain('is_savepoint=true')
+  expect(asked).toContain('/api/jobs/orders/checkpoints/import')
 })

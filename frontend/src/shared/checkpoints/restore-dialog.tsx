@@ -1,7 +1,7 @@
 import { Button, Checkbox, Modal, SegmentedControl } from '@mantine/core'
 import { IconRotate } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { Checkpoint, Precheck } from '../../api/types'
@@ -14,6 +14,8 @@ import { GraphChanges } from './graph-changes'
 import { ReplayWords } from './replay-words'
 import { RollBackChoice } from './roll-back-choice'
 import { SinkRollBacks } from './sink-roll-backs'
+
+const OtherSavepoint = lazy(() => import('./travel/other-savepoint'))
 
 const isSink = (check: Precheck['checks'][number]) => check.name.startsWith('sink.')
 const glyphOf = (check: Precheck['checks'][number]) => (check.severity === 'warning' ? 'warning' : check.ok ? 'completed' : 'failed')
@@ -79,7 +81,7 @@ function useHindrance(found: Precheck | undefined, allowed: boolean): string {
 }
 
 /** First what a restore would meet, node by node, then the start. */
-export default function RestoreDialog({ checkpoint, onClose }: { checkpoint: Checkpoint; onClose: () => void }) {
+function Restore({ checkpoint }: { checkpoint: Checkpoint }) {
   const { t } = useTranslation('checkpoints')
   const navigate = useNavigate()
   const [version, setVersion] = useState('')
@@ -98,7 +100,7 @@ export default function RestoreDialog({ checkpoint, onClose }: { checkpoint: Che
       after: (started) => void navigate(`/executions/${started.execution_id}`),
     })
   return (
-    <Modal opened onClose={onClose} title={t('restore.title', { number: checkpoint.checkpoint_id })} size={760}>
+    <>
       <div className="pw-restore">
         <VersionChoice checkpoint={checkpoint} found={checks.data} version={version} onVersion={(chosen) => { setVersion(chosen); setAllowed(false) }} />
         {checks.isFetching && <p className="pw-help" role="status">{t('restore.checking')}</p>}
@@ -114,6 +116,30 @@ export default function RestoreDialog({ checkpoint, onClose }: { checkpoint: Che
           {t('restore.confirm')}
         </Button>
       </div>
+    </>
+  )
+}
+
+interface Props {
+  checkpoint: Checkpoint
+  onClose: () => void
+  /** Another job's savepoint was chosen: the copy of it that this job has now. */
+  onCopied: (copy: Checkpoint) => void
+}
+
+/** The job goes on from this checkpoint, or from a savepoint of another job, which is copied first and then looked at like any other. */
+export default function RestoreDialog({ checkpoint, onClose, onCopied }: Props) {
+  const { t } = useTranslation('checkpoints')
+  const [from, setFrom] = useState('this')
+  const data = [
+    { value: 'this', label: t('restore.this', { number: checkpoint.checkpoint_id }) },
+    { value: 'other', label: t('restore.other') },
+  ]
+  return (
+    <Modal opened onClose={onClose} title={t('restore.title', { number: checkpoint.checkpoint_id })} size={760}>
+      <SegmentedControl size="xs" fullWidth mb={8} data={data} value={from} onChange={setFrom} aria-label={t('restore.from')} />
+      {checkpoint.source && <p className="pw-12 pw-2 pw-wrap">{t(`travel.${checkpoint.source.way}`, { job: checkpoint.source.job_name, number: checkpoint.source.checkpoint_id, by: checkpoint.source.by })}</p>}
+      {from === 'this' ? <Restore checkpoint={checkpoint} /> : <Suspense><OtherSavepoint job={checkpoint.job_name} project={checkpoint.project} onDone={onCopied} /></Suspense>}
     </Modal>
   )
 }

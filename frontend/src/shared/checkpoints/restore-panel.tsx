@@ -41,7 +41,7 @@ export function RestorePanel({ checkpoint, onChange }: { checkpoint: Checkpoint;
         {t('travel.copy')}
       </Button>
       <Suspense>
-        {opened?.dialog === 'restore' && <RestoreDialog checkpoint={opened.of} onClose={close} />}
+        {opened?.dialog === 'restore' && <RestoreDialog key={opened.of.id} checkpoint={opened.of} onClose={close} onCopied={moved} />}
         {opened?.dialog === 'copy' && <CopyDialog checkpoint={checkpoint} onClose={close} onDone={copied} />}
         {opened?.dialog === 'positions' && <PositionsDialog checkpoint={checkpoint} onClose={close} onDone={moved} />}
       </Suspense>

@@ -10,14 +10,16 @@ interface Props {
   onChange: (job: string) => void
   /** Left out of the choice. */
   without?: string
+  /** Only jobs of this one. */
+  project?: string
 }
 
 /** One job, found by part of its name. */
-export function JobChoice({ label, value, onChange, without }: Props) {
+export function JobChoice({ label, value, onChange, without, project = '' }: Props) {
   const { t } = useTranslation('travel')
   const [q, setQ] = useState('')
   const asked = q === value ? '' : q
-  const found = useQuery({ queryKey: ['job-names', asked], queryFn: () => jobNames(asked), placeholderData: (before: string[] | undefined) => before })
+  const found = useQuery({ queryKey: ['job-names', project, asked], queryFn: () => jobNames(asked, project), placeholderData: (before: string[] | undefined) => before })
   const names = [...new Set([...(value ? [value] : []), ...(found.data ?? [])])].filter((name) => name !== without)
   return <Select label={label} placeholder={t('jobs.placeholder')} nothingFoundMessage={t('jobs.none')} searchable data={names} value={value || null} searchValue={q} onSearchChange={setQ} onChange={(name) => onChange(name ?? '')} />
 }
