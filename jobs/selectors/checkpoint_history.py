@@ -1,8 +1,8 @@
 """The checkpoints of an execution over time, and two of them side by side."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.models import Execution
@@ -16,6 +16,8 @@ from jobs.selectors.shapes.checkpoint import (
     SourceDifferenceOut,
 )
 
+#: Why the rows between two positions are not known.
+Unknown = Literal["", "position", "sources", "runs", "count"]
 #: More points than this no chart can show; older ones are left out.
 MOST_POINTS = 2000
 _COLUMNS = ("id", "checkpoint_id", "status", "origin", "is_savepoint", "create_time", "complete_time", "storage_size_bytes", "rows_read")
@@ -67,13 +69,29 @@ def checkpoint_comparison(first: Checkpoint, second: Checkpoint) -> CheckpointCo
     if first.execution.job_id != second.execution.job_id:
         raise Conflict("these checkpoints are of different jobs: choose two of one job", code="checkpoint.other_job")
     positions, reached = (cast(Mapping[str, Any], one.state_data.get("sources", {})) for one in (first, second))
-    sources = [
-        SourceDifferenceOut(
-            node_id=node_id,
-            first=positions.get(node_id),
-            second=reached.get(node_id),
-            rows=rows_between(positions.get(node_id), reached.get(node_id)),
-        )
-        for node_id in sorted({*positions, *reached})
-    ]
+    nodes = sorted({*positions, *reached})
+    counted = _rows_counted(first, second, nodes)
+    sources = [_difference(node_id, positions.get(node_id), reached.get(node_id), counted) for node_id in nodes]
     return CheckpointComparisonOut(first=checkpoint_out(first), second=checkpoint_out(second), sources=sources)
+
+
+def _difference(node_id: str, position: Any, reached: Any, counted: int | Unknown) -> SourceDifferenceOut:
+    """`counted`: what to say where the positions count no rows."""
+    rows: int | Unknown | None = "position" if position is None or reached is None else rows_between(position, reached)
+    rows = counted if rows is None else rows
+    given: dict[str, Any] = {"rows": None, "unknown": rows} if isinstance(rows, str) else {"rows": rows, "unknown": ""}
+    return SourceDifferenceOut(node_id=node_id, first=position, second=reached, **given)
+
+
+def _rows_counted(first: Checkpoint, second: Checkpoint, nodes: Sequence[str]) -> int | Unknown:
+    """Rows that the run read between the two, or why they are not those of one source.
+
+    A run counts the rows of all its sources and queries together, and anew in another generation.
+    """
+    if len(nodes) > 1 or max(len(first.queries), len(second.queries)) > 1:
+        return "sources"
+    if (first.execution_id, first.generation) != (second.execution_id, second.generation):
+        return "runs"
+    if first.rows_read is None or second.rows_read is None:
+        return "count"
+    return second.rows_read - first.rows_read

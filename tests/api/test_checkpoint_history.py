@@ -1,5 +1,6 @@
 """The history of an execution's checkpoints, and two of them side by side."""
 
+import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -74,9 +75,33 @@ def test_two_stand_side_by_side_with_the_rows_between_them(browser: Client, run:
     found = browser.get(f"/api/checkpoints/{first.pk}/compare/{second.pk}").json()
     assert (found["first"]["id"], found["second"]["id"]) == (first.pk, second.pk)
     assert {one["node_id"]: one["rows"] for one in found["sources"]} == {"added": None, "files": None, "gen": 35, "kafka": 35}
-    assert found["sources"][0] == {"node_id": "added", "first": None, "second": {"next": 7}, "rows": None}
+    assert found["sources"][0] == {"node_id": "added", "first": None, "second": {"next": 7}, "rows": None, "unknown": "position"}
+    assert {one["node_id"]: one["unknown"] for one in found["sources"] if one["first"]} == {"files": "sources", "gen": "", "kafka": ""}
     turned = browser.get(f"/api/checkpoints/{second.pk}/compare/{first.pk}").json()["sources"]
     assert {one["node_id"]: one["rows"] for one in turned if one["rows"] is not None} == {"gen": -35, "kafka": -35}
+
+
+def test_of_a_job_s_only_source_the_rows_that_its_run_counted_are_told_where_its_position_counts_files(
+    browser: Client, editor: User, run: Execution
+) -> None:
+    def compared(first: Checkpoint, second: Checkpoint) -> tuple[int | None, str]:
+        (one,) = browser.get(f"/api/checkpoints/{first.pk}/compare/{second.pk}").json()["sources"]
+        return one["rows"], one["unknown"]
+
+    def at(number: int, of: Execution, **given: Any) -> Checkpoint:
+        return taken(of, number, second=number, state_data={"sources": {"files": {"logOffset": number}}}, **given)
+
+    first, second = at(1, run, rows_read=100), at(2, run, rows_read=140)
+    assert compared(first, second) == (40, "")
+    assert compared(second, first) == (-40, "")
+    assert compared(first, at(3, run, rows_read=None)) == (None, "count")
+    assert compared(first, at(4, run, rows_read=9, generation=uuid.uuid4())) == (None, "runs")
+    split = {"out": {"batch_id": 5, "sinks": ["out"]}, "more": {"batch_id": 5, "sinks": ["more"]}}
+    assert compared(first, at(5, run, rows_read=200, queries=split)) == (None, "sources"), (
+        "a run counts the rows of all its queries together"
+    )
+    Execution.objects.filter(pk=run.pk).update(status="CANCELLED", end_time=timezone.now())
+    assert compared(first, at(1, execution(run.job), rows_read=50)) == (None, "runs")
 
 
 def test_two_of_different_jobs_are_not_compared(browser: Client, editor: User, run: Execution) -> None:

@@ -3354,7 +3354,11 @@ export interface components {
         };
         /**
          * SourceDifferenceOut
-         * @description A source's positions in two checkpoints, null in one that has none; `rows` from the first to the second, null: not countable.
+         * @description A source's positions in two checkpoints, null in one that has none; `rows` from the first to the second, null where unknown.
+         *
+         *     Rows are those that the positions count, as offsets of messages do; else, of a job's only source, those that its run counted between
+         *     the two. `unknown` says why there are none: one has no position ("position"), the run counts several sources together ("sources"),
+         *     the two are of different runs ("runs"), or the run's rows were not kept ("count").
          */
         SourceDifferenceOut: {
             /** Node Id */
@@ -3365,6 +3369,11 @@ export interface components {
             second: unknown;
             /** Rows */
             rows: number | null;
+            /**
+             * Unknown
+             * @enum {string}
+             */
+            unknown: "" | "position" | "sources" | "runs" | "count";
         };
         /**
          * SourcePositionOut

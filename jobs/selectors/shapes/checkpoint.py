@@ -97,12 +97,18 @@ class CheckpointHistoryOut(Shape):
 
 
 class SourceDifferenceOut(Shape):
-    """A source's positions in two checkpoints, null in one that has none; `rows` from the first to the second, null: not countable."""
+    """A source's positions in two checkpoints, null in one that has none; `rows` from the first to the second, null where unknown.
+
+    Rows are those that the positions count, as offsets of messages do; else, of a job's only source, those that its run counted between
+    the two. `unknown` says why there are none: one has no position ("position"), the run counts several sources together ("sources"),
+    the two are of different runs ("runs"), or the run's rows were not kept ("count").
+    """
 
     node_id: str
     first: Any
     second: Any
     rows: int | None
+    unknown: Literal["", "position", "sources", "runs", "count"]
 
 
 class CheckpointComparisonOut(Shape):

@@ -21,8 +21,8 @@ const found: CheckpointComparison = {
   first: taken(1, { rows_read: 1000, storage_size_bytes: 5_000_000, operators: [operator('a', 10)] }),
   second: taken(2, { rows_read: 4500, storage_size_bytes: 4_000_000, create_time: '2026-01-01T00:01:00Z', operators: [operator('a', 25), operator('b', 7)] }),
   sources: [
-    { node_id: 'kafka', first: { orders: { 0: 100 } }, second: { orders: { 0: 180 } }, rows: 80 },
-    { node_id: 'files', first: { logOffset: 1 }, second: null, rows: null },
+    { node_id: 'kafka', first: { orders: { 0: 100 } }, second: { orders: { 0: 180 } }, rows: 80, unknown: '' },
+    { node_id: 'files', first: { logOffset: 1 }, second: { logOffset: 4 }, rows: null, unknown: 'sources' },
   ],
 }
 
@@ -48,8 +48,8 @@ it('tells figures, positions and state of both, and what lies between them', asy
   expect(cells('b · per')).toEqual(['–', '7 rows · 70 B', ''])
 })
 
-it('says of a source whose position counts no rows that they are not counted', async () => {
+it('says of a source whose position counts no rows why they are unknown', async () => {
   const cells = await opened()
-  expect(cells('files')).toEqual(['rows not counted'])
-  expect(cells('logOffset')).toEqual(['1', '–', ''])
+  expect(cells('files')).toEqual(['rows unknown: its position counts none, and the run counts all its sources together'])
+  expect(cells('logOffset')).toEqual(['1', '4', '+3'])
 })

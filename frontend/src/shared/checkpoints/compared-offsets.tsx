@@ -16,8 +16,8 @@ function Source({ source }: { source: CheckpointComparison['sources'][number] })
   return (
     <>
       <tr>
-        <th scope="row" colSpan={3}><b>{source.node_id}</b></th>
-        <td><b>{source.rows === null ? t('compare.notCounted') : t('compare.rows', { rows: signed(source.rows) })}</b></td>
+        <th scope="row" colSpan={source.unknown ? 1 : 3}><b>{source.node_id}</b></th>
+        {source.unknown ? <td colSpan={3} className="pw-wrap">{t(`compare.unknown.${source.unknown}`)}</td> : <td><b>{t('compare.rows', { rows: signed(source.rows ?? 0) })}</b></td>}
       </tr>
       {paths.map((path) => {
         const [one, other] = [first.get(path), second.get(path)]
