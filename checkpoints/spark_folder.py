@@ -8,6 +8,7 @@ Beside a file may stand Hadoop's `.<name>.crc` and Spark's `<name>.crc`; `….tm
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -17,12 +18,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 _VERSIONED = re.compile(r"(?P<version>\d+)(?:_(?P<id>[0-9a-fA-F-]{36}))?\.(?P<kind>zip|changelog|delta|snapshot)")
 _SNAPSHOTS = {"zip", "snapshot"}
 #: What an archive of a snapshot holds is lists: more than this it never is.
 _MOST_UNPACKED = 256 << 20
+#: Its directory names a handful of files, and is read in one piece before anything of it can be looked at.
+_LARGEST_DIRECTORY = 1 << 20
 _LOG_ENTRY = re.compile(r"(?P<batch>\d+)(?P<compact>\.compact)?")
 
 
@@ -228,10 +231,33 @@ def _table_files(folder: Path, directory: str, archives: Iterable[str], names: I
     return {f"{directory}/SSTs/{name}" for name in names if root_name(name) in wanted}
 
 
+class _Bounded(io.RawIOBase):
+    """A file of which no more than `most` bytes are read at once; None: as many as are asked for. ValueError beyond that."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.most: int | None = _LARGEST_DIRECTORY
+
+    def read(self, size: int = -1, /) -> bytes:
+        if self.most is not None and size > self.most:
+            raise ValueError(f"it says that its directory has {size:,} bytes")
+        return self._file.read(size)
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+
 def _tables_of(folder: Path, archive: str) -> dict[str, int]:
     try:
-        with zipfile.ZipFile(folder / archive) as opened:
-            if sum(entry.file_size for entry in opened.infolist()) > _MOST_UNPACKED:
+        with (folder / archive).open("rb") as file, zipfile.ZipFile(bounded := _Bounded(file)) as opened:
+            bounded.most = None
+            if sum(max(entry.file_size, entry.compress_size) for entry in opened.infolist()) > _MOST_UNPACKED:
                 raise FolderDamaged(f"{archive} says that it holds more than a snapshot's lists")
             if broken := opened.testzip():
                 raise FolderDamaged(f"{archive} is damaged: {broken} in it cannot be read")

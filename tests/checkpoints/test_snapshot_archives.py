@@ -1,6 +1,7 @@
 """Archives of RocksDB snapshots: whatever byte of one is wrong, a sentence names it, never a traceback."""
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -46,6 +47,16 @@ def test_a_changed_byte_is_told_with_the_archive_or_changes_nothing_that_is_read
         told.append(live_readable(folder, expected_batch=0))
     assert all("/0/0/" in one for one in told if one)
     assert sum(one is not None for one in told) > len(sound) / 2
+
+
+def test_a_directory_larger_than_a_snapshot_s_ever_is_is_told_before_it_is_read(folder: Path) -> None:
+    with zipfile.ZipFile(folder / SNAPSHOT, "a") as archive:
+        for number in range(40_000):
+            archive.writestr(f"{number:06}", b"")
+    with zipfile.ZipFile(folder / SNAPSHOT) as archive:
+        assert len(archive.infolist()) == 40_002, "it is a sound archive"
+    (told,) = re.findall(r"its directory has ([\d,]+) bytes", live_readable(folder, expected_batch=0) or "")
+    assert int(told.replace(",", "")) > 1 << 20
 
 
 def test_a_table_that_is_missing_or_cut_is_named(folder: Path) -> None:
