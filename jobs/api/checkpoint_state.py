@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from rest_framework.response import Response
 
 from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, described, number_asked
+from jobs.api.csv_cells import csv_cell
 from jobs.api.driver_questions import driver_answer
 from jobs.dag.problems import Problem
 from jobs.selectors.checkpoints import checkpoint_get
@@ -84,15 +84,11 @@ class CheckpointStateFileView(ApiView):
         found = _rows(self, request, checkpoint_id, most=MOST_ROWS)
         text = io.StringIO()
         lines = csv.writer(text)
-        lines.writerow([column["name"] for column in found["columns"]])
-        lines.writerows([[_cell(value) for value in row] for row in found["rows"]])
+        lines.writerow([csv_cell(column["name"]) for column in found["columns"]])
+        lines.writerows([[csv_cell(value) for value in row] for row in found["rows"]])
         response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="state-of-checkpoint-{checkpoint_id}.csv"'
         return response
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
 def _whole(checkpoint: Checkpoint) -> Checkpoint:
