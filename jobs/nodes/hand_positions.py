@@ -16,6 +16,9 @@ Way = Literal["earliest", "latest", "time", "values"]
 _MOST = 2**63 - 1
 
 
+FOREIGN_POSITION = "it is not what this kind of source writes"
+#: What reading a position raises that has another shape.
+_FOREIGN = (LookupError, TypeError, ValueError, AttributeError)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?", re.ASCII)
 
 
@@ -96,6 +99,22 @@ class LastKey:
         if before is not None and isinstance(key, str) != isinstance(before, str):
             raise wrong(f"the last key is {'a text' if isinstance(before, str) else 'a number'}, as {before!r} is")
         return {**position, "key": key}
+
+
+def position_settable(hand: HandPositions, position: Any, config: Any) -> dict[str, Any] | None:
+    """As `settable`; None where the position has not the shape that the source writes, as one that somebody else wrote may."""
+    try:
+        return hand.settable(position, config)
+    except _FOREIGN:
+        return None
+
+
+def position_moved(hand: HandPositions, position: Any, wanted: Wanted, context: NodeContext[Any]) -> Any:
+    """As `moved`; NodeError (user), too, where the position has not the shape that the source writes."""
+    try:
+        return hand.moved(position, wanted, context)
+    except _FOREIGN as error:
+        raise wrong(f"its position cannot be read: {FOREIGN_POSITION}") from error
 
 
 def wrong(message: str) -> NodeError:

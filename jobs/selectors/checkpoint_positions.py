@@ -5,6 +5,7 @@ from typing import Any, Literal
 from checkpoints.models import Checkpoint
 from jobs.engine.graph_shape import GraphShape
 from jobs.models import Execution
+from jobs.nodes.hand_positions import FOREIGN_POSITION, position_settable
 from jobs.selectors.graph_comparisons import Incomparable, run_of, shape_of
 from jobs.selectors.refusals import Conflict
 from jobs.selectors.shapes.base import Shape
@@ -65,7 +66,7 @@ def checkpoint_positions_out(checkpoint: Checkpoint) -> list[SourcePositionOut]:
                 name=step.name,
                 type=step.type,
                 position=position,
-                values=hand.settable(position, step.config) if hand else {},
+                values=(position_settable(hand, position, step.config) or {}) if hand else {},
                 ways=list(hand.ways) if hand else [],
                 refused=refused,
             )
@@ -83,6 +84,7 @@ def position_fixed(shape: GraphShape, node_id: str, positions: dict[str, Any]) -
     source = shape.steps.source(node_id)
     if source.hand_positions is None:
         return _BUFFER if source.has_own_buffer else _LOG
-    if not source.hand_positions.settable(positions[node_id], shape.step(node_id).config):
-        return _WHOLE
-    return ""
+    settable = position_settable(source.hand_positions, positions[node_id], shape.step(node_id).config)
+    if settable is None:
+        return f"its position cannot be read: {FOREIGN_POSITION}"
+    return "" if settable else _WHOLE

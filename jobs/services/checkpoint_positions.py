@@ -18,7 +18,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.graph_shape import GraphShape
 from jobs.models import Job, Role
 from jobs.nodes.base import NodeContext, NodeError
-from jobs.nodes.hand_positions import Wanted
+from jobs.nodes.hand_positions import Wanted, position_moved
 from jobs.selectors.checkpoint_positions import position_fixed, position_shape
 from jobs.selectors.checkpoint_travel import checkpoint_taken
 from jobs.selectors.refusals import Conflict, Invalid
@@ -86,7 +86,7 @@ def _move(
     context = _context(shape, node_id, checkpoint)
     for query in shape.queries:
         for name in query.names_of(node_id) & set(before.get(query.key, {})):
-            ends.setdefault(query.key, {})[name] = hand.moved(before[query.key][name], wanted, context)
+            ends.setdefault(query.key, {})[name] = position_moved(hand, before[query.key][name], wanted, context)
 
 
 def _context(shape: GraphShape, node_id: str, checkpoint: Checkpoint) -> NodeContext[Any]:

@@ -15,7 +15,7 @@ from checkpoints.verification import checkpoint_verify
 from jobs.driver.position import plan_with_position
 from jobs.models import AuditEntry, Execution, ExecutionStatus, Job, Role
 from jobs.nodes.base import NodeContext, NodeError
-from jobs.nodes.hand_positions import HandPositions, LastKey, NumberEach, NumberPart, Wanted
+from jobs.nodes.hand_positions import HandPositions, LastKey, NumberEach, NumberPart, Wanted, position_moved, position_settable
 from jobs.nodes.page_positions import PagePositions
 from jobs.nodes.page_styles import PageKey
 from jobs.nodes.page_walk import Position
@@ -74,6 +74,25 @@ def test_a_dry_run_shows_before_and_after_and_makes_nothing(known: Checkpoint, o
     assert (found["dry_run"], found["checkpoint"]) == (True, None)
     assert found["sources"] == [{"node_id": "numbers", "before": {"next": 20}, "after": {"next": 5}}]
     assert Checkpoint.objects.count() == 1
+
+
+@pytest.mark.parametrize("foreign", [None, 7, "x", [], [1], {}, {"page": 2}, {"orders": {"0": 5}}])
+def test_a_position_of_a_foreign_shape_is_told_and_cannot_be_set(checkpoint: Checkpoint, operator: Client, foreign: Any) -> None:
+    Checkpoint.objects.filter(pk=checkpoint.pk).update(state_data={"sources": {"numbers": foreign}})
+    (source,) = send(operator, "GET", path(checkpoint))["results"]
+    assert (source["position"], source["values"]) == (foreign, {})
+    assert source["refused"] == "its position cannot be read: it is not what this kind of source writes"
+    error = send(operator, "POST", path(checkpoint), {"sources": values(next=3)}, expected=422)["error"]
+    assert "it is not what this kind of source writes" in error["message"]
+
+
+@pytest.mark.parametrize("foreign", [None, 7, "x", [1], {"orders": 5}, {"orders": {"p": "q"}}])
+@pytest.mark.parametrize("hand", [NumberPart("next"), NumberEach(), LastKey()])
+def test_whatever_the_position_a_move_gives_one_or_says_what_is_wrong(hand: HandPositions, foreign: Any) -> None:
+    settable = position_settable(hand, foreign, api("page").config)
+    assert settable is None or set(settable) <= set(foreign)
+    with pytest.raises(NodeError):
+        position_moved(hand, foreign, Wanted("values", values={"unheard of": 1}), api("page"))
 
 
 def test_an_edit_is_a_savepoint_of_its_own_that_is_whole(known: Checkpoint, operator: Client) -> None:
