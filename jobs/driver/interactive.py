@@ -11,6 +11,7 @@ from django.db import close_old_connections
 from redis.exceptions import RedisError
 
 from jobs.dag.document import DagDocument, parse_document
+from jobs.dag.samples import SampleRows
 from jobs.driver.checkpoint_state import state_answer
 from jobs.driver.process import DriverProcess
 from jobs.engine.compiler import PlanInvalid
@@ -131,17 +132,20 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
             connections=connections_open(payload["project_id"]),
             limits=installation_limits(),
             parameters=payload.get("parameters") or {},
+            samples={source: SampleRows.model_validate(sample) for source, sample in payload.get("samples", {}).items()},
             job_uid=_job_uid(document, payload),
             workers=f"project {payload['project_id']}",
             code_seconds=settings.PREVIEW_CODE_SECONDS,
         )
     except PlanInvalid as error:
         return {"problems": [problem.model_dump() for problem in error.problems]}
-    ports, not_acted = {port: _side(table) for port, table in tables.pop("ports").items()}, tables.pop("not_acted")
+    ports = {port: _side(table) for port, table in tables.pop("ports").items()}
+    not_acted, given = tables.pop("not_acted"), tables.pop("given")
     sides = {name: _side(table) for name, table in tables.items() if table is not None}
     return {
         "problems": [],
         "not_acted": not_acted,
+        "given": given,
         "in": {"in": sides["in"]} if "in" in sides else {},
         "out": ports | {port: sides[name] for port, name in (("out", "out"), ("errors", "rejected")) if name in sides},
     }

@@ -1,18 +1,19 @@
-"""The rows that a test gives to a source: their columns, their values in the columns' types, and the files they are read from."""
+"""Rows that are given in place of a source's own: their columns, their values in the columns' types, their frames and files."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
 
 from jobs.dag.pipeline_tests import PipelineTest, Rows, is_batched
 from jobs.dag.pointers import pointer_of
@@ -21,6 +22,7 @@ from jobs.engine.steps import Steps
 from jobs.engine.typed_values import Misfit, type_shown_by, typed
 from jobs.nodes.base import REJECTED, Limits, NodeContext
 from jobs.nodes.columns import schema_from_ddl, schema_of
+from jobs.nodes.user_python.workers import in_workers_shared
 
 _MOST_PROBLEMS = 20
 #: Times of the files lie this far apart: Spark reads them in the order of their times.
@@ -40,25 +42,27 @@ def given_table(
 ) -> tuple[GivenTable | None, list[Problem]]:
     """The rows that the test, the document's `number`th, gives to `source`; or None and which row does not fit which column."""
     batches = test.batches(source)
+    rows = [row for batch in batches for row in batch]
     try:
-        schema = _columns(spark, steps, test, source, batches)
+        said = test.columns.get(source, "")
+        schema = columns_said(said) if said else columns_told(spark, steps, source) or columns_shown(rows)
     except Misfit as misfit:
         message = f'"{test.name}": the columns of {source}: {misfit.message}'
         return None, [Problem(code="test.columns", pointer=pointer_of(("tests", number, "columns", source)), message=message)]
     problems: list[Problem] = []
     values: list[tuple[tuple[Any, ...], ...]] = []
     for place, batch in enumerate(batches):
-        prefix: tuple[str | int, ...] = (number, "given", source, *((place,) if is_batched(test.given[source]) else ()))
-        rows, wrong = typed_rows(batch, schema, zone, prefix=prefix, of=f'"{test.name}": {source}')
+        prefix: tuple[str | int, ...] = ("tests", number, "given", source, *((place,) if is_batched(test.given[source]) else ()))
+        typed_batch, wrong = typed_rows(batch, schema, zone, prefix=prefix, of=f'"{test.name}": {source}')
         problems += wrong
-        values.append(tuple(rows))
+        values.append(tuple(typed_batch))
     return (None, problems[:_MOST_PROBLEMS]) if problems else (GivenTable(schema, tuple(values)), [])
 
 
 def typed_rows(
-    rows: Rows, schema: StructType, zone: tzinfo, *, prefix: Sequence[str | int], of: str
+    rows: Rows, schema: StructType, zone: tzinfo, *, prefix: Sequence[str | int], of: str, code: str = "test.misfit"
 ) -> tuple[list[tuple[Any, ...]], list[Problem]]:
-    """Each row as the values of its columns, and a Problem for each value that does not fit; pointers begin with /tests and `prefix`."""
+    """Each row as the values of its columns, and a Problem of `code` for each value that does not fit; pointers begin with `prefix`."""
     done: list[tuple[Any, ...]] = []
     problems: list[Problem] = []
     for number, row in enumerate(rows):
@@ -73,7 +77,7 @@ def typed_rows(
                 faults[(field.name, *misfit.path)] = f"column {field.name}: {misfit.message}"
         done.append(tuple(values))
         problems += [
-            Problem(code="test.misfit", pointer=pointer_of(("tests", *prefix, number, *path)), message=f"{of}, row {number + 1}: {words}")
+            Problem(code=code, pointer=pointer_of((*prefix, number, *path)), message=f"{of}, row {number + 1}: {words}")
             for path, words in faults.items()
         ]
     return done, problems[:_MOST_PROBLEMS]
@@ -93,16 +97,28 @@ def table_write(spark: SparkSession, table: GivenTable, folder: Path, *, one_bat
         os.utime(file, (moment, moment))
 
 
-def _columns(spark: SparkSession, steps: Steps, test: PipelineTest, source: str, batches: Sequence[Rows]) -> StructType:
-    """As the test says; else as the source tells without its system; else as the rows show. Misfit where that is no schema."""
-    if source in test.columns:
-        try:
-            return _nullable(schema_from_ddl(test.columns[source]))
-        except PySparkException as error:
-            raise Misfit(f"they cannot be read: {str(error).splitlines()[0]}") from None
-    told = _told_by_source(spark, steps, source)
-    rows = [row for batch in batches for row in batch]
-    return told or StructType([StructField(name, _shown_type(rows, name)) for name in dict.fromkeys(name for row in rows for name in row)])
+def table_frames(spark: SparkSession, steps: Steps, tables: Mapping[str, GivenTable], most: int) -> dict[str, dict[str, DataFrame]]:
+    """The first `most` rows of each table, as `Frames` takes them in place of its source: source id → {"out": frame}. None is rejected."""
+    return {source: {"out": _frame(spark, table, most, rejects=steps.types[source].rejects_rows)} for source, table in tables.items()}
+
+
+def _frame(spark: SparkSession, table: GivenTable, most: int, *, rejects: bool) -> DataFrame:
+    rows = [row for batch in table.batches for row in batch][:most]
+    frame = in_workers_shared(lambda: spark.createDataFrame(rows, table.schema)).coalesce(1)
+    return frame.withColumn(REJECTED, F.lit(None).cast(StringType())) if rejects else frame
+
+
+def columns_said(ddl: str) -> StructType:
+    """Columns as SQL writes them. Misfit where they cannot be read."""
+    try:
+        return _nullable(schema_from_ddl(ddl))
+    except PySparkException as error:
+        raise Misfit(f"they cannot be read: {str(error).strip().splitlines()[0]}") from None
+
+
+def columns_shown(rows: Rows) -> StructType:
+    """Columns by what stands in `rows`. Misfit where the values of one are of several types."""
+    return StructType([StructField(name, _shown_type(rows, name)) for name in dict.fromkeys(name for row in rows for name in row)])
 
 
 def _shown_type(rows: Rows, name: str) -> Any:
@@ -112,8 +128,8 @@ def _shown_type(rows: Rows, name: str) -> Any:
         raise Misfit(f"{name}: {misfit.message}") from None
 
 
-def _told_by_source(spark: SparkSession, steps: Steps, source: str) -> StructType | None:
-    """What the source says of its columns where it may open no connection, no file and no address."""
+def columns_told(spark: SparkSession, steps: Steps, source: str) -> StructType | None:
+    """What the source says of its columns where it may open no connection, no file and no address: `steps` may name none."""
     config = steps.by_id[source].config
     context: NodeContext[Any] = steps.context(source, "batch", schema_only=True)
     assert not context.connections

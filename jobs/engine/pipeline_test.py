@@ -231,9 +231,9 @@ def _compared(test: PipelineTest, number: int, outlet: str, kept: Path, zone: Zo
     expected = test.expect[outlet]
     columns = [name for name in schema.names if not test.only_columns or any(name in row for row in expected)]
     of = f'"{test.name}": {outlet}'
-    values, misfits = typed_rows(expected, schema, zone, prefix=(number, "expect", outlet), of=of)
+    values, misfits = typed_rows(expected, schema, zone, prefix=("tests", number, "expect", outlet), of=of)
     _hold(misfits, "rows that are expected do not fit the columns that come out")
-    actual, strange = typed_rows(rows, schema, zone, prefix=(number, "expect", outlet), of=of)
+    actual, strange = typed_rows(rows, schema, zone, prefix=("tests", number, "expect", outlet), of=of)
     assert not strange, strange
     differences = row_differences(
         _comparable(expected, values, schema, columns), _comparable(rows, actual, schema, columns), columns, ordered=test.ordered

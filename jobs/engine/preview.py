@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
@@ -15,16 +14,21 @@ from jobs.dag.graph import structure_problems, topological_order
 from jobs.dag.parameters import substitute, trial_values
 from jobs.dag.parts import part_above
 from jobs.dag.problems import errors_in
+from jobs.dag.samples import SampleRows
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.compiler import PlanInvalid, step_compile
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
+from jobs.engine.given_rows import GivenTable, table_frames
+from jobs.engine.sample_tables import sample_tables
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
+from jobs.engine.typed_values import json_read
 from jobs.engine.user_code import Limit, steps_of_code, time_limit, worker_death
 from jobs.engine.validation import analyse, schema_plan
 from jobs.nodes.base import ConnectionSettings, Limits, Sink
+from jobs.nodes.columns import type_text
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 from jobs.nodes.user_python.workers import workers_of
 from jobs.nodes.worker_errors import node_error_in
@@ -43,6 +47,7 @@ def preview(
     connections: Mapping[str, ConnectionSettings],
     limits: Limits,
     parameters: Mapping[str, Any] | None = None,
+    samples: Mapping[str, SampleRows] | None = None,
     job_uid: str = "",
     registry: NodeRegistry = REGISTRY,
     workers: str = "",
@@ -51,10 +56,10 @@ def preview(
     """{"in": table | None, "out": table | None, "rejected": table | None}; a table is {"columns": [{"name", "type"}], "rows": [object]}.
 
     "ports" holds the tables of other output ports by name; "not_acted" the nodes up to this one that act on another system in a run: here
-    they pass their rows on.
+    they pass their rows on. "given" are the sources whose rows came from `samples`: nothing of their systems is touched.
 
     Each source above the node gives at most `rows` rows, so a filter may leave none. PlanInvalid if the node, or one above it,
-    does not hold. Faults elsewhere in the document do not matter.
+    does not hold, or sample rows do not fit their columns. Faults elsewhere in the document do not matter.
 
     A person's code runs in Python workers that belong to `workers` alone, and has `code_seconds` in each of its tasks.
     """
@@ -65,15 +70,17 @@ def preview(
     session = spark.newSession()
     session.conf.set("spark.sql.session.timeZone", steps.plan.settings.time_zone)
     session_enter(session, steps.plan)
+    given = sample_tables(session, Steps(schema_plan(part, compiled, {}, Limits(), values), registry), samples or {})
     group = f"preview-{uuid4()}"
     session.sparkContext.setJobGroup(group, f"preview of {node_id}", interruptOnCancel=True)
     seconds = code_seconds + _START_SECONDS if steps_of_code(compiled, registry) else None
     try:
         with workers_of(workers, code_seconds), time_limit(session, group, seconds) as limit:
-            return {**_tables(steps, session, node_id, rows, limit), "not_acted": [step for step in steps.by_id if steps.acts(step)]}
+            tables = _tables(steps, session, node_id, rows, limit, given)
+        return {**tables, "not_acted": [step for step in steps.by_id if steps.acts(step)], "given": list(given)}
     except AtNode as error:
         told = analyse(
-            session, part, connections=connections, limits=limits, parameters=values, job_uid=job_uid, registry=registry
+            session, part, connections=connections, limits=limits, parameters=values, job_uid=job_uid, registry=registry, given=given
         ).problems
         told = [problem for problem in errors_in(told) if not problem.code.startswith("graph.")]
         raise PlanInvalid(told or [_problem(error, part, values, steps)]) from error
@@ -93,12 +100,13 @@ def _part(document: DagDocument, node_id: str, parameters: Mapping[str, Any], re
     return part, values
 
 
-def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit: Limit) -> dict[str, Any]:
+def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit: Limit, given: Mapping[str, GivenTable]) -> dict[str, Any]:
     frames = Frames(
         steps,
         session,
         NoCounter(),
         mode="batch",
+        given=table_frames(session, steps, given, rows),
         keep=lambda step_id, frame: frame.limit(rows) if step_id in steps.sources else frame,
     )
     arriving = steps.arriving(node_id)
@@ -131,10 +139,10 @@ def _blamed(error: Exception, steps: Steps, node_id: str, limit: Limit) -> tuple
 
 
 def _table(frame: DataFrame, rows: int) -> dict[str, Any]:
-    columns = [{"name": one.name, "type": one.dataType.simpleString()} for one in frame.schema.fields]
+    columns = [{"name": one.name, "type": type_text(one.dataType)} for one in frame.schema.fields]
     quoted = [F.col(f"`{name.replace('`', '``')}`") for name in frame.columns]
     texts = frame.limit(rows).select(F.to_json(F.struct(*quoted), {"ignoreNullFields": "false"})).collect() if quoted else []
-    return {"columns": columns, "rows": [json.loads(text[0]) for text in texts]}
+    return {"columns": columns, "rows": [json_read(text[0]) for text in texts]}
 
 
 def _problem(error: AtNode, document: DagDocument, values: Mapping[str, Any], steps: Steps) -> Any:

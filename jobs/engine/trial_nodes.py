@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +10,7 @@ from pydantic import Field
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructType
 
+from jobs.engine.typed_values import json_read
 from jobs.nodes.base import REJECTED, Batch, Config, NodeContext, NodeError, Sink, Source, Written
 from jobs.nodes.columns import column
 from jobs.nodes.registry import NODE_TYPES, NodeRegistry
@@ -105,19 +105,7 @@ class KeptRows(Sink[KeptRowsConfig]):
 def kept_rows(folder: Path) -> tuple[StructType, list[dict[str, Any]]]:
     """What a `KeptRows` kept in `folder`: the columns, and the rows in the order in which they came."""
     schema = StructType.fromJson(json.loads((folder / _SCHEMA).read_text(encoding="utf-8")))
-    return schema, [json.loads(line, parse_float=_fraction, parse_int=_integer) for line in _lines(folder / _ROWS)]
-
-
-def _fraction(text: str) -> float | int | str:
-    """As people write it: 100.0 is 100, and a number that a browser would round stays text."""
-    number = float(text)
-    if Decimal(text) != Decimal(repr(number)):
-        return text
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
-
-
-def _integer(text: str) -> int | str:
-    return int(text) if abs(int(text)) < 2**53 else text
+    return schema, [json_read(line) for line in _lines(folder / _ROWS)]
 
 
 def _lines(place: Path) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal, InvalidOperation
@@ -42,8 +43,23 @@ def typed(value: Any, kind: T.DataType, zone: tzinfo) -> Any:
     if isinstance(kind, T.TimestampType):
         moment = _moment(value, kind)
         return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
-    convert = _SIMPLE.get(type(kind))
-    return convert(value, kind) if convert else value
+    return _SIMPLE.get(type(kind), _unwritable)(value, kind)
+
+
+def json_read(text: str) -> Any:
+    """A row that Spark wrote as JSON, its numbers as people write them: 100.0 is 100, and one that a browser would round stays text."""
+    return json.loads(text, parse_float=_fraction, parse_int=_integer)
+
+
+def _fraction(text: str) -> float | int | str:
+    number = float(text)
+    if Decimal(text) != Decimal(repr(number)):
+        return text
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def _integer(text: str) -> int | str:
+    return int(text) if abs(int(text)) < 2**53 else text
 
 
 def comparable(value: Any) -> Any:
@@ -190,8 +206,14 @@ def _bytes(value: Any, kind: T.DataType) -> bytearray:
         raise _misfit(value, kind, "bytes written as base64") from None
 
 
+def _unwritable(value: Any, kind: T.DataType) -> Any:
+    raise Misfit(f"a value of type {kind.simpleString()} cannot be written in JSON: leave it null")
+
+
 _SIMPLE: Mapping[type[T.DataType], Callable[[Any, T.DataType], Any]] = {
     T.StringType: _text,
+    T.VarcharType: _text,
+    T.CharType: _text,
     T.BooleanType: _boolean,
     **dict.fromkeys(_INTEGERS, _whole),
     T.FloatType: _floating,

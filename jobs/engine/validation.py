@@ -21,6 +21,7 @@ from jobs.engine.compiler import PlanInvalid, step_compile
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
+from jobs.engine.given_rows import GivenTable, table_frames
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.engine.steps import Steps
 from jobs.nodes.base import ConnectionSettings, Limits, NodeType, Sink
@@ -51,10 +52,11 @@ def analyse(
     parameters: Mapping[str, Any],
     job_uid: str = "",
     registry: NodeRegistry = REGISTRY,
+    given: Mapping[str, GivenTable] | None = None,
 ) -> Analysis:
     """Every Problem of `document`. Reads no rows; a source may ask its system for columns. `job_uid`: of the saved job, "" before it is.
 
-    A node is analysed when all above it holds, so one fault is told once, where it is.
+    `given`: tables of sources that are then not asked. A node is analysed when all above it holds, so one fault is told once, where it is.
     """
     problems = structure_problems(document, registry.catalogue())
     try:
@@ -77,17 +79,18 @@ def analyse(
             problems.extend(problem for problem in error.problems if problem not in problems)
             broken.add(node_id)
     plan = schema_plan(document, tuple(steps), connections, limits, values, job_uid)
-    found = _Analyser(spark.newSession(), document, Steps(plan, registry)).analysis()
+    found = _Analyser(spark.newSession(), document, Steps(plan, registry), given or {}).analysis()
     return Analysis([*problems, *found.problems], found.schemas)
 
 
 class _Analyser:
-    def __init__(self, spark: SparkSession, document: DagDocument, steps: Steps) -> None:
+    def __init__(self, spark: SparkSession, document: DagDocument, steps: Steps, given: Mapping[str, GivenTable]) -> None:
         self._spark = spark
         self._document = document
         self._values = steps.plan.parameters
         self._steps = steps
-        self._frames = Frames(self._steps, spark, NoCounter(), mode="batch", schema_only=True)
+        self._given = table_frames(spark, steps, {source: given[source] for source in given if source in steps.by_id}, most=0)
+        self._frames = Frames(self._steps, spark, NoCounter(), mode="batch", schema_only=True, given=self._given)
         self._broken: set[str] = set()
         self._found = Analysis()
 
@@ -109,7 +112,8 @@ class _Analyser:
                 frame = self._frames.of(arrow.source, arrow.port)
                 schemas.setdefault(arrow.input, _schema(frame))
                 arriving.extend(name for name in frame.columns if name not in arriving)
-            node_type.check_connection(context)
+            if step.node_id not in self._given:
+                node_type.check_connection(context)
             if isinstance(node_type, Sink):
                 node_type.check(self._spark, self._frames.into(step.node_id).schema, context)
             else:

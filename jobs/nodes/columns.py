@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from jobs.nodes.form import ColumnName
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 _SIMPLE = "string|boolean|byte|short|int|integer|long|bigint|float|double|date|timestamp|timestamp_ntz|binary"
 _TYPE_PATTERN = rf"^(?:({_SIMPLE})|decimal\(\d{{1,2}}, ?\d{{1,2}}\)|array<({_SIMPLE})>|map<string, ?({_SIMPLE})>)$"
@@ -44,6 +45,23 @@ def schema_of(fields: Sequence[ColumnField]) -> StructType:
             f"the columns name {', '.join(twice)} more than once: keep one of each", permanent=True, kind="user", field="columns"
         )
     return schema_from_ddl(", ".join(f"{quoted(field.name)} {field.type}" for field in fields))
+
+
+def type_text(kind: DataType) -> str:
+    """`kind` in short, as `schema_from_ddl` reads it: names inside of it are quoted where they have to be."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(kind, ArrayType):
+        return f"array<{type_text(kind.elementType)}>"
+    if isinstance(kind, MapType):
+        return f"map<{type_text(kind.keyType)},{type_text(kind.valueType)}>"
+    if isinstance(kind, StructType):
+        return f"struct<{','.join(f'{_quoted_if_odd(field.name)}:{type_text(field.dataType)}' for field in kind.fields)}>"
+    return kind.simpleString()
+
+
+def _quoted_if_odd(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else quoted(name)
 
 
 def schema_from_ddl(ddl: str) -> StructType:

@@ -1,0 +1,144 @@
+"""Previews on sample rows: they stand for their sources, typed as a test types its rows, and no system is touched for them."""
+
+from typing import Any
+
+import pytest
+
+from jobs.dag.samples import SampleColumn, SampleRows
+from jobs.engine.compiler import PlanInvalid
+from jobs.engine.preview import preview
+from jobs.nodes.base import Limits
+from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, keep, numbers
+
+pytestmark = pytest.mark.spark
+
+#: It fails whenever it is read.
+AWAY: tuple[str, dict[str, Any]] = ("source.broken", {})
+SHOP = [{"id": 1, "amount": 5.5}, {"id": 2, "amount": None}, {"id": 3, "amount": 20}]
+
+
+def looked_at(bench: Bench, nodes: Any, edges: str, node_id: str, samples: dict[str, SampleRows], rows: int = 5) -> dict[str, Any]:
+    limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
+    drawn = document(nodes, edges, settings={"time_zone": "Europe/Berlin"})
+    return preview(bench.spark, drawn, node_id, rows=rows, connections={}, limits=limits, registry=REGISTRY, samples=samples)
+
+
+def test_rows_stand_for_a_source_whose_system_is_away(bench: Bench) -> None:
+    nodes = {"shop": AWAY, "dear": keep("amount > 10"), "out": COLLECT}
+    found = looked_at(bench, nodes, "shop>dear, dear>out", "dear", {"shop": SampleRows(rows=SHOP)})
+    assert (found["in"]["rows"], found["out"]["rows"], found["given"]) == (SHOP, [SHOP[2]], ["shop"])
+    assert found["out"]["columns"] == [{"name": "id", "type": "bigint"}, {"name": "amount", "type": "double"}]
+
+
+def test_sources_without_sample_rows_are_read(bench: Bench) -> None:
+    lookup = ("flow.lookup", {"keys": [{"left": "id", "right": "id"}], "columns": ["amount"]})
+    nodes = {"gen": numbers(), "shop": AWAY, "priced": lookup, "out": COLLECT}
+    found = looked_at(bench, nodes, "gen>priced, shop>priced.table, priced>out", "priced", {"shop": SampleRows(rows=SHOP)})
+    assert {row["id"]: row["amount"] for row in found["out"]["rows"]} == {0: None, 1: 5.5, 2: None, 3: 20, 4: None}
+    assert found["given"] == ["shop"]
+
+
+def test_samples_of_sources_that_do_not_lead_to_the_node_are_passed_over(bench: Bench) -> None:
+    nodes = {"gen": numbers(), "shop": AWAY, "out": COLLECT, "other": COLLECT}
+    found = looked_at(bench, nodes, "gen>out, shop>other", "out", {"shop": SampleRows(rows=[{"id": [1, "x"]}])})
+    assert ([row["id"] for row in found["in"]["rows"]], found["given"]) == ([0, 1, 2, 3, 4], [])
+
+
+def test_no_more_rows_are_taken_than_are_asked_for(bench: Bench) -> None:
+    many = SampleRows(rows=[{"id": number} for number in range(1000)])
+    found = looked_at(bench, {"shop": AWAY, "odd": keep("id % 2 = 1")}, "shop>odd", "odd", {"shop": many}, rows=4)
+    assert ([row["id"] for row in found["in"]["rows"]], [row["id"] for row in found["out"]["rows"]]) == ([0, 1, 2, 3], [1, 3])
+
+
+def test_columns_are_those_the_source_tells_then_those_that_are_said_then_those_the_rows_show(bench: Bench) -> None:
+    rows = [{"id": "7"}]
+    told = looked_at(bench, {"gen": numbers(), "out": COLLECT}, "gen>out", "gen", {"gen": SampleRows(rows=rows, columns="id string")})[
+        "out"
+    ]
+    assert [column["name"] for column in told["columns"]] == ["id", "time", "key", "value"]
+    assert told["rows"] == [{"id": 7, "time": None, "key": None, "value": None}]
+    for columns, shown, kind in (("id int", 7, "int"), ("", "7", "string")):
+        found = looked_at(bench, {"shop": AWAY, "out": COLLECT}, "shop>out", "shop", {"shop": SampleRows(rows=rows, columns=columns)})[
+            "out"
+        ]
+        assert (found["rows"], found["columns"]) == ([{"id": shown}], [{"name": "id", "type": kind}])
+
+
+def test_a_value_that_does_not_fit_is_told_with_its_row_and_column(bench: Bench) -> None:
+    rows = SampleRows(rows=[{"id": 1}, {"id": "one", "odd/name": 1}], columns="id int, at timestamp")
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench, {"shop": AWAY, "out": COLLECT}, "shop>out", "out", {"shop": rows})
+    found = {problem.pointer: problem for problem in caught.value.problems}
+    assert set(found) == {"/samples/shop/rows/1/id", "/samples/shop/rows/1/odd~1name"}
+    assert (found["/samples/shop/rows/1/id"].node_id, found["/samples/shop/rows/1/id"].code) == ("shop", "sample.misfit")
+    assert 'sample rows of Shop, row 2: column id: "one" is no int' in found["/samples/shop/rows/1/id"].message
+
+
+@pytest.mark.parametrize(
+    ("sample", "words"),
+    [
+        (SampleRows(rows=[], columns="id bigin"), "they cannot be read"),
+        (SampleRows(rows=[{"id": 1}, {"id": "a"}]), "its values are of several types"),
+    ],
+)
+def test_columns_that_cannot_be_made_are_told(bench: Bench, sample: SampleRows, words: str) -> None:
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench, {"shop": AWAY, "out": COLLECT}, "shop>out", "out", {"shop": sample})
+    (problem,) = caught.value.problems
+    assert (problem.pointer, words in problem.message) == ("/samples/shop/columns", True), problem
+
+
+def test_a_fault_behind_the_rows_is_told_at_its_node(bench: Bench) -> None:
+    nodes = {"shop": AWAY, "dear": keep("amuont > 10"), "out": COLLECT}
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench, nodes, "shop>dear, dear>out", "out", {"shop": SampleRows(rows=SHOP)})
+    assert [(problem.code, problem.pointer) for problem in caught.value.problems] == [("column.unknown", "/nodes/dear/config/condition")]
+
+
+def test_given_rows_are_good_ones_where_a_source_can_reject_some(bench: Bench) -> None:
+    files = ("source.file", {"path": "nowhere", "format": "csv", "columns": [{"name": "id", "type": "long"}]})
+    nodes = {"files": files, "out": COLLECT, "bad": COLLECT}
+    samples = {"files": SampleRows(rows=[{"id": 1}, {"id": 2}])}
+    drawing = (nodes, "files>out, files.errors>bad")
+    assert [row["id"] for row in looked_at(bench, *drawing, "out", samples)["in"]["rows"]] == [1, 2]
+    assert looked_at(bench, *drawing, "bad", samples)["in"]["rows"] == []
+
+
+VALUES = {
+    "big": "9223372036854775807",
+    "exact": "12345678901234567.89",
+    "share": 0.25,
+    "sure": True,
+    "day": "2026-01-31",
+    "at": "2026-01-31T12:00:00.250+01:00",
+    "local": "2026-01-31T12:00:00.250",
+    "bytes": "AAEC",
+    "list": [1, None],
+    "map": {"a": "x"},
+    "inner": {"a b": 1, "list": [{"x": "y"}]},
+    "none": None,
+}
+TYPES = {
+    "big": "bigint",
+    "exact": "decimal(38,2)",
+    "share": "double",
+    "sure": "boolean",
+    "day": "date",
+    "at": "timestamp",
+    "local": "timestamp_ntz",
+    "bytes": "binary",
+    "list": "array<int>",
+    "map": "map<string,string>",
+    "inner": "struct<`a b`:int,list:array<struct<x:string>>>",
+    "none": "string",
+}
+
+
+def test_rows_that_are_shown_can_be_kept_and_come_back_the_same(bench: Bench) -> None:
+    columns = [SampleColumn(name=name, type=kind) for name, kind in TYPES.items()]
+    shown = looked_at(bench, {"shop": AWAY, "out": COLLECT}, "shop>out", "shop", {"shop": SampleRows(rows=[VALUES], columns=columns)})[
+        "out"
+    ]
+    assert shown["rows"] == [VALUES]
+    kept = SampleRows(rows=shown["rows"], columns=[SampleColumn(**column) for column in shown["columns"]])
+    assert looked_at(bench, {"shop": AWAY, "out": COLLECT}, "shop>out", "shop", {"shop": kept})["out"] == shown
