@@ -100,11 +100,13 @@ def body_read(request: Request, model: type[BodyT]) -> BodyT:
 
 
 def _place(data: Any, loc: Sequence[str | int]) -> list[str | int]:
-    """`loc` without what pydantic adds to it below a value: the names of a union's ways."""
+    """`loc` without what pydantic adds to it below a value, or before the number of an item: the names of a union's ways."""
     place: list[str | int] = []
     for part in loc:
         if place and not isinstance(data, dict | list):
             break
+        if isinstance(data, list) and isinstance(part, str):
+            continue
         place.append(part)
         data = data.get(part) if isinstance(data, dict) else data[part] if isinstance(part, int) and part < len(data) else None
     return place

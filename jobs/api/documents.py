@@ -14,6 +14,7 @@ from jobs.dag.graph import check_document
 from jobs.dag.importing import import_document
 from jobs.dag.parts import part_above
 from jobs.dag.problems import Problem
+from jobs.dag.samples import Samples, no_sources, sample_problems, sources_in
 from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
@@ -53,11 +54,14 @@ class ValidationOut(Shape):
 
 
 class PreviewBody(Body):
+    """`samples`: source id → rows to take instead of reading it; nothing of its system is touched then."""
+
     document: dict[str, Any]
     node_id: str
     project: str = ""
     rows: int = Field(default=100, ge=1, le=1000)
     parameters: dict[str, Any] = Field(default_factory=dict)
+    samples: Samples = Field(default_factory=dict)
 
 
 class PreviewSide(Shape):
@@ -69,6 +73,7 @@ class PreviewOut(Shape):
     """The first rows into and out of one node; no sink is touched. `available` is false with the reason in `message`.
 
     `not_acted`: nodes up to this one that act on another system in a run, and only pass their rows on here.
+    `given`: the sources whose rows were sent along; the others were read.
     """
 
     available: bool
@@ -77,6 +82,7 @@ class PreviewOut(Shape):
     inputs: dict[str, PreviewSide]
     outputs: dict[str, PreviewSide]
     not_acted: list[str] = Field(default_factory=list)
+    given: list[str] = Field(default_factory=list)
 
 
 class ProposedConnectionOut(Shape):
@@ -134,6 +140,9 @@ class PreviewView(DocumentView):
         document, problems = check_document(body.document, REGISTRY.catalogue())
         if document is None or body.node_id not in document.nodes:
             raise Invalid("the document, or the node, cannot be previewed", problems=problems)
+        sources = sources_in({node_id: node.type for node_id, node in document.nodes.items()})
+        if wrong := [*no_sources(body.samples, sources), *sample_problems(body.samples)]:
+            raise Invalid("the sample rows cannot be used", problems=wrong)
         part = part_above(document, [body.node_id]).model_dump(mode="json")
         user_code_check(user=self.user(), document=part, act="looking at its rows")
         payload = {
@@ -142,6 +151,7 @@ class PreviewView(DocumentView):
             "node_id": body.node_id,
             "rows": body.rows,
             "parameters": body.parameters,
+            "samples": {node_id: sample.model_dump(mode="json") for node_id, sample in body.samples.items()},
         }
         try:
             found = interactive_call("preview", payload, PREVIEW_SECONDS)
@@ -159,6 +169,7 @@ def _preview(found: dict[str, Any]) -> PreviewOut:
         inputs=found.get("in", {}),
         outputs=found.get("out", {}),
         not_acted=found.get("not_acted", []),
+        given=found.get("given", []),
     )
 
 

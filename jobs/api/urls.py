@@ -14,6 +14,7 @@ from jobs.api import (
     jobs,
     overview,
     pipeline_tests,
+    samples,
     schedules,
     tokens,
 )
@@ -22,6 +23,8 @@ from jobs.api.unknown import UnknownView
 
 _job = [
     path("draft", drafts.JobDraftView.as_view()),
+    path("draft/samples", samples.JobSamplesView.as_view()),
+    path("draft/samples/<str:node_id>", samples.JobSampleView.as_view()),
     path("layout", drafts.JobLayoutView.as_view()),
     path("publish", jobs.JobPublishView.as_view()),
     path("versions", jobs.JobVersionsView.as_view()),

@@ -65,8 +65,9 @@ class JobVersion(models.Model):
 
 
 class JobDraft(models.Model):
-    """The one shared draft of a job. `revision` is its ETag; `layout` is outside it: last write wins.
+    """The one shared draft of a job. `revision` is its ETag; `layout` and `samples` are outside it.
 
+    `samples`: source id → rows that previews take instead of reading it: {"columns", "rows", "by_hand", "taken_at", "taken_by"}.
     `logic_hash` is that of the document with defaults written in, as a version keeps it; "" while it cannot be read.
     """
 
@@ -74,6 +75,7 @@ class JobDraft(models.Model):
     document = models.TextField()
     logic_hash = models.CharField(max_length=64, blank=True, default="")
     layout = models.JSONField(default=dict)
+    samples = models.JSONField(default=dict)
     base_version = models.PositiveIntegerField(null=True)
     revision = models.PositiveIntegerField(default=1)
     updated_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

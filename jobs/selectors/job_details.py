@@ -50,7 +50,8 @@ def document_problems(text: str) -> list[Problem]:
 
 
 def draft_get(job: Job) -> JobDraft:
-    return JobDraft.objects.select_related("updated_by").get(job=job)
+    """Without its sample rows: they are many, and read on their own."""
+    return JobDraft.objects.select_related("updated_by").defer("samples").get(job=job)
 
 
 def draft_out(draft: JobDraft, problems: list[Problem] | None = None) -> DraftOut:

@@ -87,7 +87,7 @@ def jobs_for_lists(rows: QuerySet[Job]) -> QuerySet[Job]:
     current = JobVersion.objects.filter(job_id=OuterRef("pk"), version=OuterRef("version")).values("logic_hash")[:1]
     return (
         rows.select_related("project", "created_by", "updated_by", "schedule", "draft", "draft__updated_by")
-        .defer("dag_definition", "draft__document", "draft__layout")
+        .defer("dag_definition", "draft__document", "draft__layout", "draft__samples")
         .annotate(current_hash=Subquery(current), draft_hash=F("draft__logic_hash"))
     )
 

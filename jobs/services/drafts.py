@@ -19,6 +19,7 @@ from jobs.dag.shape import shape_problems
 from jobs.models import Job, JobDraft, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.checkpoint_stores import storage_problems
+from jobs.selectors.job_details import draft_get
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.access import role_check
 from jobs.services.user_code import user_code_check
@@ -63,7 +64,7 @@ def draft_save(*, job: Job, user: "User", document: Mapping[str, Any], revision:
     saved = JobDraft.objects.filter(job=job, revision=revision).update(
         document=text, logic_hash=digest, revision=F("revision") + 1, updated_by=user, update_time=timezone.now()
     )
-    draft = JobDraft.objects.select_related("updated_by").get(job=job)
+    draft = draft_get(job)
     if not saved:
         raise draft_conflict(draft)
     return draft, problems

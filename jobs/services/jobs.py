@@ -14,6 +14,7 @@ from jobs.dag.resolved import with_defaults
 from jobs.models import DEFAULT_PROJECT, UNFINISHED, Execution, Job, JobDraft, JobVersion, Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.access import projects_visible, role_covers, roles_by_project
+from jobs.selectors.job_details import draft_get
 from jobs.selectors.refusals import Conflict, Forbidden, Invalid
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
@@ -89,7 +90,7 @@ def _own_project(user: "User", role: Role) -> Project:
 def job_publish(*, job: Job, user: "User", comment: str = "") -> JobVersion:
     """The draft as the next immutable version, with defaults written in; Invalid with the Problems when it has any error."""
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
-    draft = JobDraft.objects.select_related("updated_by").get(job=job)
+    draft = draft_get(job)
     user_code_check(user=user, document=draft.document, act="publishing it")
     document = publishable(draft.document)
     number = (JobVersion.objects.filter(job=job).order_by("-version").values_list("version", flat=True).first() or 0) + 1
@@ -102,7 +103,7 @@ def job_publish(*, job: Job, user: "User", comment: str = "") -> JobVersion:
     except IntegrityError:
         raise Conflict("somebody published at the same moment: look at the newest version, then publish again") from None
     if not JobDraft.objects.filter(pk=draft.pk, revision=draft.revision).update(base_version=number):
-        raise draft_conflict(JobDraft.objects.select_related("updated_by").get(pk=draft.pk))
+        raise draft_conflict(draft_get(job))
     job.version, job.dag_definition, job.job_type, job.updated_by = number, text, document.type, user
     job.save(update_fields=["version", "dag_definition", "job_type", "updated_by", "update_time"])
     audit_record(

@@ -836,6 +836,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{job_name}/draft/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sample rows of the draft's sources
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["jobs_job_name_draft_samples_get"];
+        /**
+         * Keep these sample rows and no others; the last write wins
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        put: operations["jobs_job_name_draft_samples_put"];
+        post?: never;
+        /**
+         * Read every source again
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        delete: operations["jobs_job_name_draft_samples_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job_name}/draft/samples/{node_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sample rows of one source
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        get: operations["jobs_job_name_draft_samples_node_id_get"];
+        /**
+         * Keep sample rows of one source
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        put: operations["jobs_job_name_draft_samples_node_id_put"];
+        post?: never;
+        /**
+         * Read the source again
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        delete: operations["jobs_job_name_draft_samples_node_id_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{job_name}/enable": {
         parameters: {
             query?: never;
@@ -2941,7 +2997,10 @@ export interface components {
             /** Roll Backs */
             roll_backs: components["schemas"]["RollBackOut"][];
         };
-        /** PreviewBody */
+        /**
+         * PreviewBody
+         * @description `samples`: source id → rows to take instead of reading it; nothing of its system is touched then.
+         */
         PreviewBodyRequest: {
             /** Document */
             document: {
@@ -2963,12 +3022,17 @@ export interface components {
             parameters?: {
                 [key: string]: unknown;
             };
+            /** Samples */
+            samples?: {
+                [key: string]: components["schemas"]["SampleRows"];
+            };
         };
         /**
          * PreviewOut
          * @description The first rows into and out of one node; no sink is touched. `available` is false with the reason in `message`.
          *
          *     `not_acted`: nodes up to this one that act on another system in a run, and only pass their rows on here.
+         *     `given`: the sources whose rows were sent along; the others were read.
          */
         PreviewOut: {
             /** Available */
@@ -2987,6 +3051,8 @@ export interface components {
             };
             /** Not Acted */
             not_acted: string[];
+            /** Given */
+            given: string[];
         };
         /** PreviewSide */
         PreviewSide: {
@@ -3220,6 +3286,129 @@ export interface components {
              * @default null
              */
             test: string | null;
+        };
+        /**
+         * SampleBody
+         * @description `by_hand`: a person wrote or changed the rows. `taken_at`: when the source gave them; now, unless it is said.
+         */
+        SampleBody: {
+            /**
+             * Columns
+             * @default
+             */
+            columns: string | components["schemas"]["SampleColumn"][];
+            /** Rows */
+            rows: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * By Hand
+             * @default false
+             */
+            by_hand: boolean;
+            /**
+             * Taken At
+             * @default null
+             */
+            taken_at: string | null;
+        };
+        /**
+         * SampleBody
+         * @description `by_hand`: a person wrote or changed the rows. `taken_at`: when the source gave them; now, unless it is said.
+         */
+        SampleBodyRequest: {
+            /**
+             * Columns
+             * @default
+             */
+            columns: string | components["schemas"]["SampleColumn"][];
+            /** Rows */
+            rows: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * By Hand
+             * @default false
+             */
+            by_hand: boolean;
+            /**
+             * Taken At
+             * @default null
+             */
+            taken_at: string | null;
+        };
+        /**
+         * SampleColumn
+         * @description One column; `type` as SQL writes it.
+         */
+        SampleColumn: {
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+        };
+        /**
+         * SampleOut
+         * @description Rows that previews take instead of reading a source. `by_hand`: a person wrote or changed them.
+         *
+         *     `columns`: as SQL writes them, or one by one; "" where nobody said them. `revision` is the ETag.
+         */
+        SampleOut: {
+            /** Columns */
+            columns: string | components["schemas"]["SampleColumn"][];
+            /** Rows */
+            rows: {
+                [key: string]: unknown;
+            }[];
+            /** By Hand */
+            by_hand: boolean;
+            /**
+             * Taken At
+             * Format: date-time
+             */
+            taken_at: string;
+            /** Taken By */
+            taken_by: string;
+            /** Revision */
+            revision: string;
+        };
+        /**
+         * SampleRows
+         * @description Rows in place of a source's own. A key that a row lacks is null.
+         *
+         *     `columns`: names and types as SQL writes them ("id bigint, at timestamp"), or one by one, where the source does not tell them without
+         *     its system; without them the rows show them.
+         */
+        SampleRows: {
+            /**
+             * Columns
+             * @default
+             */
+            columns: string | components["schemas"]["SampleColumn"][];
+            /** Rows */
+            rows: {
+                [key: string]: unknown;
+            }[];
+        };
+        /** SamplesBody */
+        SamplesBodyRequest: {
+            /**
+             * Samples
+             * @description Source id → its rows.
+             */
+            samples: {
+                [key: string]: components["schemas"]["SampleBody"];
+            };
+        };
+        /**
+         * SamplesOut
+         * @description `samples`: source id → its rows. A source that is not named is read.
+         */
+        SamplesOut: {
+            /** Samples */
+            samples: {
+                [key: string]: components["schemas"]["SampleOut"];
+            };
         };
         /**
          * ScheduleBody
@@ -7666,6 +7855,437 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["DraftOut"];
                 };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    jobs_job_name_draft_samples_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SamplesOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    jobs_job_name_draft_samples_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SamplesBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SamplesOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    jobs_job_name_draft_samples_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    jobs_job_name_draft_samples_node_id_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_name: string;
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    jobs_job_name_draft_samples_node_id_put: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if these rows are kept: the revision that was read. */
+                "If-Match"?: string;
+                /** @description *: only if none are kept yet. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                job_name: string;
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SampleBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    jobs_job_name_draft_samples_node_id_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if these rows are kept: the revision that was read. */
+                "If-Match"?: string;
+            };
+            path: {
+                job_name: string;
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: {
                 headers: {
