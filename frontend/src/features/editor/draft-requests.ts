@@ -1,4 +1,4 @@
-import type { DagDocument, Layout, NodeType, Problem, Schemas } from '../../dag/document'
+import type { Column, DagDocument, Layout, NodeType, Problem, Row, Schemas } from '../../dag/document'
 import { ApiError, request } from '../../api/request'
 import type { Delivery, PipelineTests, Preview, Script } from '../../api/types'
 import type { Role } from '../../api/use-may'
@@ -10,6 +10,12 @@ export interface Draft {
   revision: number
   problems: Problem[]
   delivery: Delivery | null
+}
+
+/** `columns`: as SQL writes them, or one by one; "" lets the source tell them, or the rows show them. */
+export interface SampleRows {
+  columns: string | Column[]
+  rows: Row[]
 }
 
 export interface JobHead {
@@ -51,7 +57,9 @@ export const saveLayout = (name: string, layout: Layout) => request<unknown>('PU
 
 export const analyseDocument = (document: DagDocument) => request<{ problems: Problem[]; schemas: Schemas }>('POST', '/api/jobs/validate', { document })
 
-export const previewNode = (document: DagDocument, nodeId: string, rows: number, signal: AbortSignal) => request<Preview>('POST', '/api/jobs/preview', { document, node_id: nodeId, rows }, {}, signal)
+/** `samples`: rows to take instead of reading these sources. */
+export const previewNode = (document: DagDocument, nodeId: string, rows: number, samples: Record<string, SampleRows>, signal?: AbortSignal) =>
+  request<Preview>('POST', '/api/jobs/preview', { document, node_id: nodeId, rows, samples }, {}, signal)
 
 export const writeScript = (document: DagDocument, signal: AbortSignal) => request<Script>('POST', '/api/jobs/script', { document }, {}, signal)
 

@@ -1,13 +1,18 @@
 import { Button, Loader, Select } from '@mantine/core'
-import { IconRefresh } from '@tabler/icons-react'
+import { IconRefresh, IconTableImport } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useSearchParams } from 'react-router'
 import { ApiError } from '../../api/request'
 import type { Preview } from '../../api/types'
-import type { Problem } from '../../dag/document'
+import { familyOf, type Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTable } from './preview-table'
+import { sourcesAbove } from './samples/sources-above'
+import { SourcesStrip } from './samples/sources-strip'
+import { useSamples } from './samples/use-samples'
+import { useTaking } from './tests/use-taking'
 import { usePreview, type Previewed } from './use-preview'
 
 const ROWS = ['10', '100', '1000']
@@ -58,24 +63,46 @@ function Found({ preview, error, loading }: Previewed) {
   return preview.available ? <Sides preview={preview} /> : <Refused message={preview.message} problems={preview.problems as Problem[]} />
 }
 
+/** A test of the rows that are shown; it is opened once it is written. */
+function MakeTest() {
+  const { t } = useTranslation('canvas')
+  const [, setSearch] = useSearchParams()
+  const { act, reading, why } = useTaking(() => setSearch((old) => new URLSearchParams({ ...Object.fromEntries(old), dock: 'tests' }), { replace: true }))
+  return (
+    <>
+      {why && <span className="pw-11 pw-bad pw-cut" role="alert" title={why}>{why}</span>}
+      <Button size="compact-xs" leftSection={reading ? <Loader size={12} /> : <IconTableImport size={12} />} title={t('samples:makeTestHelp')} onClick={() => void act()}>
+        {t(reading ? 'tests.taking' : 'samples:makeTest')}
+      </Button>
+    </>
+  )
+}
+
 function OfNode({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation('canvas')
   const [rows, setRows] = useState('100')
-  const previewed = usePreview(nodeId, Number(rows))
-  const name = useDocument().nodes[nodeId]?.name ?? nodeId
+  const document = useDocument()
+  const kept = useSamples()
+  const sources = sourcesAbove(document, nodeId)
+  const allGiven = sources.length > 0 && sources.every((id) => kept.samples[id])
+  const previewed = usePreview(nodeId, Number(rows), sources, kept.ready || kept.error ? kept.samples : null)
+  const node = document.nodes[nodeId]
+  const name = node?.name ?? nodeId
   return (
     <div className="pw-preview" data-stale={(previewed.loading && previewed.preview !== undefined) || undefined}>
       <div className="pw-preview-head">
         <b className="pw-cut" title={name}>{name}</b>
-        <span className="pw-11 pw-3 pw-cut">{t(previewed.outdated ? 'preview.outdated' : 'preview.help')}</span>
+        <span className="pw-11 pw-3 pw-cut">{t(previewed.outdated ? 'preview.outdated' : allGiven ? 'samples:help' : 'preview.help')}</span>
         <span className="pw-grow" />
+        {familyOf(node?.type ?? '') !== 'source' && <MakeTest />}
         <Select size="xs" w={110} aria-label={t('preview.most')} data={ROWS.map((value) => ({ value, label: t('preview.rows', { count: Number(value) }) }))} value={rows} allowDeselect={false} onChange={(value) => setRows(value ?? '100')} />
         {previewed.loading ? (
           <Button size="compact-xs" onClick={previewed.cancel}>{t('preview.cancel')}</Button>
         ) : (
-          <Button size="compact-xs" leftSection={<IconRefresh size={12} />} onClick={previewed.again}>{t('preview.again')}</Button>
+          <Button size="compact-xs" leftSection={<IconRefresh size={12} />} onClick={previewed.again}>{t(allGiven ? 'samples:again' : 'preview.again')}</Button>
         )}
       </div>
+      <SourcesStrip sources={sources} kept={kept} most={Number(rows)} shown={sources[0] === nodeId && !previewed.outdated ? previewed.preview?.outputs.out : undefined} />
       <Found {...previewed} />
     </div>
   )

@@ -4,9 +4,15 @@ import type { Preview } from '../../api/types'
 import { isSameLogic, type DagDocument } from '../../dag/document'
 import { previewNode } from './draft-requests'
 import { useEditor } from './editor-store'
+import { givenOf, stampOf, type Samples } from './samples/sample-rows'
 
 /** Who walks through nodes with the arrow keys asks once, for the last. */
 const SETTLE_MS = 350
+
+interface Asked {
+  preview: Preview
+  of: DagDocument
+}
 
 export interface Previewed {
   preview: Preview | undefined
@@ -18,30 +24,34 @@ export interface Previewed {
   cancel: () => void
 }
 
-/** The first rows into and out of a node. Read when the node is chosen, and again only when asked: each time Spark reads the sources. */
-export function usePreview(nodeId: string, rows: number): Previewed {
+/**
+ * The first rows into and out of a node. Read when the node is chosen, and again when asked or when other rows are kept of one of its
+ * `sources`; the sources of which none are kept are read each time. `samples`: null while it is not known what is kept.
+ */
+export function usePreview(nodeId: string, rows: number, sources: readonly string[], samples: Samples | null): Previewed {
   const client = useQueryClient()
   const document = useEditor((state) => state.history.present.document)
   const jobName = useEditor((state) => state.jobName)
   const [settled] = useDebouncedValue(nodeId, SETTLE_MS)
-  const key = ['preview', jobName, nodeId, rows]
-  const asked = useQuery({
+  const key = ['preview', jobName, nodeId, rows, stampOf(samples ?? {}, sources)]
+  const asked = useQuery<Asked>({
     queryKey: key,
-    enabled: settled === nodeId,
+    enabled: settled === nodeId && samples !== null,
+    placeholderData: (before, query) => (query?.queryKey[1] === jobName && query.queryKey[2] === nodeId ? before : undefined),
     staleTime: Infinity,
     gcTime: 60_000,
     retry: false,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
-    queryFn: async ({ signal }): Promise<{ preview: Preview; of: DagDocument }> => {
+    queryFn: async ({ signal }) => {
       const of = useEditor.getState().history.present.document
-      return { preview: await previewNode(of, nodeId, rows, signal), of }
+      return { preview: await previewNode(of, nodeId, rows, givenOf(samples ?? {}, sources), signal), of }
     },
   })
   return {
     preview: asked.data?.preview,
     error: asked.error,
-    loading: asked.isFetching || settled !== nodeId,
+    loading: asked.isFetching || settled !== nodeId || samples === null,
     outdated: asked.data !== undefined && !isSameLogic(asked.data.of, document),
     again: () => void asked.refetch(),
     cancel: () => void client.cancelQueries({ queryKey: key }),

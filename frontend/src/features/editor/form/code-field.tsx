@@ -2,12 +2,14 @@ import { autocompletion, type CompletionContext } from '@codemirror/autocomplete
 import { python } from '@codemirror/lang-python'
 import { sql, StandardSQL } from '@codemirror/lang-sql'
 import { HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'
-import { EditorState } from '@codemirror/state'
+import { setDiagnostics } from '@codemirror/lint'
+import { EditorState, type Extension } from '@codemirror/state'
 import { lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { EditorView, minimalSetup } from 'codemirror'
 import { useEffect, useRef } from 'react'
 import type { Column } from '../../../dag/document'
+import { ROWS } from './rows-language'
 
 const FUNCTIONS = 'abs avg cast ceil coalesce concat count current_timestamp date_format date_trunc floor from_json greatest hour if ifnull initcap instr isnotnull isnull least length lower lpad make_timestamp max md5 min minute month nullif regexp_extract regexp_replace round rpad sha2 split sqrt substring sum to_date to_json to_timestamp trim try_cast upper year'.split(' ')
 
@@ -19,6 +21,13 @@ const COLOURS = HighlightStyle.define([
   { tag: tags.comment, color: 'var(--text-3)', fontStyle: 'italic' },
 ])
 
+/** What is wrong, from one character position to another. */
+export interface Mark {
+  from: number
+  to: number
+  words: string
+}
+
 interface Props {
   id: string
   label: string
@@ -28,6 +37,9 @@ interface Props {
   tall: boolean
   language: string
   readOnly: boolean
+  marks?: readonly Mark[]
+  /** A position to go to; another object goes there once more. */
+  goTo?: { at: number } | null
   onChange: (value: string) => void
 }
 
@@ -47,8 +59,11 @@ function complete(columns: () => Column[]) {
 /** Errors name a line. Tab still leads on to the next field: who edits by keyboard alone would not come out again. */
 const PYTHON = [lineNumbers(), python(), indentUnit.of('    ')]
 
-/** A Spark SQL expression or query with the columns that reach the node, or Python. */
-export default function CodeField({ id, label, value, columns, invalid, tall, language, readOnly, onChange }: Props) {
+const WHOLE: Record<string, Extension> = { python: PYTHON, rows: [lineNumbers(), ROWS] }
+const NO_MARKS: readonly Mark[] = []
+
+/** A Spark SQL expression or query with the columns that reach the node; or Python, or rows as JSON or CSV. */
+export default function CodeField({ id, label, value, columns, invalid, tall, language, readOnly, marks = NO_MARKS, goTo = null, onChange }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const latest = useRef({ columns, onChange })
@@ -66,7 +81,7 @@ export default function CodeField({ id, label, value, columns, invalid, tall, la
         extensions: [
           minimalSetup,
           syntaxHighlighting(COLOURS),
-          ...(language === 'python' ? PYTHON : [EditorView.lineWrapping, sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current.columns)] })]),
+          WHOLE[language] ?? [EditorView.lineWrapping, sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current.columns)] })],
           EditorState.readOnly.of(readOnly),
           EditorView.cspNonce.of(nonce()),
           EditorView.contentAttributes.of({ id, 'aria-label': label, spellcheck: 'false' }),
@@ -87,6 +102,22 @@ export default function CodeField({ id, label, value, columns, invalid, tall, la
     const text = editor?.state.doc.toString()
     if (editor && text !== value) editor.dispatch({ changes: { from: 0, to: text?.length ?? 0, insert: value } })
   }, [value])
+
+  useEffect(() => {
+    if (marks === NO_MARKS) return
+    const editor = view.current
+    const end = editor?.state.doc.length ?? 0
+    const within = marks.map(({ from, to, words }) => ({ from: Math.min(from, end), to: Math.min(to, end), severity: 'error' as const, message: words }))
+    editor?.dispatch(setDiagnostics(editor.state, within))
+  }, [marks])
+
+  useEffect(() => {
+    const editor = view.current
+    if (!editor || !goTo) return
+    const at = Math.min(goTo.at, editor.state.doc.length)
+    editor.dispatch({ selection: { anchor: at }, scrollIntoView: true })
+    editor.focus()
+  }, [goTo])
 
   return <div ref={host} className={`pw-code${tall ? ' pw-code-tall' : ''}${invalid ? ' pw-code-invalid' : ''}`} />
 }

@@ -1,43 +1,32 @@
-import type { Preview, PreviewSide } from '../../../api/types'
-import { familyOf, type DagDocument, type Json, type PipelineTest, type Row } from '../../../dag/document'
-import { previewNode } from '../draft-requests'
+import type { Preview } from '../../../api/types'
+import { familyOf, type DagDocument, type PipelineTest, type Row } from '../../../dag/document'
+import { previewNode, type SampleRows } from '../draft-requests'
+import { columnsText, givenOf, rowsOfSide, type Samples } from '../samples/sample-rows'
+import { sourcesAbove } from '../samples/sources-above'
 
-const ROWS = 10
+/** Of a source that is read; rows that are kept are all taken. */
+const READ_ROWS = 10
+const MOST_ROWS = 1000
 
-const rowsOf = (side: PreviewSide | undefined): Row[] => (side?.rows ?? []).map((row) => Object.fromEntries((side?.columns ?? []).map((column, place) => [column.name, (row[place] ?? null) as Json])))
-
-const quoted = (name: string) => `\`${name.replaceAll('`', '``')}\``
-
-/** The sources from which rows come to a node. */
-export function sourcesAbove(document: DagDocument, nodeId: string): string[] {
-  const found = new Set<string>()
-  const waiting = [nodeId]
-  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-    if (found.has(one)) continue
-    found.add(one)
-    for (const edge of Object.values(document.edges)) if (edge.to[0] === one) waiting.push(edge.from[0])
-  }
-  return [...found].filter((id) => familyOf(document.nodes[id]?.type ?? '') === 'source').sort()
-}
-
-async function read(document: DagDocument, nodeId: string, signal: AbortSignal): Promise<Preview> {
-  const preview = await previewNode(document, nodeId, ROWS, signal)
+async function read(document: DagDocument, nodeId: string, rows: number, samples: Record<string, SampleRows>, signal: AbortSignal): Promise<Preview> {
+  const preview = await previewNode(document, nodeId, rows, samples, signal)
   if (!preview.available) throw new Error(preview.problems[0]?.message ?? preview.message)
   return preview
 }
 
-/** Rows, columns and what is expected, as the first rows of the sources show them. Throws with the reason where they cannot be read. */
-export async function takenFromPreview(document: DagDocument, nodeId: string, signal: AbortSignal): Promise<Required<Pick<PipelineTest, 'given' | 'columns' | 'expect'>>> {
+/** Rows, columns and what comes of exactly these rows, kept ones or else the first that a source gives. Throws with the reason where they cannot be read. */
+export async function takenFromPreview(document: DagDocument, nodeId: string, samples: Samples, signal: AbortSignal): Promise<Required<Pick<PipelineTest, 'given' | 'columns' | 'expect'>>> {
   const given: Record<string, Row[]> = {}
   const columns: Record<string, string> = {}
   for (const source of sourcesAbove(document, nodeId)) {
-    const side = (await read(document, source, signal)).outputs.out
-    given[source] = rowsOf(side)
-    if (side && side.columns.length > 0) columns[source] = side.columns.map((column) => `${quoted(column.name)} ${column.type}`).join(', ')
+    const side = (await read(document, source, samples[source] ? MOST_ROWS : READ_ROWS, givenOf(samples, [source]), signal)).outputs.out
+    given[source] = rowsOfSide(side)
+    if (side && side.columns.length > 0) columns[source] = columnsText(side.columns)
   }
-  const found = await read(document, nodeId, signal)
+  const taken = Object.fromEntries(Object.entries(given).map(([source, rows]) => [source, { columns: columns[source] ?? '', rows }]))
+  const found = await read(document, nodeId, MOST_ROWS, taken, signal)
   const isSink = familyOf(document.nodes[nodeId]?.type ?? '') === 'sink'
-  if (isSink) return { given, columns, expect: { [nodeId]: rowsOf(found.inputs.in) } }
+  if (isSink) return { given, columns, expect: { [nodeId]: rowsOfSide(found.inputs.in) } }
   const ports = Object.entries(found.outputs).filter(([port, side]) => port !== 'errors' || side.rows.length > 0)
-  return { given, columns, expect: Object.fromEntries(ports.map(([port, side]) => [port === 'out' ? nodeId : `${nodeId}.${port}`, rowsOf(side)])) }
+  return { given, columns, expect: Object.fromEntries(ports.map(([port, side]) => [port === 'out' ? nodeId : `${nodeId}.${port}`, rowsOfSide(side)])) }
 }

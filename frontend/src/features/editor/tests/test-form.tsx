@@ -3,8 +3,8 @@ import { IconPlayerPlay, IconTrash, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { familyOf, isInput, portsOf, type Catalogue, type DagDocument, type PipelineTest, type Row } from '../../../dag/document'
 import { useDocument, useEditor } from '../editor-store'
+import { sourcesAbove } from '../samples/sources-above'
 import { RowsField } from './rows-field'
-import { sourcesAbove } from './take-from-preview'
 import { useTestRuns } from './tests-store'
 
 interface Props {

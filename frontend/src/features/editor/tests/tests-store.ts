@@ -13,6 +13,8 @@ interface Ran {
 
 interface TestRuns {
   jobName: string
+  /** Number of the test that is shown. */
+  place: number
   ran: Record<string, Ran>
   /** Name of the test that runs now. */
   running: string | null
@@ -36,6 +38,7 @@ async function resultOf(jobName: string, document: DagDocument, name: string, si
 /** What the tests of the open job brought forth when they were run last. */
 export const useTestRuns = create<TestRuns>((set, get) => ({
   jobName: '',
+  place: 0,
   ran: {},
   running: null,
   stop: () => undefined,
