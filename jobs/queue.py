@@ -76,10 +76,13 @@ def redis_client(*, waiting: float = 1.0) -> "Redis":
     return Redis.from_url(settings.REDIS_URL, socket_connect_timeout=3, socket_timeout=waiting + 5, decode_responses=True)
 
 
-def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout: float = 20.0) -> dict[str, Any]:
-    """Ask an interactive driver. InteractiveUnavailable when none answers within `timeout` seconds, InteractiveFailed with its reason."""
-    request_id = str(uuid.uuid4())
-    request = {"id": request_id, "kind": kind, "payload": dict(payload)}
+def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout: float = 20.0, *, question: str = "") -> dict[str, Any]:
+    """Ask an interactive driver. InteractiveUnavailable when none answers within `timeout` seconds, InteractiveFailed with its reason.
+
+    `question`: a name under which it can be cancelled.
+    """
+    request_id = question or str(uuid.uuid4())
+    request = {"id": request_id, "kind": kind, "payload": dict(payload), "cancellable": bool(question)}
     try:
         with redis_client(waiting=timeout) as client:
             client.rpush(INTERACTIVE_REQUESTS, json.dumps(request))
@@ -110,6 +113,17 @@ def interactive_answer(client: "Redis", request_id: str, answer: Mapping[str, An
     client.expire(key, INTERACTIVE_TERM)
 
 
+def interactive_cancel(question: str) -> None:
+    """Who asked is answered at once, and the driver leaves off soon; nothing where nobody asks that. RedisError when it does not answer."""
+    with redis_client() as client:
+        client.set(_cancelled_key(question), "1", ex=INTERACTIVE_TERM)
+        interactive_answer(client, question, {"error": "it was cancelled"})
+
+
+def interactive_is_cancelled(client: "Redis", request_id: str) -> bool:
+    return bool(client.exists(_cancelled_key(request_id)))
+
+
 def tasks_waiting() -> int:
     """How many tasks wait in Redis for any worker. RedisError when it does not answer."""
     with redis_client() as client:
@@ -118,3 +132,7 @@ def tasks_waiting() -> int:
 
 def _answer_key(request_id: str) -> str:
     return f"{INTERACTIVE_REQUESTS}:{request_id}"
+
+
+def _cancelled_key(request_id: str) -> str:
+    return f"{_answer_key(request_id)}:cancelled"

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from jobs.api.analysis import analysis
 from jobs.api.base import ANY_OBJECT, ApiView, answer, body_read, described, json_object
 from jobs.api.parsers import TextParser
+from jobs.api.questions import QUESTION, question_of
 from jobs.dag.graph import check_document
 from jobs.dag.importing import import_document
 from jobs.dag.parts import part_above
@@ -133,7 +134,7 @@ class ValidateView(DocumentView):
 
 
 class PreviewView(DocumentView):
-    @described("The first rows into and out of one node", takes=PreviewBody, responds=PreviewOut, tag="documents")
+    @described("The first rows into and out of one node", takes=PreviewBody, responds=PreviewOut, tag="documents", query=[QUESTION])
     def post(self, request: Request) -> Response:
         body = body_read(request, PreviewBody)
         project = self._project(body.document, body.project, Role.EDITOR)
@@ -154,7 +155,7 @@ class PreviewView(DocumentView):
             "samples": {node_id: sample.model_dump(mode="json") for node_id, sample in body.samples.items()},
         }
         try:
-            found = interactive_call("preview", payload, PREVIEW_SECONDS)
+            found = interactive_call("preview", payload, PREVIEW_SECONDS, question=question_of(request))
         except (InteractiveUnavailable, InteractiveFailed) as error:
             return answer(PreviewOut(available=False, message=str(error), problems=[], inputs={}, outputs={}))
         return answer(_preview(found))

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.base import ApiView, answer, body_read, described
+from jobs.api.questions import QUESTION, question_of
 from jobs.dag.document import parse_document
 from jobs.dag.problems import Problem
 from jobs.models import Job, Role
@@ -84,7 +85,13 @@ class PipelineTestsOut(Shape):
 
 
 class JobTestsView(ApiView):
-    @described("Run the tests of the job's document, or one of them", takes=RunTestsBody, responds=PipelineTestsOut, tag="documents")
+    @described(
+        "Run the tests of the job's document, or one of them",
+        takes=RunTestsBody,
+        responds=PipelineTestsOut,
+        tag="documents",
+        query=[QUESTION],
+    )
     def post(self, request: Request, job_name: str) -> Response:
         body = body_read(request, RunTestsBody)
         job = job_get(user=self.user(), job_name=job_name)
@@ -93,7 +100,7 @@ class JobTestsView(ApiView):
         user_code_check(user=self.user(), document=content, act="testing it")
         payload = {"document": content, "project_id": job.project_id, "test": body.test, "seconds": TESTS_SECONDS - _BEFORE_SECONDS}
         try:
-            found = interactive_call("test", payload, TESTS_SECONDS)
+            found = interactive_call("test", payload, TESTS_SECONDS, question=question_of(request))
         except (InteractiveUnavailable, InteractiveFailed) as error:
             return answer(PipelineTestsOut(available=False, message=str(error), results=[]))
         results = [PipelineTestResultOut.model_validate(result) for result in found.get("results", [])]

@@ -18,9 +18,10 @@ from jobs.engine.compiler import PlanInvalid
 from jobs.engine.pipeline_test import MOST_SECONDS, pipeline_test_run, result_data
 from jobs.engine.preview import preview
 from jobs.engine.script.program import script_write
+from jobs.engine.user_code import Cancelled
 from jobs.engine.validation import analyse
 from jobs.models import Job
-from jobs.queue import interactive_answer, interactive_take, redis_client
+from jobs.queue import interactive_answer, interactive_is_cancelled, interactive_take, redis_client
 from jobs.services.connections import connections_closed, connections_open, installation_limits
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 _AT_ONCE = 2
 #: Tests, state and scripts take their time: each kind has a thread of its own, so that who draws does not wait for them.
 _SLOW_AT_ONCE = 1
+_CANCEL_POLL_SECONDS = 0.5
 
 
 def answer_for_ever(process: DriverProcess) -> None:
@@ -49,10 +51,35 @@ def answer_for_ever(process: DriverProcess) -> None:
         process.give_up("Spark's JVM ended")
 
 
+class Cancellation:
+    """Asks Redis now and then whether who put a question still waits. Once cancelled it stays so; while Redis is away it is not."""
+
+    def __init__(self, request: Mapping[str, Any]) -> None:
+        self._request_id: str = request["id"]
+        self._asks = bool(request.get("cancellable"))
+        self._next = 0.0
+        self._cancelled = False
+
+    def __call__(self) -> bool:
+        if self._asks and not self._cancelled and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _CANCEL_POLL_SECONDS
+            try:
+                with redis_client() as client:
+                    self._cancelled = interactive_is_cancelled(client, self._request_id)
+            except RedisError as error:
+                logger.info("whether %s was cancelled cannot be asked: %s", self._request_id, error)
+        return self._cancelled
+
+
 def _answer(process: DriverProcess, request: Mapping[str, Any], taken: float) -> None:
+    is_cancelled = Cancellation(request)
+    if is_cancelled():
+        return
     try:
         close_old_connections()
-        answer: dict[str, Any] = {"result": _result(process, request["kind"], request["payload"], taken)}
+        answer: dict[str, Any] = {"result": _result(process, request["kind"], request["payload"], taken, is_cancelled)}
+    except Cancelled:
+        return
     except Exception as error:
         logger.exception("a question of kind %s", request.get("kind"))
         answer = {"error": f"{type(error).__name__}: {error}"}
@@ -63,16 +90,17 @@ def _answer(process: DriverProcess, request: Mapping[str, Any], taken: float) ->
         logger.warning("an answer could not be given: %s", error)
 
 
-def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], taken: float) -> dict[str, Any]:
+def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], taken: float, is_cancelled: Cancellation) -> dict[str, Any]:
     if kind == "state":
         return state_answer(process.spark, payload, deadline=taken + payload["seconds"])
     document, problems = parse_document(payload["document"])
     if document is None:
         return {"problems": [problem.model_dump() for problem in problems]}
     if kind == "test":
-        return _tests(process, document, payload, taken)
-    answers = {"preview": _preview, "script": _script}
-    return answers.get(kind, _validate)(process, document, payload)
+        return _tests(process, document, payload, taken, is_cancelled)
+    if kind == "preview":
+        return _preview(process, document, payload, is_cancelled)
+    return (_script if kind == "script" else _validate)(process, document, payload)
 
 
 def _script(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +117,9 @@ def _script(process: DriverProcess, document: DagDocument, payload: Mapping[str,
     return {"problems": [problem.model_dump() for problem in written.problems], "text": written.text}
 
 
-def _tests(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any], taken: float) -> dict[str, Any]:
+def _tests(
+    process: DriverProcess, document: DagDocument, payload: Mapping[str, Any], taken: float, is_cancelled: Cancellation
+) -> dict[str, Any]:
     """The time that the questioner waits is shared among the tests: for those that come too late there is none left."""
     deadline = taken + payload["seconds"]
     results = [
@@ -100,7 +130,7 @@ def _tests(process: DriverProcess, document: DagDocument, payload: Mapping[str, 
             folder=installation_limits().data_dir / "tests",
             owner=f"project {payload['project_id']}",
             seconds=min(MOST_SECONDS, deadline - time.monotonic()),
-            cancelled=process.is_stopping,
+            cancelled=lambda: process.is_stopping() or is_cancelled(),
         )
         for number, test in enumerate(document.tests)
         if payload.get("test") in (None, test.name)
@@ -122,7 +152,7 @@ def _validate(process: DriverProcess, document: DagDocument, payload: Mapping[st
     return {"problems": [problem.model_dump() for problem in found.problems], "schemas": found.schemas}
 
 
-def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any]) -> dict[str, Any]:
+def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any], is_cancelled: Cancellation) -> dict[str, Any]:
     try:
         tables = preview(
             process.spark,
@@ -136,6 +166,7 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
             job_uid=_job_uid(document, payload),
             workers=f"project {payload['project_id']}",
             code_seconds=settings.PREVIEW_CODE_SECONDS,
+            is_cancelled=is_cancelled,
         )
     except PlanInvalid as error:
         return {"problems": [problem.model_dump() for problem in error.problems]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -25,7 +25,7 @@ from jobs.engine.sample_tables import sample_tables
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
 from jobs.engine.typed_values import json_read
-from jobs.engine.user_code import Limit, steps_of_code, time_limit, worker_death
+from jobs.engine.user_code import Cancelled, Limit, never, steps_of_code, time_limit, worker_death
 from jobs.engine.validation import analyse, schema_plan
 from jobs.nodes.base import ConnectionSettings, Limits, Sink
 from jobs.nodes.columns import type_text
@@ -52,6 +52,7 @@ def preview(
     registry: NodeRegistry = REGISTRY,
     workers: str = "",
     code_seconds: float = 30.0,
+    is_cancelled: Callable[[], bool] = never,
 ) -> dict[str, Any]:
     """{"in": table | None, "out": table | None, "rejected": table | None}; a table is {"columns": [{"name", "type"}], "rows": [object]}.
 
@@ -62,6 +63,7 @@ def preview(
     does not hold, or sample rows do not fit their columns. Faults elsewhere in the document do not matter.
 
     A person's code runs in Python workers that belong to `workers` alone, and has `code_seconds` in each of its tasks.
+    Cancelled soon after `is_cancelled` says so: it is asked in another thread.
     """
     rows = max(1, min(rows, MOST_ROWS))
     part, values = _part(document, node_id, parameters or {}, registry)
@@ -75,7 +77,7 @@ def preview(
     session.sparkContext.setJobGroup(group, f"preview of {node_id}", interruptOnCancel=True)
     seconds = code_seconds + _START_SECONDS if steps_of_code(compiled, registry) else None
     try:
-        with workers_of(workers, code_seconds), time_limit(session, group, seconds) as limit:
+        with workers_of(workers, code_seconds), time_limit(session, group, seconds, is_cancelled) as limit:
             tables = _tables(steps, session, node_id, rows, limit, given)
         return {**tables, "not_acted": [step for step in steps.by_id if steps.acts(step)], "given": list(given)}
     except AtNode as error:
@@ -119,9 +121,11 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit:
             "rejected": _table(frames.of(node_id, "errors"), rows) if behind and "errors" in behind else None,
             "ports": {port: _table(frames.of(node_id, port), rows) for port in behind or () if port not in ("out", "errors")},
         }
-    except AtNode:
-        raise
     except Exception as error:  # rows are only computed when they are taken
+        if limit.cancelled:
+            raise Cancelled from error
+        if isinstance(error, AtNode):
+            raise
         at, cause = _blamed(error, steps, node_id, limit)
         raise AtNode(at, cause) from cause
 

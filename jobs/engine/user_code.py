@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +17,8 @@ from jobs.engine.plan import Step
 from jobs.nodes.base import NodeError
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
+#: How often it is asked whether a preview is to go on.
+_LOOK_SECONDS = 0.25
 _DIED = "Python worker exited unexpectedly"
 _LINE = re.compile(r'File "<(?P<node>[^"\n]+)>", line (?P<line>\d+)')
 
@@ -41,12 +45,17 @@ def worker_death(text: str, steps: Sequence[Step]) -> tuple[str, NodeError] | No
     return (named[0].node_id if len(named) == 1 else ""), NodeError(message, kind="external", field="code")
 
 
+class Cancelled(Exception):
+    """Nobody waits for it any more."""
+
+
 @dataclass
 class Limit:
-    """`passed`: the time was up."""
+    """`passed`: the time was up. `cancelled`: nobody waits any more."""
 
     seconds: float
     passed: bool = False
+    cancelled: bool = False
 
     def error(self) -> NodeError:
         message = (
@@ -55,23 +64,31 @@ class Limit:
         return NodeError(message, permanent=True, kind="user", field="code")
 
 
+def never() -> bool:
+    """Whoever asks waits to the end."""
+    return False
+
+
 @contextmanager
-def time_limit(spark: SparkSession, group: str, seconds: float | None) -> Iterator[Limit]:
-    """Spark's jobs of `group` are cancelled after `seconds`, those to come too; their workers are then killed. None: no limit."""
+def time_limit(spark: SparkSession, group: str, seconds: float | None, is_cancelled: Callable[[], bool] = never) -> Iterator[Limit]:
+    """Spark's jobs of `group` are cancelled after `seconds` or when `is_cancelled` says so, those to come too; their workers are then
+    killed. None: no limit."""
     limit = Limit(seconds or 0)
-    if seconds is None:
-        yield limit
-        return
+    ended = threading.Event()
 
-    def stop() -> None:
-        limit.passed = True
-        java: Any = spark.sparkContext._jsc
-        java.sc().cancelJobGroupAndFutureJobs(group)
+    def watch() -> None:
+        deadline = time.monotonic() + seconds if seconds is not None else math.inf
+        while not ended.wait(_LOOK_SECONDS):
+            limit.cancelled = is_cancelled()
+            limit.passed = not limit.cancelled and time.monotonic() > deadline
+            if limit.cancelled or limit.passed:
+                java: Any = spark.sparkContext._jsc
+                java.sc().cancelJobGroupAndFutureJobs(group)
+                return
 
-    timer = threading.Timer(seconds, stop)
-    timer.daemon = True
-    timer.start()
+    watching = threading.Thread(target=watch, name=f"limit {group}", daemon=True)
+    watching.start()
     try:
         yield limit
     finally:
-        timer.cancel()
+        ended.set()

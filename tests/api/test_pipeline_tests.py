@@ -28,7 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     outlet = {"outlet": "out", "columns": ["id"], "differences": {**counts, "missing": [], "unexpected": [], "differing": [row]}}
     result = {"name": "one", "status": "failed", "seconds": 0.5, "message": "", "node_id": "", "problems": [], "outlets": [outlet]}
 
-    def answered(kind: str, payload: dict[str, Any], timeout: float) -> dict[str, Any]:
+    def answered(kind: str, payload: dict[str, Any], timeout: float, **_: Any) -> dict[str, Any]:
         questions.append((kind, payload))
         assert payload["seconds"] < timeout
         return {"problems": [], "results": [result]}
@@ -75,7 +75,7 @@ def test_only_who_may_preview_may_test(
 
 
 def test_without_a_worker_the_answer_says_so(browser: Client, editor: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: Any) -> dict[str, Any]:
+    def away(*_: Any, **__: Any) -> dict[str, Any]:
         raise queue.InteractiveUnavailable("no interactive driver answered")
 
     job(editor)

@@ -139,7 +139,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Every question to the driver, which answers that all rows were given."""
     questions: list[Any] = []
 
-    def answered(kind: str, payload: dict[str, Any], timeout: float) -> dict[str, Any]:
+    def answered(kind: str, payload: dict[str, Any], timeout: float, **_: Any) -> dict[str, Any]:
         questions.append((kind, payload))
         return {"problems": [], "in": {}, "out": {}, "not_acted": [], "given": list(payload["samples"])}
 

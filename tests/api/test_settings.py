@@ -161,7 +161,7 @@ def test_a_document_that_spark_refuses_is_not_published(browser: Client, monkeyp
 
 
 def test_a_warning_or_a_driver_that_is_away_does_not_stop_publishing(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: Any) -> dict[str, Any]:
+    def away(*_: Any, **__: Any) -> dict[str, Any]:
         raise queue.InteractiveUnavailable("no interactive driver answered")
 
     warning = {"severity": "warning", "code": "source.unavailable", "node_id": "out", "edge_id": None, "pointer": "/x", "message": "away"}
@@ -198,7 +198,7 @@ def test_without_a_worker_the_answer_says_that_spark_was_not_asked(browser: Clie
 
 
 def test_a_preview_without_a_worker_says_so(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: Any) -> dict[str, Any]:
+    def away(*_: Any, **__: Any) -> dict[str, Any]:
         raise queue.InteractiveUnavailable("no interactive driver answered")
 
     monkeypatch.setattr(documents, "interactive_call", away)
@@ -232,7 +232,7 @@ def test_exported_folders_can_be_imported_as_new_versions(editor: User, tmp_path
 
 
 def test_an_analysis_that_failed_is_told_and_not_a_500(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failed(*_: Any) -> dict[str, Any]:
+    def failed(*_: Any, **__: Any) -> dict[str, Any]:
         raise queue.InteractiveFailed("the driver ran out of memory")
 
     monkeypatch.setattr(analysis, "interactive_call", failed)

@@ -25,7 +25,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The nodes that a driver was asked to look at."""
     nodes: list[str] = []
 
-    def call(kind: str, payload: dict[str, Any], timeout: float) -> dict[str, Any]:
+    def call(kind: str, payload: dict[str, Any], timeout: float, **_: Any) -> dict[str, Any]:
         nodes.append(payload["node_id"])
         return {"problems": [], "in": {}, "out": {}}
 
@@ -38,7 +38,7 @@ def tests_asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The kinds of questions that a driver was asked."""
     kinds: list[str] = []
 
-    def call(kind: str, payload: dict[str, Any], timeout: float) -> dict[str, Any]:
+    def call(kind: str, payload: dict[str, Any], timeout: float, **_: Any) -> dict[str, Any]:
         kinds.append(kind)
         return {"results": []}
 

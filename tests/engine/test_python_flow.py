@@ -15,6 +15,7 @@ from jobs.engine.events import RowsRejected
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.preview import preview
 from jobs.engine.runner import Run
+from jobs.engine.user_code import Cancelled
 from jobs.engine.validation import analyse
 from jobs.nodes.base import Limits
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, Heard, document, files, numbers, windows
@@ -227,6 +228,17 @@ def process(row):
     found = looked_at(bench, {"gen": numbers(), "own": python(ODD_FAILS), "out": COLLECT}, "gen>own, own>out", "own")
     assert len(found["out"]["rows"]) == 3
     assert bench.spark.range(3).count() == 3
+
+
+def test_a_preview_that_nobody_waits_for_is_stopped(bench: Bench) -> None:
+    place = bench.root / "begun"
+    code = f"def process(row):\n    open({str(place)!r}, 'w').close()\n    while True:\n        pass\n    return row\n"
+    nodes = {"gen": numbers(), "own": python(code), "out": COLLECT}
+    begun = time.monotonic()
+    with pytest.raises(Cancelled):
+        looked_at(bench, nodes, "gen>own, own>out", "own", code_seconds=100, is_cancelled=place.exists)
+    assert time.monotonic() - begun < 100
+    assert len(looked_at(bench, {**nodes, "own": python(ODD_FAILS)}, "gen>own, own>out", "own")["out"]["rows"]) == 3
 
 
 def _runs(pid: int) -> bool:

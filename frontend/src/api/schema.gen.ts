@@ -1224,6 +1224,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/questions/{question}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a preview or tests that you asked for under this name; nothing where they ended
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        delete: operations["questions_question_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/schedule-times": {
         parameters: {
             query?: never;
@@ -8985,7 +9005,10 @@ export interface operations {
     jobs_job_name_tests_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name of your choice, by which this can be cancelled: DELETE /api/questions/{id}. */
+                "X-Question-Id"?: string;
+            };
             path: {
                 job_name: string;
             };
@@ -9270,7 +9293,10 @@ export interface operations {
     jobs_preview_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name of your choice, by which this can be cancelled: DELETE /api/questions/{id}. */
+                "X-Question-Id"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9630,6 +9656,74 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["OverviewOut"];
                 };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    questions_question_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                question: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: {
                 headers: {

@@ -1,4 +1,5 @@
 import type { Column, DagDocument, Layout, NodeType, Problem, Row, Schemas } from '../../dag/document'
+import { askDriver } from '../../api/ask-driver'
 import { ApiError, request } from '../../api/request'
 import type { Delivery, PipelineTests, Preview, Script } from '../../api/types'
 import type { Role } from '../../api/use-may'
@@ -59,11 +60,11 @@ export const analyseDocument = (document: DagDocument) => request<{ problems: Pr
 
 /** `samples`: rows to take instead of reading these sources. */
 export const previewNode = (document: DagDocument, nodeId: string, rows: number, samples: Record<string, SampleRows>, signal?: AbortSignal) =>
-  request<Preview>('POST', '/api/jobs/preview', { document, node_id: nodeId, rows, samples }, {}, signal)
+  askDriver<Preview>('/api/jobs/preview', { document, node_id: nodeId, rows, samples }, signal)
 
 export const writeScript = (document: DagDocument, signal: AbortSignal) => request<Script>('POST', '/api/jobs/script', { document }, {}, signal)
 
-export const runTest = (name: string, document: DagDocument, test: string, signal: AbortSignal) => request<PipelineTests>('POST', `${job(name)}/tests`, { document, test }, {}, signal)
+export const runTest = (name: string, document: DagDocument, test: string, signal: AbortSignal) => askDriver<PipelineTests>(`${job(name)}/tests`, { document, test }, signal)
 
 export const publishDraft = (name: string, comment: string) => request<unknown>('POST', `${job(name)}/publish`, { comment })
 
