@@ -1,9 +1,9 @@
 """Executions as a user may see them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery, prefetch_related_objects
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
@@ -38,14 +38,22 @@ def execution_get(*, user: "User | AnonymousUser", execution_id: str) -> Executi
 
 def executions_with_facts(rows: QuerySet[Execution]) -> QuerySet[Execution]:
     """`rows` with all that `execution_out` reads, in two queries: joined, SQLite begins with the jobs and sorts all they ever ran."""
-    jobs = Prefetch("job", Job.objects.select_related("project").defer("dag_definition", "description"))
     checkpoints = Checkpoint.objects.filter(execution_id=OuterRef("execution_id"))
     newest = checkpoints.filter(status=CheckpointStatus.COMPLETED).order_by("-checkpoint_id").values("complete_time")[:1]
     return (
         rows.select_related("driver", "created_by")
-        .prefetch_related(jobs)
+        .prefetch_related(_jobs())
         .annotate(checkpoint_pending=Exists(checkpoints.filter(status=CheckpointStatus.PENDING)), last_checkpoint=Subquery(newest))
     )
+
+
+def jobs_fetch(rows: Sequence[Execution]) -> None:
+    """The jobs of several lists in one query, where each was read with `prefetch_related(None)`."""
+    prefetch_related_objects(rows, _jobs())
+
+
+def _jobs() -> "Prefetch[Any]":
+    return Prefetch("job", Job.objects.select_related("project").defer("dag_definition", "description"))
 
 
 def executions_for_lists(rows: QuerySet[Execution]) -> QuerySet[Execution]:

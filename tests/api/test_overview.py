@@ -61,6 +61,25 @@ def test_what_nobody_confirms_what_is_tried_again_and_what_has_no_checkpoint_nee
     assert (thirsty["node_name"], thirsty["execution"]["waiting_for"]) == ("Out", "kafka main")
 
 
+def test_a_damaged_checkpoint_needs_attention_until_it_is_deleted(browser: Client, editor: User) -> None:
+    from checkpoints.models import Checkpoint, CheckpointStatus
+
+    run = running(job(editor, "worn"))
+    for number in (1, 2, 3):
+        checkpoint(run, number)
+    assert concerns(browser) == {}
+    worn = Checkpoint.objects.filter(execution=run, checkpoint_id__lte=2)
+    worn.update(failure_reason="it is damaged: state/0/1.zip is missing")
+    (one,) = browser.get("/api/overview").json()["attention"]
+    assert (one["kind"], one["execution"]["job_name"]) == ("DAMAGED", "worn")
+    assert one["first_error_line"] == "checkpoint 2 cannot be restored: it is damaged: state/0/1.zip is missing"
+    worn.filter(checkpoint_id=2).update(status=CheckpointStatus.EXPIRED)
+    (one,) = browser.get("/api/overview").json()["attention"]
+    assert one["first_error_line"].startswith("checkpoint 1 ")
+    worn.filter(checkpoint_id=1).update(failure_reason="")
+    assert concerns(browser) == {}
+
+
 def test_an_execution_says_itself_whether_its_checkpoint_is_overdue(browser: Client, editor: User) -> None:
     now = timezone.now()
     bare = running(job(editor, "bare"), start_time=now - timedelta(minutes=14))

@@ -1334,14 +1334,16 @@ export interface components {
     schemas: {
         /**
          * AttentionOut
-         * @description Something a person should look at, and since when. `node_name`, `node_type` and `first_error_line` are empty where none is known.
+         * @description Something a person should look at, and since when; of a damaged checkpoint when it was completed.
+         *
+         *     `node_name`, `node_type` and `first_error_line` are empty where none is known.
          */
         AttentionOut: {
             /**
              * Kind
              * @enum {string}
              */
-            kind: "FAILED" | "UNCONFIRMED" | "WAITING" | "RETRYING" | "NO_CHECKPOINT";
+            kind: "FAILED" | "UNCONFIRMED" | "WAITING" | "RETRYING" | "NO_CHECKPOINT" | "DAMAGED";
             execution: components["schemas"]["ExecutionOut"];
             /** Node Id */
             node_id: string;

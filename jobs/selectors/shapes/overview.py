@@ -11,9 +11,12 @@ from jobs.selectors.shapes.execution import ExecutionOut, StatusWord
 
 
 class AttentionOut(Shape):
-    """Something a person should look at, and since when. `node_name`, `node_type` and `first_error_line` are empty where none is known."""
+    """Something a person should look at, and since when; of a damaged checkpoint when it was completed.
 
-    kind: Literal["FAILED", "UNCONFIRMED", "WAITING", "RETRYING", "NO_CHECKPOINT"]
+    `node_name`, `node_type` and `first_error_line` are empty where none is known.
+    """
+
+    kind: Literal["FAILED", "UNCONFIRMED", "WAITING", "RETRYING", "NO_CHECKPOINT", "DAMAGED"]
     execution: ExecutionOut
     node_id: str
     node_name: str

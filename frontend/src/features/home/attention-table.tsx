@@ -42,6 +42,7 @@ function Acts({ one }: { one: Attention }) {
           {t('attention.checkpoint')}
         </Button>
       )}
+      {one.kind === 'DAMAGED' && <Button onClick={() => void navigate(`/executions/${execution.execution_id}?tab=checkpoints`)}>{t('attention.checkpoints')}</Button>}
       {(one.kind === 'UNCONFIRMED' || one.kind === 'RETRYING' || one.kind === 'WAITING') && <Button onClick={() => void navigate(`/executions/${execution.execution_id}?tab=timeline`)}>{t('attention.events')}</Button>}
       <Tooltip label={one.node_id ? t('attention.openNode') : t('attention.open')}>
         <ActionIcon aria-label={one.node_id ? t('attention.openNode') : t('attention.open')} onClick={() => void navigate(at(one))}>
