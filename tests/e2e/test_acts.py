@@ -38,7 +38,7 @@ def test_chosen_jobs_start_export_and_stop_together(page: Page) -> None:
     assert sorted(one.suggested_filename for one in downloads) == [f"{name}.json" for name in names]
     page.get_by_role("button", name="Start 2").click()
     answered(page, "2 jobs started")
-    rows = page.get_by_role("table", name="Jobs").locator("tbody tr")
+    rows = page.get_by_role("table", name="Jobs").locator("tbody tr:not([aria-hidden])")
     expect(rows.filter(has_text="RUNNING")).to_have_count(2, timeout=90_000)
     page.get_by_role("checkbox", name="Choose all shown").check()
     page.get_by_role("button", name="Stop 2").click()
@@ -146,7 +146,7 @@ def test_a_checkpoint_is_deleted(page: Page) -> None:
     until(page, "it is complete", lambda: "COMPLETED" in _states(page, execution_id))
     stopped(page, execution_id)
     before = _states(page, execution_id)
-    page.get_by_role("tabpanel").get_by_role("table", name="Checkpoints").locator("tbody tr").last.click()
+    page.get_by_role("tabpanel").get_by_role("table", name="Checkpoints").locator("tbody tr:not([aria-hidden])").last.click()
     detail = page.get_by_role("complementary", name=re.compile(r"Checkpoint \d+"))
     detail.get_by_role("button", name="Delete…").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete the checkpoint").click()
