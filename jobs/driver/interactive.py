@@ -133,7 +133,7 @@ def _tests(
             cancelled=lambda: process.is_stopping() or is_cancelled(),
         )
         for number, test in enumerate(document.tests)
-        if payload.get("test") in (None, test.name)
+        if payload.get("test") in (None, test.name) and not is_cancelled()
     ]
     if any(result.hanging for result in results):
         process.give_up("a test of a job cannot be ended")

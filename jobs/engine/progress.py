@@ -29,7 +29,7 @@ class ProgressListener(StreamingQueryListener):
 
     def forget(self) -> None:
         """After it was removed: let go of Spark's side of it and of whom it told."""
-        self._on_progress, self._on_end = _nobody_hears_progress, _nobody_hears_end
+        self._on_progress = self._on_end = _nobody_hears
         self.__dict__.pop("_jlistenerobj", None)
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
@@ -46,11 +46,7 @@ class ProgressListener(StreamingQueryListener):
         self._on_end(str(event.runId))
 
 
-def _nobody_hears_progress(run_id: str, progress: dict[str, Any]) -> None:
-    """The run is over."""
-
-
-def _nobody_hears_end(run_id: str) -> None:
+def _nobody_hears(*_: Any) -> None:
     """The run is over."""
 
 
