@@ -72,7 +72,7 @@ def stream_cost(spark: SparkSession, root: Path, rows: int) -> None:
             book, run_facts(plan, execution_id="execution", version=1), job_queries(plan), triggers=Triggers(interval=interval)
         )
         made.start()
-        assert run_plan(spark, plan, made.boundary)["in"] == rows
+        assert run_plan(spark, plan, made.hear)["in"] == rows
         made.close()
         taken.extend(book.milliseconds)
 

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from jobs.dag.document import parse_document
 from jobs.engine.compiler import plan_compile, settings_resolve
-from jobs.engine.events import BatchWritten, Boundary
+from jobs.engine.events import BatchWritten, EngineEvent, Report, each
 from jobs.engine.plan import Locations, Plan
 from jobs.engine.runner import Run
 from jobs.engine.session import SessionOptions, jars_in, session_build
@@ -85,15 +85,15 @@ def run_document(
     return run_plan(spark, replace(plan_of(raw, root, connections, job_uid), until_drained=until_drained))
 
 
-def run_plan(spark: SparkSession, plan: Plan, boundary: Callable[[Boundary], None] = lambda one: None) -> dict[str, int]:
-    """Rows in and out; `boundary` hears of every committed batch, as a coordinator of checkpoints does."""
+def run_plan(spark: SparkSession, plan: Plan, *reports: Report) -> dict[str, int]:
+    """Rows in and out; `reports` hear what the run tells, as a coordinator of checkpoints does."""
     written: dict[tuple[str, int], BatchWritten] = {}
 
-    def hear(event: object) -> None:
+    def hear(event: EngineEvent) -> None:
         if isinstance(event, BatchWritten):
             written[(event.query, event.batch_id)] = event
 
-    run = Run(spark, plan, hear, boundary)
+    run = Run(spark, plan, each(hear, *reports))
     run.start()
     assert run.wait() == "completed"
     return {"in": sum(one.rows_in for one in written.values()), "out": sum(one.rows_out for one in written.values())}

@@ -16,22 +16,22 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
 from checkpoints.ledger import Ledger, LedgerRefused, Ticket
 from checkpoints.placing import Placing
 from checkpoints.spark_folder import last_committed
 from checkpoints.stores.base import CheckpointStorage
-from checkpoints.triggers import Committed, Due, Standing, Triggers, next_due
-
-if TYPE_CHECKING:
-    from jobs.engine.events import Boundary
+from checkpoints.triggers import Due, Standing, Triggers, next_due
+from checkpoints.written import Written
+from jobs.engine.events import BatchCommitted, BatchWritten, EngineEvent
 
 logger = logging.getLogger(__name__)
 
 _TELLING_TRIES = 4
 _TELLING_PAUSE_SECONDS = 0.5
+_COMMIT_LOOK_SECONDS = 0.05
 #: What the job itself asks for: only these count among its failures in a row, and wait for its pause.
 _OF_THE_JOB = ("INTERVAL", "ROWS", "PAGE")
 
@@ -60,7 +60,8 @@ class Coordinator:
 
     Without a trigger, checkpoints are taken on request only. `timeout` in seconds. `tolerable_failures`: of checkpoints that the
     triggers asked for, so many in a row may fail; -1 any number. With one more `intolerable` says so, and the triggers rest.
-    `rows_before`: source rows of the execution's earlier attempts. `notify` hears of each complete checkpoint the position of every
+    `rows_before`: source rows of the execution's earlier attempts. `kept`: query → its batch in the newest complete checkpoint of the
+    generation, where there is one. `notify` hears of each complete checkpoint the position of every
     source by node; what it raises is logged: the checkpoint stays good, and the next one tells more. `storage` takes what was cut.
     """
 
@@ -74,20 +75,22 @@ class Coordinator:
         timeout: float = 300.0,
         tolerable_failures: int = -1,
         rows_before: int = 0,
+        kept: Mapping[str, int] | None = None,
         notify: Callable[[Mapping[str, Any]], None] = lambda positions: None,
         storage: CheckpointStorage | None = None,
     ) -> None:
         self._ledger, self._queries = ledger, dict(queries)
         self._triggers, self._timeout, self._tolerable = triggers, timeout, tolerable_failures
-        self._cut = JobCut(facts, rows_before)
+        self._cut = JobCut(facts)
         self._notify = notify
         self._placing = Placing(storage)
         self._changed = threading.Condition()
-        self._newest: dict[str, Boundary] = {}
-        self._kept: dict[str, int] = {key: last_committed(query.folder) for key, query in self._queries.items()}
+        self._written, self._rows_before = Written(facts.sources), rows_before
+        self._operators: dict[str, tuple[Mapping[str, Any], ...]] = {}
+        self._kept = dict(kept or {})
+        self._resumed = {key: last_committed(query.folder) for key, query in self._queries.items()}
         self._waiting: deque[_Request] = deque()
         self._closing = False
-        self._committed = Committed()
         self._begun, self._ended = time.monotonic(), -math.inf
         self._failed_in_a_row = 0
         #: Why the job cannot go on without its checkpoints, "" while it can.
@@ -95,16 +98,18 @@ class Coordinator:
         self._thread = threading.Thread(target=self._run, name=f"checkpoints {facts.execution_id}", daemon=True)
 
     def start(self) -> None:
-        """Begin to listen. A freshly resumed job is due one interval from now, and only if it commits something."""
+        """Begin to listen. A freshly resumed job is due one interval from now, and only if its newest checkpoint lacks something."""
         self._thread.start()
 
-    def boundary(self, boundary: Boundary) -> None:
-        """A query committed a batch. Returns at once."""
-        with self._changed:
-            self._newest[boundary.query] = boundary
-            self._cut.rows += boundary.progress.rows_in
-            self._committed.add(boundary)
-            self._changed.notify_all()
+    def hear(self, event: EngineEvent) -> None:
+        """What the run reports. That Spark committed a batch is read in the query's folder: its report may come much later."""
+        match event:
+            case BatchWritten():
+                with self._changed:
+                    self._written.add(event)
+                    self._changed.notify_all()
+            case BatchCommitted():
+                self._operators[event.query] = event.operators
 
     def request(self, origin: str = "MANUAL", requested_by: str = "", savepoint: bool = False, label: str = "") -> Future[Ticket]:
         """Ask for a checkpoint now; an idle query gives its last committed batch. Returns at once.
@@ -150,7 +155,7 @@ class Coordinator:
             while True:
                 if self._waiting:
                     request = self._waiting.popleft()
-                    if request.unless_held and not self._is_dirty():
+                    if request.unless_held and self._is_held():
                         continue
                     return request
                 if self._closing:
@@ -164,12 +169,16 @@ class Coordinator:
     def _next_due(self) -> Due | None:
         if self.intolerable:
             return None
-        committed = self._committed
-        return next_due(self._triggers, Standing(self._begun, self._ended, committed.rows, committed.batches, self._is_dirty()))
+        written = self._written
+        return next_due(self._triggers, Standing(self._begun, self._ended, written.rows, written.batches, self._is_unprotected()))
 
-    def _is_dirty(self) -> bool:
-        """Whether any query committed a batch since the newest checkpoint."""
-        return any(boundary.batch_id > self._kept.get(key, -1) for key, boundary in self._newest.items())
+    def _is_unprotected(self) -> bool:
+        """Whether any query is beyond the newest checkpoint."""
+        return any(max(self._resumed[key], self._written.newest(key)) > self._kept.get(key, -1) for key in self._queries)
+
+    def _is_held(self) -> bool:
+        """Whether the newest checkpoint has all that Spark committed."""
+        return all(last_committed(query.folder) <= self._kept.get(key, -1) for key, query in self._queries.items())
 
     def _take(self, request: _Request) -> None:
         if refused := self._refused():
@@ -177,15 +186,16 @@ class Coordinator:
             return
         with self._changed:
             self._begun = time.monotonic()
-            self._committed.clear()
+            self._written.begin_anew()
         phases = Phases(self._timeout)
         ticket = self._ledger.begin(
             origin=request.origin, requested_by=request.requested_by, savepoint=request.savepoint, label=request.label
         )
         try:
-            batches = self._batches(phases)
-            boundaries = self._boundaries(batches)
-            result = self._cut.take(ticket, self._queries, batches, boundaries, phases, savepoint=request.savepoint)
+            batches, rows = self._batches(phases)
+            result = self._cut.take(
+                ticket, self._queries, batches, phases, rows=rows, operators=dict(self._operators), savepoint=request.savepoint
+            )
             result = self._placing.put(ticket, result, phases, savepoint=request.savepoint)
         except Exception as error:
             self._failed(ticket, phases, error, request)
@@ -237,31 +247,32 @@ class Coordinator:
             many = f"{failed} checkpoints in a row failed, the last one while {reason}, and the job tolerates {tolerable}"
             self.intolerable = many if tolerable else one
 
-    def _batches(self, phases: Phases) -> dict[str, int]:
-        """The batch to cut each query behind. One that is in its very first batch is waited for; one that never began gives -1."""
+    def _batches(self, phases: Phases) -> tuple[dict[str, int], int]:
+        """The batch to cut each query behind, and the execution's source rows up to there.
+
+        One that is in its very first batch is waited for; one that never began gives -1.
+        """
         phases.step("wait")
         found: dict[str, int] = {}
+        rows = self._rows_before
         for key, query in self._queries.items():
             with self._changed:
                 while (batch := self._batch(key, query)) is None:
                     phases.step("wait")
-                    self._changed.wait(0.2)
+                    self._changed.wait(_COMMIT_LOOK_SECONDS)
+                rows += self._written.rows_until(key, batch)
             found[key] = batch
-        return found
+        return found, rows
 
     def _batch(self, key: str, query: JobQuery) -> int | None:
-        """The newest committed batch that Spark told of, with its figures, else what the folder says; None: the first is under way."""
-        committed = last_committed(query.folder)
-        told = self._newest.get(key)
-        if told is not None and not self._closing:
-            return told.batch_id
-        if committed < 0 and (query.folder / "offsets" / "0").exists() and not self._closing:
-            return None
-        return committed
+        """The newest committed batch; None: the first is under way, or the one that is written is just about to be committed.
 
-    def _boundaries(self, batches: Mapping[str, int]) -> dict[str, Boundary]:
-        with self._changed:
-            return {key: boundary for key, boundary in self._newest.items() if batches.get(key, -1) >= 0}
+        While it is looked for no other batch can become written, for who writes tells so first.
+        """
+        committed = last_committed(query.folder)
+        is_first = committed < 0 and (query.folder / "offsets" / "0").exists()
+        is_due = is_first or committed < self._written.newest(key)
+        return None if is_due and not self._closing else committed
 
     def _tell(self, call: Callable[[], None], what: str) -> bool:
         """The ledger's database may be away for a moment. What it never hears, the reconciler finds out. Raises LedgerRefused."""

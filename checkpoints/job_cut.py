@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from checkpoints.checksums import Digests
@@ -20,7 +21,6 @@ from jobs.engine.steps import Steps
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 if TYPE_CHECKING:
-    from jobs.engine.events import Boundary
     from jobs.engine.plan import Plan
 
 _WORDS = {
@@ -115,26 +115,26 @@ class Phases:
 class JobCut:
     """Takes checkpoints of one execution; what it learns of files saves the next one from reading them again."""
 
-    def __init__(self, facts: RunFacts, rows: int) -> None:
-        self.rows = rows
+    def __init__(self, facts: RunFacts) -> None:
         self._facts = facts
         self._digests: Digests = {}
-        #: As each query told last: at a stop it may have nothing more to tell.
-        self._operators: dict[str, tuple[Mapping[str, Any], ...]] = {}
 
     def take(
         self,
         ticket: Ticket,
         queries: Mapping[str, JobQuery],
         batches: Mapping[str, int],
-        boundaries: Mapping[str, Boundary],
         phases: Phases,
         *,
+        rows: int = 0,
+        operators: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType({}),
         savepoint: bool,
     ) -> CheckpointResult:
-        """All queries' cuts below `ticket.folder`, which appears whole or not at all. Raises what went wrong; then nothing is left."""
+        """All queries' cuts below `ticket.folder`, which appears whole or not at all. Raises what went wrong; then nothing is left.
+
+        `rows`: the execution's source rows up to `batches`; `operators`: query → its stateful operators, as it told last.
+        """
         phases.step("copy")
-        rows = self.rows  # more may be committed while it is copied
         partial = partial_of(ticket.folder)
         folder_remove(partial)
         partial.mkdir(parents=True)
@@ -150,9 +150,8 @@ class JobCut:
         except BaseException:
             folder_remove(partial)
             raise
-        self._operators |= {key: boundary.progress.operators for key, boundary in boundaries.items()}
-        operators = tuple({"query": key, **entry} for key in queries for entry in self._operators.get(key, ()))
-        return self._result(ticket, queries, batches, cuts, sources, operators, rows, phases)
+        told = tuple({"query": key, **entry} for key in queries for entry in operators.get(key, ()))
+        return self._result(ticket, queries, batches, cuts, sources, told, rows, phases)
 
     def _query(self, query: JobQuery, key: str, batch_id: int, partial: Path, phases: Phases, savepoint: bool) -> QueryCut:
         facts = {"query": key, "sinks": list(query.sinks), "generation": self._facts.generation}

@@ -74,6 +74,12 @@ def newest_readable(*, generation: UUID | str) -> Readable:
     return Readable(None, damaged)
 
 
+def batches_kept(*, generation: UUID | str) -> dict[str, int]:
+    """Query → its batch in the newest complete checkpoint of a generation; none if it has none that is whole."""
+    newest = completed(Checkpoint.objects.filter(generation=generation, failure_reason="")).values_list("queries", flat=True).first()
+    return {key: int(query["batch_id"]) for key, query in (newest or {}).items()}
+
+
 def positions_restorable(*, job_uid: str) -> list[dict[str, Any]]:
     """Node → offset in every complete checkpoint of a job, those that were brought from another job left out: they count other rows."""
     rows = _own(job_uid)
@@ -128,6 +134,16 @@ def newest_good(*, job_id: int) -> int | None:
     taken = Checkpoint.objects.filter(execution__job=job_id, execution__imported_from__isnull=True)
     rows = completed(taken).iterator(chunk_size=10)
     return next((row.pk for row in rows if not not_restorable(row)), None)
+
+
+def nearest_good(checkpoint: Checkpoint) -> Checkpoint | None:
+    """The complete one nearest in time that was taken of the same job and whose files are there; at a glance, as `not_restorable`."""
+    rows = completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id, execution__imported_from__isnull=True))
+    others = rows.exclude(pk=checkpoint.pk)
+    before = others.filter(create_time__lte=checkpoint.create_time)
+    after = others.filter(create_time__gt=checkpoint.create_time).order_by("create_time", "id")
+    good = [next((row for row in side.iterator(chunk_size=10) if not not_restorable(row)), None) for side in (before, after)]
+    return min((row for row in good if row), key=lambda row: abs(row.create_time - checkpoint.create_time), default=None)
 
 
 def needed_by(checkpoint: Checkpoint) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jobs.engine.events import Boundary
+    pass
 
 
 @dataclass(frozen=True)
@@ -61,25 +60,3 @@ def next_due(triggers: Triggers, standing: Standing) -> Due | None:
     if 0 < triggers.rows <= standing.rows:
         return Due("ROWS", rested)
     return Due("INTERVAL", max(standing.begun + triggers.interval, rested)) if triggers.interval else None
-
-
-class Committed:
-    """What the queries of a job committed since it was last cleared."""
-
-    def __init__(self) -> None:
-        self.batches = 0
-        self._rows: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-
-    @property
-    def rows(self) -> int:
-        """Rows read; those of a source that several queries read count once, as far as the fastest of them is."""
-        return sum(max(queries.values()) for queries in self._rows.values())
-
-    def add(self, boundary: Boundary) -> None:
-        self.batches += 1
-        for node_id, source in boundary.progress.sources.items():
-            self._rows[node_id][boundary.query] += int(source.get("rows") or 0)
-
-    def clear(self) -> None:
-        self.batches = 0
-        self._rows.clear()

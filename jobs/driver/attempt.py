@@ -18,6 +18,7 @@ from jobs.driver.checkpointing import coordinator_of, end_check
 from jobs.driver.logs import attempt_logger, attempt_logger_close
 from jobs.driver.position import plan_with_position
 from jobs.engine.compiler import PlanInvalid
+from jobs.engine.events import each
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
 from jobs.engine.runner import Run
@@ -178,7 +179,7 @@ class Attempt:
         outcome = ""
         try:
             with self._lock:
-                self._run = run = Run(self._host.spark, plan, reporter, coordinator.boundary, log=self._log)
+                self._run = run = Run(self._host.spark, plan, each(coordinator.hear, reporter), log=self._log)
                 if self._stop_asked:
                     return "stopped"
                 run.start()

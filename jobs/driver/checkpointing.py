@@ -5,6 +5,7 @@ from functools import partial
 
 from checkpoints.coordinator import Coordinator
 from checkpoints.job_cut import job_queries, run_facts
+from checkpoints.selectors import batches_kept
 from checkpoints.storages import storage_chosen
 from checkpoints.stores.base import CheckpointStorage
 from checkpoints.triggers import Triggers
@@ -31,6 +32,7 @@ def coordinator_of(execution: Execution, plan: Plan, *, actor: str, log: logging
         timeout=plan.settings.checkpoint_timeout,
         tolerable_failures=plan.settings.checkpoint_tolerable_failures,
         rows_before=execution.processed_records,
+        kept=batches_kept(generation=execution.generation),
         notify=partial(positions_tell, plan, log),
         storage=storage,
     )

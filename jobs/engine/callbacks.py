@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 from weakref import WeakMethod
 
 from pyspark.sql import DataFrame, SparkSession
@@ -42,9 +41,9 @@ def _failure(reference: WeakMethod[Callable[[DataFrame, int], None]], frame: Dat
 
 
 @contextmanager
-def listening(session: SparkSession, on_progress: Callable[[str, dict[str, Any]], None], on_end: Callable[[str], None]) -> Iterator[None]:
-    """While inside, the callables hear of each executed batch and each end of the session's queries."""
-    listener = ProgressListener(on_progress, on_end)
+def listening(session: SparkSession, on_progress: Callable[[str], None], on_end: Callable[[str], None]) -> Iterator[None]:
+    """While inside, the callables hear of each executed batch (Spark's JSON) and each end (run id) of the session's queries."""
+    listener = ProgressListener(session._jvm, on_progress, on_end)
     session.streams.addListener(listener)
     try:
         yield

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 
@@ -125,17 +124,16 @@ class BufferStands:
     status: str
 
 
-@dataclass(frozen=True)
-class Boundary:
-    """A committed batch of one query: `folder` is its Spark folder, from which a cut at `batch_id` can be taken now."""
-
-    query: str
-    batch_id: int
-    folder: Path
-    sinks: tuple[str, ...]
-    progress: BatchCommitted
-
-
 EngineEvent = QueryStarted | BatchWritten | BatchCommitted | RowsRejected | RowsPrinted | Progressed | Noticed | Waiting | BufferStands
 
 Report = Callable[[EngineEvent], None]
+
+
+def each(*reports: Report) -> Report:
+    """Tells one after the other."""
+
+    def told(event: EngineEvent) -> None:
+        for report in reports:
+            report(event)
+
+    return told

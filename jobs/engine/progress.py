@@ -8,45 +8,65 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql.streaming.listener import (
-    QueryIdleEvent,
-    QueryProgressEvent,
-    QueryStartedEvent,
-    QueryTerminatedEvent,
-    StreamingQueryListener,
-)
+from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from jobs.engine.events import BatchCommitted, NodeCounts, Progressed
 from jobs.engine.offset_log import plain_json
 
 
 class ProgressListener(StreamingQueryListener):
-    """Hands on each executed batch's progress and each end, by run id. Spark's listener thread: the callables must be quick."""
+    """Hands on each executed batch's progress as JSON text, and each end by run id. The callables must be quick.
 
-    def __init__(self, on_progress: Callable[[str, dict[str, Any]], None], on_end: Callable[[str], None]) -> None:
-        self._on_progress = on_progress
-        self._on_end = on_end
+    One thread of Spark's tells of all queries of a driver. PySpark reads each field of a progress from the JVM, a call each, so many
+    small batches would be told of later and later; Spark's own text of it takes two calls.
+    """
+
+    def __init__(self, jvm: Any, on_progress: Callable[[str], None], on_end: Callable[[str], None]) -> None:
+        self._jvm = jvm
+        self.on_progress = on_progress
+        self.on_end = on_end
+        self._called: Any = None
+
+    @property
+    def _jlistener(self) -> Any:
+        if self._called is None:
+            self._called = self._jvm.PythonStreamingQueryListenerWrapper(_Called(self))
+        return self._called
 
     def forget(self) -> None:
         """After it was removed: let go of Spark's side of it and of whom it told."""
-        self._on_progress = self._on_end = _nobody_hears
-        self.__dict__.pop("_jlistenerobj", None)
+        self.on_progress = self.on_end = _nobody_hears
+        self._called = None
 
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
+    def _not_called(self, event: Any) -> None:
+        """Spark calls `_Called`."""
+
+    onQueryStarted = onQueryProgress = onQueryIdle = onQueryTerminated = _not_called  # noqa: N815
+
+
+class _Called:
+    """What the JVM calls."""
+
+    def __init__(self, listener: ProgressListener) -> None:
+        self._listener = listener
+
+    def onQueryStarted(self, event: Any) -> None:  # noqa: N802
         """Nothing: the runner knows what it started."""
 
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
-        progress = event.progress
-        self._on_progress(str(progress.runId), plain_json(progress.json))
+    def onQueryProgress(self, event: Any) -> None:  # noqa: N802
+        self._listener.on_progress(event.progress().json())
 
-    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+    def onQueryIdle(self, event: Any) -> None:  # noqa: N802
         """Nothing: no batch ran."""
 
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
-        self._on_end(str(event.runId))
+    def onQueryTerminated(self, event: Any) -> None:  # noqa: N802
+        self._listener.on_end(event.runId().toString())
+
+    class Java:
+        implements = ("org.apache.spark.sql.streaming.PythonStreamingQueryListener",)
 
 
-def _nobody_hears(*_: Any) -> None:
+def _nobody_hears(text: str) -> None:
     """The run is over."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import queue
 import threading
@@ -13,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from jobs.engine.awaiting import answers_await, awaited
 from jobs.engine.callbacks import listening
-from jobs.engine.events import BatchWritten, Boundary, Noticed, Report
+from jobs.engine.events import BatchWritten, Noticed, Report
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import is_whole, query_plans
@@ -41,15 +42,11 @@ _LAST_EVENTS_SECONDS = 5.0
 _CHECK_SECONDS = 2.0
 
 
-def _nothing(boundary: Boundary) -> None:
-    """Nobody listens."""
-
-
 class Run:
-    """Runs a Plan. `report` and `on_boundary` are called from several threads, in order within a query; they must not block long.
+    """Runs a Plan. `report` is called from several threads, in order within a query; it must not block long.
 
-    `report` hears BatchWritten before Spark commits the batch, so no count is lost between the two; `on_boundary` hears of every
-    committed batch off the query's thread. What they raise is logged and changes nothing.
+    It hears BatchWritten before Spark commits the batch, so no count is lost between the two, and BatchCommitted off the query's thread
+    when Spark tells, which may be much later. What it raises is logged and changes nothing.
     """
 
     def __init__(
@@ -57,7 +54,6 @@ class Run:
         spark: SparkSession,
         plan: Plan,
         report: Report,
-        on_boundary: Callable[[Boundary], None] = _nothing,
         *,
         registry: NodeRegistry = REGISTRY,
         log: logging.Logger | None = None,
@@ -68,7 +64,6 @@ class Run:
         self._spark = spark
         self._steps = Steps(plan, registry, log or logging.getLogger("pipeline.job"))
         self._report_to = report
-        self._on_boundary = on_boundary
         self._queries: list[StreamQuery | WholeQuery] = []
         self._changed = threading.Event()
         self._ended = threading.Event()
@@ -243,8 +238,8 @@ class Run:
                 except Exception:
                     logger.exception("closing %s", node_id)
 
-    def _progress_heard(self, run_id: str, progress: dict[str, Any]) -> None:
-        self._news.put(lambda: self._committed(run_id, progress))
+    def _progress_heard(self, progress: str) -> None:
+        self._news.put(lambda: self._committed(json.loads(progress)))
 
     def _end_heard(self, run_id: str) -> None:
         self._ends_heard.add(run_id)
@@ -260,8 +255,8 @@ class Run:
             self._changed.wait(0.05)
             self._changed.clear()
 
-    def _committed(self, run_id: str, progress: dict[str, Any]) -> None:
-        query_ = next((one for one in self._queries if isinstance(one, StreamQuery) and one.ran_as(run_id)), None)
+    def _committed(self, progress: dict[str, Any]) -> None:
+        query_ = next((one for one in self._queries if isinstance(one, StreamQuery) and one.ran_as(str(progress["runId"]))), None)
         if query_ is None:
             return
         counts = query_.sinks.counts_of(int(progress["batchId"]))
@@ -278,7 +273,6 @@ class Run:
         self._report(event)
         for news in progressed(event):
             self._report(news)
-        self._on_boundary(Boundary(query_.key, event.batch_id, query_.folder, query_.plan.sinks, event))
 
     def _report(self, event: Any) -> None:
         if isinstance(event, BatchWritten):

@@ -1,7 +1,7 @@
 """How much is done again when a job goes back to a checkpoint: from what Spark's folders and the samples hold."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from checkpoints.models import Checkpoint
 from checkpoints.spark_folder import FolderDamaged, last_committed, source_offsets
 from checkpoints.state_data import offsets_by_node
 from checkpoints.storage import live_folder
+from jobs.engine.grouping import query_folder
 from jobs.models import MetricSample
 from jobs.selectors.position_differences import rows_between
 from jobs.selectors.shapes.base import Shape
@@ -26,7 +27,7 @@ class SourceReplayOut(Shape):
 
 
 class ReplayOut(Shape):
-    """`seconds` between the checkpoint and the last batch that was committed behind it, 0 where there is none; null: unknown.
+    """`seconds` between the checkpoint's batch and the last one that was committed behind it, 0 where there is none; null: unknown.
 
     `rows`: of all sources, by their positions; where these do not tell, about so many by the samples (`is_about`); null: unknown.
     """
@@ -42,14 +43,14 @@ def checkpoint_replay(checkpoint: Checkpoint) -> ReplayOut:
     """What was read behind it in its generation, and would be read again. Unknown where the live folder changes below our eyes."""
     live = live_folder(Path(settings.CHECKPOINT_ROOT), str(checkpoint.execution.job.job_uid), str(checkpoint.generation))
     try:
-        last, sources = _last_batch_time(live), list(_sources(checkpoint, live))
+        last, kept, sources = _last_batch_time(live), _kept_batch_time(checkpoint, live), list(_sources(checkpoint, live))
     except OSError:
-        last, sources = None, []
+        last, kept, sources = None, None, []
     rows = [source.rows for source in sources]
     exact = sum(one for one in rows if one is not None) if rows and None not in rows else None
     sampled = _sampled(checkpoint) if exact is None else None
     return ReplayOut(
-        seconds=max(0.0, (last - checkpoint.create_time).total_seconds()) if last else None,
+        seconds=max(0.0, (last - (kept or checkpoint.create_time)).total_seconds()) if last else None,
         last_batch_time=last,
         rows=exact if exact is not None else sampled,
         is_about=exact is None and sampled is not None,
@@ -62,7 +63,17 @@ def _queries(live: Path) -> list[Path]:
 
 
 def _last_batch_time(live: Path) -> datetime | None:
-    times = [(folder / "commits" / str(last_committed(folder))).stat().st_mtime for folder in _queries(live) if last_committed(folder) >= 0]
+    return _newest(folder / "commits" / str(batch) for folder in _queries(live) if (batch := last_committed(folder)) >= 0)
+
+
+def _kept_batch_time(checkpoint: Checkpoint, live: Path) -> datetime | None:
+    """When the batch was committed that the checkpoint was cut behind; None where Spark has removed its entry since."""
+    batches = {query_folder(key): query["batch_id"] for key, query in checkpoint.queries.items()}
+    return _newest(folder / "commits" / str(batches[folder.name]) for folder in _queries(live) if folder.name in batches)
+
+
+def _newest(commits: Iterable[Path]) -> datetime | None:
+    times = [commit.stat().st_mtime for commit in commits if commit.exists()]
     return datetime.fromtimestamp(max(times), UTC) if times else None
 
 

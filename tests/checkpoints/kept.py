@@ -46,7 +46,7 @@ def cut_of(execution: Execution, checkpoint: Checkpoint, batches: int, *, savepo
     facts = RunFacts(execution.execution_id, str(job.job_uid), job.job_name, job.job_type, 1, str(execution.generation), 1)
     ticket = Ticket(checkpoint.checkpoint_id, folder_of(checkpoint), checkpoint.pk)
     query = JobQuery(live, ("out",))
-    return JobCut(facts, 0).take(ticket, {"out": query}, {"out": batches - 1}, {}, Phases(60), savepoint=savepoint)
+    return JobCut(facts).take(ticket, {"out": query}, {"out": batches - 1}, Phases(60), savepoint=savepoint)
 
 
 def stored(execution: Execution, storage: str, batches: int = 2, *, savepoint: bool = False) -> Checkpoint:

@@ -116,8 +116,8 @@ class Restores:
         """From a checkpoint behind `batch` of the first run to the end of the input."""
         folder = self.bench.root / "checkpoints" / f"{len(self.generations)}"
         queries = job_queries(self._plan, registry=REGISTRY)
-        cut = JobCut(run_facts(self._plan, execution_id="first", version=1), 0)
-        cut.take(Ticket(1, folder, 1), queries, {self.query: batch}, {}, Phases(60), savepoint=savepoint)
+        cut = JobCut(run_facts(self._plan, execution_id="first", version=1))
+        cut.take(Ticket(1, folder, 1), queries, {self.query: batch}, Phases(60), savepoint=savepoint)
         generation = str(uuid.uuid4())
         wanted = RollBackPlan(self._plan.generation, dict.fromkeys(self.sinks, batch), tuple(self.generations[1:]))
         again = self._planned(generation, len(self.generations) + 1)

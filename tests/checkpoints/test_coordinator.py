@@ -18,7 +18,7 @@ from checkpoints.spark_folder import last_committed
 from checkpoints.storage import checkpoint_folder, checkpoint_restore
 from checkpoints.triggers import Triggers
 from checkpoints.verification import checkpoint_verify
-from jobs.engine.events import BatchCommitted
+from jobs.engine.events import BatchCommitted, BatchWritten, EngineEvent, each
 from jobs.engine.plan import Plan
 from jobs.engine.runner import Run
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, Heard, document, numbers, windows
@@ -76,15 +76,11 @@ def running(bench: Bench, plan: Plan, made: Coordinator, batches: int = 2) -> tu
     """Until every query has committed so many batches."""
     heard = Heard()
 
-    def boundary(one: Any) -> None:
-        made.boundary(one)
-        heard.boundary(one)
-
-    run = Run(bench.spark, plan, heard.report, boundary, registry=REGISTRY)
+    run = Run(bench.spark, plan, each(made.hear, heard.report), registry=REGISTRY)
     run.start()
     queries = set(job_queries(plan, registry=REGISTRY))
     with heard.changed:
-        enough = lambda: {one.query for one in heard.boundaries if one.batch_id >= batches - 1} == queries  # noqa: E731
+        enough = lambda: {one.query for one in heard.committed() if one.batch_id >= batches - 1} == queries  # noqa: E731
         assert heard.changed.wait_for(enough, 90), "the queries did not get on"
     return run, heard
 
@@ -120,7 +116,7 @@ def test_the_interval_takes_checkpoints_while_something_is_committed(bench: Benc
     run, _ = running(bench, plan, made, batches=6)
     book.wait_for(2)
     deadline = time.monotonic() + 30
-    while made._is_dirty():
+    while made._is_unprotected():
         assert time.monotonic() < deadline
         time.sleep(0.05)
     taken = len(book.tickets)
@@ -143,7 +139,40 @@ def test_a_graceful_stop_leaves_a_checkpoint_of_the_last_batch(bench: Bench, tmp
     made.close(outcome="stopped")
     (_, asked), (_, result) = book.tickets[0], book.completed[0]
     assert asked["origin"] == "STOP"
-    assert result.queries["out"]["batch_id"] == last_committed(plan.locations.live / "out") == heard.boundaries[-1].batch_id
+    assert result.queries["out"]["batch_id"] == last_committed(plan.locations.live / "out") == heard.committed()[-1].batch_id
+
+
+def test_what_spark_has_not_told_of_yet_is_in_the_checkpoint(bench: Bench, tmp_path: Path) -> None:
+    plan, book = bench.plan(document({"gen": numbers(100, 10), "out": COLLECT}, "gen>out")), Book(tmp_path)
+    made = coordinator(bench, plan, book, triggers=Triggers(interval=3600))
+
+    def not_told(event: EngineEvent) -> None:
+        if isinstance(event, BatchWritten):
+            made.hear(event)
+
+    run = Run(bench.spark, plan, not_told, registry=REGISTRY)
+    run.start()
+    assert run.wait(90) == "completed"
+    made.request().result(60)
+    made.close(outcome="stopped")
+    ((_, result),) = book.completed
+    assert (result.queries["out"]["batch_id"], result.rows, result.state_data["sources"]["gen"]["next"]) == (9, 100, 100)
+
+
+def test_what_an_earlier_attempt_committed_beyond_its_checkpoint_is_due(bench: Bench, tmp_path: Path) -> None:
+    plan, book = stream(bench, rows=30), Book(tmp_path)
+    bench.drained(plan, 30)
+    newest = last_committed(plan.locations.live / "out")
+    made = coordinator(bench, plan, book, triggers=Triggers(interval=0.1), kept={"out": newest - 1})
+    book.wait_for(1)
+    made.close(outcome="stopped")
+    assert [asked["origin"] for _, asked in book.tickets] == ["INTERVAL"]
+    again = coordinator(bench, plan, book, triggers=Triggers(interval=3600), kept={"out": newest})
+    again.close(outcome="stopped")
+    assert len(book.tickets) == 1, "nothing was committed since"
+    last = coordinator(bench, plan, book, triggers=Triggers(interval=3600), kept={"out": newest - 1})
+    last.close(outcome="stopped")
+    assert [asked["origin"] for _, asked in book.tickets] == ["INTERVAL", "STOP"]
 
 
 def test_a_checkpoint_of_two_queries_is_whole_and_goes_on_as_both(bench: Bench, tmp_path: Path) -> None:
@@ -181,7 +210,7 @@ def read_all(heard: Heard, rows: int) -> None:
     """Until both queries stand behind the last row."""
 
     def ends() -> list[int]:
-        newest = {one.query: one.progress.sources["gen"]["end"]["next"] for one in heard.boundaries}
+        newest = {one.query: one.sources["gen"]["end"]["next"] for one in heard.committed()}
         return sorted(newest.values())
 
     with heard.changed:

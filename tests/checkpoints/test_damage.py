@@ -84,7 +84,7 @@ def role_of(name: str) -> str:
 def taken(live: Path, target: Path, batch: int, *, savepoint: bool) -> Path:
     facts = RunFacts("execution", "5d0f6c3e-0000-4000-8000-000000000001", "numbers", "STREAMING", 1, str(uuid.uuid4()), 1)
     ticket = Ticket(1, target, 1)
-    JobCut(facts, 0).take(ticket, {"out": JobQuery(live, ("out",))}, {"out": batch}, {}, Phases(60), savepoint=savepoint)
+    JobCut(facts).take(ticket, {"out": JobQuery(live, ("out",))}, {"out": batch}, Phases(60), savepoint=savepoint)
     return target
 
 

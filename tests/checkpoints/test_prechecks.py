@@ -105,6 +105,20 @@ def test_a_restore_into_another_version_starts_that(checkpoint: Checkpoint, oper
     assert Execution.objects.get(execution_id=started["execution_id"]).version == 2
 
 
+def test_the_nearest_good_one_is_offered_in_place_of_one_without_files(execution: Execution, operator: Client) -> None:
+    before, failed, after = (kept(execution, batches) for batches in (2, 3, 4))
+    ended(execution)
+    Checkpoint.objects.filter(pk=before.pk).update(create_time=failed.create_time - timedelta(hours=1))
+    Checkpoint.objects.filter(pk=failed.pk).update(status="FAILED")
+    answer = operator.post(f"/api/checkpoints/{failed.pk}/restore", {}, content_type="application/json")
+    assert answer.status_code == 422, answer.content
+    error = answer.json()["error"]
+    assert error["code"] == "checkpoint.not_restorable"
+    assert error["message"].endswith(f"the nearest good one is checkpoint {after.checkpoint_id} of execution {execution.execution_id}")
+    nearest = {"id": after.pk, "checkpoint_id": after.checkpoint_id, "execution_id": execution.execution_id}
+    assert error["nearest"] == nearest
+
+
 def test_a_start_from_a_checkpoint_takes_the_version_too(checkpoint: Checkpoint, operator: Client) -> None:
     version(checkpoint.execution.job, per=SUMMED)
     path = "/api/jobs/numbers/start"

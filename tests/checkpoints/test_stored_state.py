@@ -49,7 +49,7 @@ def with_state(execution: Execution, rocksdb_folder: Path) -> Checkpoint:
     facts = RunFacts(execution.execution_id, str(execution.job.job_uid), "numbers", "STREAMING", 1, str(execution.generation), 1)
     ticket = Ticket(begun.checkpoint_id, folder_of(begun), begun.pk, key_of(begun))
     queries, batches = {"out": JobQuery(rocksdb_folder, ("out",))}, {"out": last_committed(rocksdb_folder)}
-    cut = JobCut(facts, 0).take(ticket, queries, batches, {}, Phases(60), savepoint=False)
+    cut = JobCut(facts).take(ticket, queries, batches, Phases(60), savepoint=False)
     return checkpoint_complete(row=begun.pk, result=Placing(storage_named("file")).put(ticket, cut, Phases(60), savepoint=False))
 
 

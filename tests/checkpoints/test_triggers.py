@@ -1,13 +1,10 @@
 """When a checkpoint is due: settings, a clock and counters, nothing else."""
 
 import math
-from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-from checkpoints.triggers import Committed, Due, Standing, Triggers, next_due
-from jobs.engine.events import BatchCommitted, Boundary
+from checkpoints.triggers import Due, Standing, Triggers, next_due
 
 MINUTE = Triggers(interval=60)
 
@@ -52,26 +49,3 @@ def test_between_the_end_of_one_and_the_next_lies_the_pause(triggers: Triggers, 
     due = next_due(triggers, standing(ended=ended, rows=10))
     assert due is not None
     assert due.at == at
-
-
-def committed(query: str, batch: int, **sources: int) -> Boundary:
-    progress = BatchCommitted(
-        query=query,
-        batch_id=batch,
-        at=datetime.now(UTC),
-        rows_in=sum(sources.values()),
-        in_per_second=0,
-        processed_per_second=0,
-        durations_ms={},
-        sources={node_id: {"rows": rows} for node_id, rows in sources.items()},
-    )
-    return Boundary(query, batch, Path(), (query,), progress)
-
-
-def test_rows_of_several_sources_add_up_and_those_of_one_count_once() -> None:
-    counted = Committed()
-    for boundary in (committed("a", 0, orders=100), committed("b", 0, orders=70), committed("b", 1, orders=70, clicks=5)):
-        counted.add(boundary)
-    assert (counted.rows, counted.batches) == (145, 3)
-    counted.clear()
-    assert (counted.rows, counted.batches) == (0, 0)

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from jobs.dag.document import DagDocument, parse_document
 from jobs.engine.compiler import plan_compile, settings_resolve
-from jobs.engine.events import BatchCommitted, BatchWritten, Boundary, EngineEvent
+from jobs.engine.events import BatchCommitted, BatchWritten, EngineEvent
 from jobs.engine.plan import Locations, Plan
 from jobs.engine.runner import Run
 from jobs.nodes.base import Limits
@@ -82,17 +82,11 @@ class Heard:
     """Everything a run told."""
 
     events: list[EngineEvent] = field(default_factory=list)
-    boundaries: list[Boundary] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def report(self, event: EngineEvent) -> None:
         with self.changed:
             self.events.append(event)
-            self.changed.notify_all()
-
-    def boundary(self, boundary: Boundary) -> None:
-        with self.changed:
-            self.boundaries.append(boundary)
             self.changed.notify_all()
 
     def of(self, kind: type[Any]) -> list[Any]:
@@ -149,7 +143,7 @@ class Bench:
 
     def run(self, plan: Plan) -> tuple[Run, Heard]:
         heard = Heard()
-        run = Run(self.spark, plan, heard.report, heard.boundary, registry=REGISTRY)
+        run = Run(self.spark, plan, heard.report, registry=REGISTRY)
         run.start()
         return run, heard
 

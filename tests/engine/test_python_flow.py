@@ -152,7 +152,7 @@ def test_what_is_printed_stands_in_the_log_once_and_cut_short(bench: Bench, capf
     log = logging.Logger("job")
     log.addHandler(_Kept(told))
     heard = Heard()
-    run = Run(bench.spark, plan, heard.report, heard.boundary, log=log, registry=REGISTRY)
+    run = Run(bench.spark, plan, heard.report, log=log, registry=REGISTRY)
     run.start()
     assert run.wait(90) == "completed"
     printed = [text for text in told if "printed" in text]

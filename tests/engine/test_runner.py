@@ -157,11 +157,11 @@ def test_a_stop_before_the_start_is_a_stop(bench: Bench) -> None:
     assert run.wait(30) == "stopped"
 
 
-def test_every_boundary_hands_over_the_folder_of_its_query(bench: Bench) -> None:
+def test_a_batch_is_told_when_it_is_written_and_again_when_spark_committed_it(bench: Bench) -> None:
     heard = bench.completed(document({"gen": numbers(300, 100), "out": COLLECT}, "gen>out"))
-    assert [boundary.batch_id for boundary in heard.boundaries] == [0, 1, 2]
-    assert all((boundary.folder / "commits" / str(boundary.batch_id)).is_file() for boundary in heard.boundaries)
-    assert {boundary.sinks for boundary in heard.boundaries} == {("out",)}
+    assert [event.batch_id for event in heard.of(BatchWritten)] == [0, 1, 2]
+    assert [event.batch_id for event in heard.committed()] == [0, 1, 2]
+    assert [event.sources["gen"]["end"]["next"] for event in heard.committed()] == [100, 200, 300]
 
 
 def test_a_reporter_that_raises_changes_nothing(bench: Bench) -> None:

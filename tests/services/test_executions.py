@@ -17,6 +17,7 @@ from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.executions import (
     ExecutionConflict,
     LeaseLost,
+    NotRestorable,
     NotStartable,
     checkpoint_request,
     driver_leases_end,
@@ -313,7 +314,7 @@ def test_a_restore_supersedes_the_paused_execution_in_a_new_generation() -> None
         status=CheckpointStatus.COMPLETED,
         origin="MANUAL",
     )
-    with pytest.raises(NotStartable, match="its files are not there"):
+    with pytest.raises(NotRestorable, match="its files are not there; its job has no good one"):
         execution_restore(checkpoint=checkpoint, user=operator())
     folder_of(checkpoint).mkdir(parents=True)
     (folder_of(checkpoint) / "manifest.json").write_text("{}")

@@ -15,7 +15,7 @@ from jobs.services.executions.ending import (
     execution_stopped,
     status_asked_for,
 )
-from jobs.services.executions.not_startable import ExecutionConflict, NotStartable
+from jobs.services.executions.not_startable import ExecutionConflict, NotRestorable, NotStartable
 from jobs.services.executions.restoring import execution_generation_renew, execution_restore
 from jobs.services.executions.starting import execution_start
 from jobs.services.executions.transition import LeaseLost, execution_transition
@@ -24,6 +24,7 @@ from jobs.services.executions.waiting import execution_waits
 __all__ = [
     "ExecutionConflict",
     "LeaseLost",
+    "NotRestorable",
     "NotStartable",
     "checkpoint_request",
     "driver_leases_end",

@@ -16,7 +16,7 @@ from jobs.selectors.roll_backs import roll_back_plan
 from jobs.services.access import role_check
 from jobs.services.events import event_append
 from jobs.services.executions.going_on import restore_check
-from jobs.services.executions.not_startable import NotStartable
+from jobs.services.executions.not_startable import NotRestorable, NotStartable
 from jobs.services.executions.starting import (
     Beginning,
     document_of,
@@ -45,7 +45,7 @@ def execution_restore(
     Of a checkpoint that was brought here, its version is one of this job that does the same, else the current one.
 
     A PAUSED execution of the job is cancelled in the same transaction, its checkpoints stay; any other unfinished one is an
-    ExecutionConflict. NotStartable where the checkpoint cannot be started from; Invalid, with a problem a node, where the version needs a
+    ExecutionConflict. NotRestorable where the checkpoint cannot be started from; Invalid, with a problem a node, where the version needs a
     fresh start, or would leave state behind that nobody allowed to.
     """
     origin = Execution.with_imported.select_related("job").get(execution_id=checkpoint.execution_id)
@@ -64,7 +64,7 @@ def _restore(
     job = job_locked(origin.job)
     checkpoint.refresh_from_db(fields=["status"])  # a clean-up waits for the job's lock too
     if reason := not_restorable(checkpoint):
-        raise NotStartable(f"checkpoint {checkpoint.checkpoint_id} cannot be started from: {reason}", code="checkpoint.not_restorable")
+        raise NotRestorable(checkpoint, reason)
     chosen = version_of(job, version_here(origin) if version is None else version)
     parameters, changes = restore_check(origin=origin, version=chosen, allow_non_restored_state=allow_non_restored_state)
     taken_away = _taken_away(checkpoint) if roll_back else {}
