@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from checkpoints.state_data import offsets_by_node, smallest, state_data
 
@@ -33,6 +35,30 @@ def summary(job_type: str, sources: dict[str, Any], **given: Any) -> dict[str, A
 def test_the_smallest_position_counts_per_partition(offsets: list[Any], expected: Any) -> None:
     assert smallest(offsets) == expected
     assert smallest(offsets[::-1]) == expected
+
+
+_KAFKA = st.dictionaries(
+    st.sampled_from(["orders", "clicks"]), st.dictionaries(st.sampled_from("0123"), st.integers(0, 2**62), min_size=1), min_size=1
+)
+_POSITIONS = st.lists(_KAFKA, min_size=1, max_size=5)
+
+
+@given(_POSITIONS)
+def test_no_partition_is_read_on_from_behind_any_query(offsets: list[dict[str, dict[str, int]]]) -> None:
+    found = smallest(offsets)
+    for topic, partitions in found.items():
+        for partition, offset in partitions.items():
+            assert offset == min(one[topic][partition] for one in offsets)
+    known = {(topic, partition) for topic, partitions in found.items() for partition in partitions}
+    everywhere = set.intersection(*({(topic, partition) for topic in one for partition in one[topic]} for one in offsets))
+    assert known == everywhere, "a partition that a query has not met yet is read from its beginning"
+
+
+@given(_POSITIONS, st.randoms(use_true_random=False))
+def test_the_order_of_the_queries_makes_no_difference(offsets: list[Any], random: Any) -> None:
+    shuffled = random.sample(offsets, len(offsets))
+    assert smallest(shuffled) == smallest(offsets)
+    assert smallest([smallest(offsets), *shuffled]) == smallest(offsets)
 
 
 def test_a_source_that_two_queries_read_stands_at_the_slower_one() -> None:
