@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
@@ -19,11 +20,12 @@ from jobs.selectors.shapes.base import Shape
 
 
 class SourceReplayOut(Shape):
-    """What one source reads again: `rows`, or `files` of those that read files; both null where it is unknown."""
+    """What one source reads again: `rows`, or `files` and their `bytes` of those that read files; null where it is unknown."""
 
     node_id: str
     rows: int | None
     files: int | None
+    bytes: int | None = None
 
 
 class ReplayOut(Shape):
@@ -48,6 +50,8 @@ def checkpoint_replay(checkpoint: Checkpoint) -> ReplayOut:
         last, kept, sources = None, None, []
     rows = [source.rows for source in sources]
     exact = sum(one for one in rows if one is not None) if rows and None not in rows else None
+    if last is not None and last == kept:
+        exact = 0
     sampled = _sampled(checkpoint) if exact is None else None
     return ReplayOut(
         seconds=max(0.0, (last - (kept or checkpoint.create_time)).total_seconds()) if last else None,
@@ -88,7 +92,10 @@ def _sources(checkpoint: Checkpoint, live: Path) -> Iterator[SourceReplayOut]:
     for node_id, position in sorted(kept.items()):
         reached = newest.get(node_id)
         files = _files_between(live, node_id, position, reached)
-        yield SourceReplayOut(node_id=node_id, rows=_rows_again(position, reached) if files is None else None, files=files)
+        if files is None:
+            yield SourceReplayOut(node_id=node_id, rows=_rows_again(position, reached), files=None)
+        else:
+            yield SourceReplayOut(node_id=node_id, rows=None, files=len(files), bytes=_bytes(files))
 
 
 def _rows_again(position: Any, reached: Any) -> int | None:
@@ -96,7 +103,18 @@ def _rows_again(position: Any, reached: Any) -> int | None:
     return None if rows is None else max(0, rows)
 
 
-def _files_between(live: Path, node_id: str, position: Any, reached: Any) -> int | None:
+def _bytes(files: set[str]) -> int | None:
+    """Of local files, as long as all are there; else None."""
+    places = [urlsplit(file) for file in files]
+    if any(place.scheme not in ("", "file") for place in places):
+        return None
+    try:
+        return sum(Path(unquote(place.path)).stat().st_size for place in places)
+    except OSError:
+        return None
+
+
+def _files_between(live: Path, node_id: str, position: Any, reached: Any) -> set[str] | None:
     """Files that a file source's log names behind one entry, up to another; None where it is no such source, or its log does not tell."""
     after, upto = (one.get("logOffset") if isinstance(one, Mapping) else None for one in (position, reached))
     if not isinstance(after, int) or not isinstance(upto, int):
@@ -106,7 +124,7 @@ def _files_between(live: Path, node_id: str, position: Any, reached: Any) -> int
         for log in (folder / "sources").glob("*"):
             if log.name == node_id or log.name.startswith(f"{node_id}__"):
                 found.update(_logged(log, after, upto))
-    return len(found)
+    return found
 
 
 def _logged(log: Path, after: int, upto: int) -> Iterator[str]:

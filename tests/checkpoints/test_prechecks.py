@@ -3,6 +3,7 @@
 import json
 import os
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -163,7 +164,7 @@ def test_rows_and_time_behind_the_checkpoint_are_those_of_the_live_folder(execut
     os.utime(live / "commits" / "4", (later, later))
     replay = precheck(operator, checkpoint)["replay"]
     assert (replay["rows"], replay["is_about"]) == (30, False)
-    assert replay["sources"] == [{"node_id": "numbers", "rows": 30, "files": None}]
+    assert replay["sources"] == [{"node_id": "numbers", "rows": 30, "files": None, "bytes": None}]
     assert replay["seconds"] == pytest.approx(90, abs=0.01)
 
 
@@ -194,17 +195,32 @@ def test_rows_are_told_where_the_position_counts_them(
     assert precheck(operator, checkpoint)["replay"]["rows"] == rows
 
 
-def test_files_are_counted_in_the_log_of_their_source(execution: Execution, operator: Client) -> None:
+def test_files_are_counted_in_the_log_of_their_source(execution: Execution, operator: Client, tmp_path: Path) -> None:
     checkpoint = kept(execution)
     offsets_set(checkpoint, execution, {"logOffset": 1}, {"logOffset": 3})
     log = live_of(execution) / "out" / "sources" / "numbers"
     log.mkdir(parents=True)
     entries = {"2.compact": [0, 1, 2, 2], "3": [3]}
     for name, batches in entries.items():
-        lines = [json.dumps({"path": f"/in/{batch}-{index}.csv", "timestamp": 1, "batchId": batch}) for index, batch in enumerate(batches)]
+        lines = [
+            json.dumps({"path": (tmp_path / f"{batch} {index}.csv").as_uri(), "timestamp": 1, "batchId": batch})
+            for index, batch in enumerate(batches)
+        ]
         (log / name).write_text("\n".join(["v1", *lines]))
     (source,) = precheck(operator, checkpoint)["replay"]["sources"]
-    assert (source["files"], source["rows"]) == (3, None)
+    assert (source["files"], source["rows"], source["bytes"]) == (3, None, None), "the files are gone"
+    for name in ("2 2", "2 3", "3 0"):
+        (tmp_path / f"{name}.csv").write_text("12345")
+    (source,) = precheck(operator, checkpoint)["replay"]["sources"]
+    assert (source["files"], source["bytes"]) == (3, 15)
+
+
+def test_behind_the_newest_batch_nothing_is_read_again(execution: Execution, operator: Client) -> None:
+    checkpoint = kept(execution, 4)
+    offsets_set(checkpoint, execution, {"page": 1}, {"page": 1})
+    MetricSample.objects.create(execution=execution, resolution=1, time=checkpoint.create_time + timedelta(seconds=1), rows_in=9)
+    replay = precheck(operator, checkpoint)["replay"]
+    assert (replay["rows"], replay["is_about"], replay["seconds"]) == (0, False, 0)
 
 
 def test_samples_tell_about_how_many_rows_where_positions_do_not(execution: Execution, operator: Client) -> None:

@@ -3185,7 +3185,7 @@ export interface components {
         };
         /**
          * ReplayOut
-         * @description `seconds` between the checkpoint and the last batch that was committed behind it, 0 where there is none; null: unknown.
+         * @description `seconds` between the checkpoint's batch and the last one that was committed behind it, 0 where there is none; null: unknown.
          *
          *     `rows`: of all sources, by their positions; where these do not tell, about so many by the samples (`is_about`); null: unknown.
          */
@@ -3615,7 +3615,7 @@ export interface components {
         };
         /**
          * SourceReplayOut
-         * @description What one source reads again: `rows`, or `files` of those that read files; both null where it is unknown.
+         * @description What one source reads again: `rows`, or `files` and their `bytes` of those that read files; null where it is unknown.
          */
         SourceReplayOut: {
             /** Node Id */
@@ -3624,6 +3624,11 @@ export interface components {
             rows: number | null;
             /** Files */
             files: number | null;
+            /**
+             * Bytes
+             * @default null
+             */
+            bytes: number | null;
         };
         /**
          * SpanOut

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import type { GraphChange, Precheck } from '../../api/types'
 import { count, duration } from '../numbers'
+import { SizeFigure } from './size-figure'
 
 type Replay = Precheck['replay']
 
@@ -19,6 +20,11 @@ export function ReplayWords({ replay, changes }: { replay: Replay; changes: Grap
         {(told.length > 1 || replay.rows === null || replay.is_about ? told : []).map((source) => (
           <li key={source.node_id}>
             {nameOf(source.node_id)}: {source.files === null ? t('replay.rows', { rows: count(source.rows) }) : t('replay.files', { files: count(source.files) })}
+            {source.bytes == null ? null : (
+              <>
+                {' '}(<SizeFigure value={source.bytes} />)
+              </>
+            )}
           </li>
         ))}
       </ul>

@@ -19,7 +19,7 @@ let asked: string[] = []
 beforeEach(() => { asked = [] })
 
 const node = (node_id: string, verdict: GraphChange['verdict'], message = verdict): GraphChange => ({ node_id, name: `Node ${node_id}`, type: 'flow.aggregate', verdict, code: 'unheard', facts: {}, message })
-const replay = { seconds: 90, last_batch_time: null, rows: 30, is_about: false, sources: [{ node_id: 'orders', rows: 30, files: null }] }
+const replay = { seconds: 90, last_batch_time: null, rows: 30, is_about: false, sources: [{ node_id: 'orders', rows: 30, files: null, bytes: null }] }
 const fits: Precheck = { checkpoint: 4, ok: true, version: 1, own_version: 1, current_version: 2, drops_state: false, checks: [{ name: 'files', ok: true, severity: 'info', message: 'All files are there' }], changes: [node('orders', 'same')], replay, roll_backs: [] }
 const refused: Precheck = { ...fits, ok: false, version: 2, checks: [{ name: 'graph', ok: false, severity: 'error', message: 'its window changed' }], changes: [node('orders', 'same'), node('per', 'needs_fresh_start', 'its window changed' as never)] }
 const drops: Precheck = { ...fits, version: 2, drops_state: true, changes: [node('per', 'state_dropped')] }
