@@ -97,3 +97,4 @@ class Plan:
     roll_back: RollBackPlan | None = None
     #: Of an execution: else nodes neither act on other systems nor wait.
     is_run: bool = False
+    for_script: bool = False

@@ -136,6 +136,7 @@ class Steps:
             live_dir=plan.locations.live,
             time_zone=plan.settings.time_zone,
             is_run=plan.is_run and not schema_only,
+            for_script=plan.for_script,
             fails_at_rejected=plan.settings.rejected_rows == "fail" and "errors" not in step.outputs_used,
             parameters=plan.parameters,
             input_names={port: tuple(self.by_id[source].name for source, _ in upstreams) for port, upstreams in step.inputs.items()},

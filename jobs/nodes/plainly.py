@@ -29,6 +29,17 @@ def sign_in_fault(context: NodeContext[Any]) -> str:
     return ""
 
 
+class UserCodeText(str):
+    """A person's Python, called `name` by its node: in the exported script the function of its parameters that gives what it defines."""
+
+    name: str
+
+    def __new__(cls, code: str, name: str) -> UserCodeText:
+        made = super().__new__(cls, code)
+        made.name = name
+        return made
+
+
 class ScriptText(str):
     """A text for PySpark here, and in the exported script the Python expression `code`, which may know `rows` and `batch_id`."""
 

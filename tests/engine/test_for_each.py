@@ -14,7 +14,6 @@ from jobs.engine.failure import ExecutionFailure
 from jobs.engine.pipeline_test import pipeline_test_run
 from jobs.engine.plan import Plan
 from jobs.engine.preview import preview
-from jobs.engine.script.program import script_write
 from jobs.engine.validation import analyse
 from jobs.nodes.base import ConnectionSettings, Limits
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, files, keep, numbers, windows
@@ -166,19 +165,6 @@ def test_calls_that_would_be_made_several_times_are_refused(bench: Bench) -> Non
         read = document(nodes, edges, type="STREAMING")
         found = analyse(bench.spark, read, connections=api, limits=Limits(), parameters={}, registry=REGISTRY).problems
         assert [(problem.node_id, "do its work several times" in problem.message) for problem in found] == [("call", True)]
-
-
-def test_no_script_of_plain_pyspark_calls(bench: Bench) -> None:
-    limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
-    source = ("source.file", {"path": "in", "format": "csv", "columns": [{"name": "id", "type": "long"}]})
-    own: tuple[str, dict[str, Any]] = ("flow.for_each_python", {})
-    api = {"api": ConnectionSettings("api", "http_api", {"base_url": "http://127.0.0.1:1"})}
-    read = document({"src": source, "call": CALL, "own": own, "out": files("out")}, "src>call, call>own, own>out", type="SQL_TASK")
-    problems = script_write(bench.spark, read, connections=api, limits=limits, parameters={}).problems
-    assert [(problem.node_id, "plain PySpark has nothing that calls" in problem.message) for problem in problems] == [
-        ("call", True),
-        ("own", True),
-    ]
 
 
 @pytest.mark.processes

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from jobs.engine.preview import preview
-from jobs.engine.script.program import script_write
 from jobs.engine.validation import analyse
 from jobs.nodes.base import Limits
 from jobs.nodes.flows.rate_limit import Paced
@@ -101,10 +100,3 @@ def test_a_pace_that_two_queries_would_keep_each_is_refused(bench: Bench) -> Non
     found = analyse(bench.spark, read, connections={}, limits=Limits(), parameters={}, registry=REGISTRY).problems
     assert [problem.node_id for problem in found] == ["slow"]
     assert "it would do its work several times for each row" in found[0].message
-
-
-def test_a_script_of_plain_pyspark_is_refused_with_the_reason(bench: Bench) -> None:
-    read = document({"gen": files_read(), "slow": paced(5), "out": files("out")}, "gen>slow, slow>out", type="SQL_TASK")
-    limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
-    script = script_write(bench.spark, read, connections={}, limits=limits, parameters={})
-    assert [(problem.node_id, "plain PySpark knows no pace" in problem.message) for problem in script.problems] == [("slow", True)]

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 _WIDTH = 110
 _STEP = "    "
+_LINE = "\n"
+#: Around texts of several lines, which stay as they are.
+QUOTES = '"""'
 #: What functions are called on: it never stands alone in a line.
 MODULES = frozenset({"F", "Window", "avro"})
 
 
 @dataclass(frozen=True)
 class Call:
-    """`.name(arguments)` behind what it is called on; `keywords` are (name, value)."""
+    """`.name(arguments)` behind what it is called on, itself called where the name is ""; `keywords` are (name, value)."""
 
     name: str
     arguments: tuple[Code, ...] = ()
     keywords: tuple[tuple[str, Code], ...] = ()
+
+    @property
+    def opening(self) -> str:
+        return f".{self.name}(" if self.name else "("
 
     def parts(self) -> list[tuple[str, Code]]:
         """What stands before each argument, and the argument."""
@@ -40,7 +48,7 @@ class Code:
 
     def text(self) -> str:
         """In one line, but for texts that have several."""
-        return self.base + "".join(f".{call.name}({_joined(call)})" for call in self.calls)
+        return self.base + "".join(f"{call.opening}{_joined(call)})" for call in self.calls)
 
     def bare(self) -> Code:
         """Without brackets that it does not need where it stands alone."""
@@ -49,6 +57,12 @@ class Code:
     def then_called(self, arguments: tuple[Code, ...]) -> Code:
         """The call of a function of this name."""
         return Code(f"{self.text()}({', '.join(argument.text() for argument in arguments)})")
+
+
+def identifier(name: str, other: str) -> str:
+    """`name` as Python likes it; `other` where nothing of it is left."""
+    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or re.sub(r"[^a-z0-9]+", "_", other.lower()).strip("_")
+    return f"rows_{found}" if not found or found[0].isdigit() else found
 
 
 def operation(left: Code, sign: str, right: Code) -> Code:
@@ -76,6 +90,8 @@ def _joined(call: Call) -> str:
 
 def _fits(code: Code, used: int) -> bool:
     text = code.text()
+    if _LINE in text and QUOTES not in text and code.calls:
+        return False
     return used + max(len(line) for line in text.split("\n")) <= _WIDTH and not (len(code.calls) > 3 and len(text) > _WIDTH - _WIDTH // 3)
 
 
@@ -83,7 +99,8 @@ def _laid_out(code: Code, depth: int, before: str = "", after: str = "") -> list
     """Lines at `depth`, with `before` in the first and `after` at the end of the last; one inside brackets may break anywhere."""
     indent = _STEP * depth
     if _fits(code, len(indent) + len(before) + len(after)) or not (code.calls or code.pieces):
-        return [f"{indent}{before}{code.text()}{after}"]
+        text = code.text()
+        return [f"{indent}{before}{text if QUOTES in text else text.replace(_LINE, _LINE + indent)}{after}"]
     if code.pieces:
         *first, last = code.pieces
         return [f"{indent}{before}(", *(f"{indent}{_STEP}{piece}" for piece in first), f"{indent}{_STEP}{last}", f"{indent}){after}"]
@@ -106,10 +123,10 @@ def _behind_module(code: Code) -> Code:
 
 def _call_laid_out(before: str, call: Call, depth: int, after: str) -> list[str]:
     indent = _STEP * depth
-    short = f"{indent}{before}.{call.name}({_joined(call)}){after}"
+    short = f"{indent}{before}{call.opening}{_joined(call)}){after}"
     if not call.parts() or max(len(line) for line in short.split("\n")) <= _WIDTH:
         return [short]
-    lines = [f"{indent}{before}.{call.name}("]
+    lines = [f"{indent}{before}{call.opening}"]
     if len(call.parts()) == 1 and call.arguments and call.arguments[0].pieces:
         return [*lines, *(f"{indent}{_STEP}{piece}" for piece in call.arguments[0].pieces), f"{indent}){after}"]
     for name, argument in call.parts():

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 import pyspark
 
 from jobs.dag.document import DagDocument
 from jobs.engine.plan import Plan
+from jobs.engine.script.recording import Recording
 from jobs.engine.script.values import secrets_from_environment
 from jobs.engine.session import DELTA_CONF, READING_CONF, execution_conf
 
@@ -27,8 +29,19 @@ _SCALA = "2.13"
 _PACKAGES = (
     ('format("kafka")', f"org.apache.spark:spark-sql-kafka-0-10_{_SCALA}:{pyspark.__version__}"),
     ('format("avro")', f"org.apache.spark:spark-avro_{_SCALA}:{pyspark.__version__}"),
+    ('format("delta")', "io.delta:delta-spark_4.2_2.13:4.4.0"),
     ("import functions as avro", f"org.apache.spark:spark-avro_{_SCALA}:{pyspark.__version__}"),
 )
+#: Module → the package that brings it, and that PySpark does not.
+_LIBRARIES = {"pyarrow": "pyarrow", "pandas": "pandas", "httpx": "httpx", "paho": "paho-mqtt", "pika": "pika", "happybase": "happybase"}
+_LIBRARIES |= {"psycopg2": "psycopg2-binary", "pymysql": "pymysql"}
+#: What stands in a script for which PySpark itself needs packages, and these.
+_NEEDED = (
+    ("mapInArrow", ("pandas", "pyarrow")),
+    ("transformWithState", ("pandas", "pyarrow", "grpcio", "googleapis-common-protos", "protobuf")),
+)
+#: What a MERGE finds its table by.
+_DELTA_CATALOG = {"spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog"}
 
 
 @dataclass(frozen=True)
@@ -60,15 +73,17 @@ def _indented(lines: Iterable[str]) -> str:
     return "\n".join(textwrap.indent(line, _INDENT) if '"""' not in line else _INDENT + line for line in lines)
 
 
-def script_text(document: DagDocument, plan: Plan, sections: list[Section], imports: set[str]) -> str:
+def script_text(document: DagDocument, plan: Plan, sections: list[Section], recording: Recording) -> str:
     body = "".join(_before(section) + "\n".join(section.commented()) for section in sections)
     body, variables = secrets_from_environment(body)
     streaming = plan.job_type == "STREAMING"
-    lines = {"from pyspark.sql import SparkSession", *imports}
+    taken = "\n\n\n".join(recording.taken.texts())
+    lines = {"from pyspark.sql import SparkSession", *recording.imports, *recording.taken.imports}
+    lines |= {"from __future__ import annotations"} if taken else set()
     lines |= {"from pyspark.sql import functions as F"} if re.search(r"\bF\.", body) else set()
     lines |= {"import os"} if variables or streaming else set()
     lines |= {"import sys"} if streaming else set()
-    parts = [_head(document, plan, body, sorted(lines), variables), *_imports(lines), _session(plan, body)]
+    parts = [_head(document, plan, body, sorted(lines), variables), *_imports(lines), taken and f"\n{taken}\n", _session(plan, body)]
     if streaming:
         parts.append(_streaming(plan))
     parts.append(body.strip("\n"))
@@ -78,11 +93,19 @@ def script_text(document: DagDocument, plan: Plan, sections: list[Section], impo
 
 
 def _imports(lines: Iterable[str]) -> list[str]:
-    """Python's own, then others."""
-    in_order = sorted(lines, key=lambda line: (line.startswith("from "), _module(line)))
-    own = [line for line in in_order if _module(line).partition(".")[0] in sys.stdlib_module_names]
-    others = [line for line in in_order if line not in own]
-    return ["\n".join(own), "\n".join(others)]
+    """What changes Python itself, Python's own, then others."""
+    in_order = sorted(lines, key=lambda line: (line.startswith("from "), _module(line), line))
+    first = [line for line in in_order if _module(line) == "__future__"]
+    own = [line for line in in_order if line not in first and _module(line).partition(".")[0] in sys.stdlib_module_names]
+    others = [line for line in in_order if line not in (*first, *own)]
+    return ["\n".join(_merged(lines)) for lines in (first, own, others)]
+
+
+def _merged(lines: list[str]) -> Iterator[str]:
+    """One line for all that comes from one module."""
+    for _, of_module in groupby(lines, key=lambda line: (_module(line), line.startswith("from "))):
+        first, *more = of_module
+        yield ", ".join([first, *(line.split(" import ", 1)[1] for line in more)])
 
 
 def _module(line: str) -> str:
@@ -91,7 +114,6 @@ def _module(line: str) -> str:
 
 def _head(document: DagDocument, plan: Plan, body: str, imports: list[str], variables: list[str]) -> str:
     packages = sorted({package for mark, package in _PACKAGES if mark in body or any(mark in line for line in imports)})
-    delta = 'format("delta")' in body
     told = [f"{document.title or document.name}", ""]
     if document.description:
         told += [*textwrap.wrap(" ".join(document.description.split()), 100), ""]
@@ -104,14 +126,16 @@ def _head(document: DagDocument, plan: Plan, body: str, imports: list[str], vari
         told += ["", f"It takes secrets from the environment: {', '.join(variables)}."]
     if any(line.startswith("from jobs.") for line in imports):
         told += ["", "Some of its sources are readers of Pipeline Web, whose folder must be on PYTHONPATH."]
-    if delta:
-        told += ["", "It needs the package of Delta Lake for this Spark."]
+    libraries = {library for line in imports if (library := _LIBRARIES.get(_module(line).partition(".")[0]))}
+    libraries |= {library for mark, needed in _NEEDED for library in needed if mark in body}
+    if libraries:
+        told += ["", f"It needs these Python packages: {', '.join(sorted(libraries))}."]
     text = "\n".join(told).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""{text}\n"""'
 
 
 def _session(plan: Plan, body: str) -> str:
-    conf = {**READING_CONF, **(DELTA_CONF if 'format("delta")' in body else {}), **execution_conf(plan.settings)}
+    conf = {**READING_CONF, **({**DELTA_CONF, **_DELTA_CATALOG} if 'format("delta")' in body else {}), **execution_conf(plan.settings)}
     if plan.job_type != "STREAMING":
         conf = {key: value for key, value in conf.items() if ".streaming." not in key}
     lines = [f'    .config("{key}", "{value}")' for key, value in conf.items()]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import keyword
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,13 +23,13 @@ from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, frontier_port, query_folder, query_plans
 from jobs.engine.plan import Locations
-from jobs.engine.script.code import Call, Code, assignment, statement
+from jobs.engine.script.code import Call, Code, assignment, identifier, statement
 from jobs.engine.script.layout import Section, script_text
 from jobs.engine.script.recording import Recording, name_given, recorded
 from jobs.engine.script.values import Unwritable
 from jobs.engine.session import execution_session, session_enter
 from jobs.engine.steps import Steps
-from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.base import ConnectionSettings, Flow, Limits, NodeError
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 _IMPORT = ("import ", "from ")
@@ -64,7 +62,7 @@ def script_write(
     with TemporaryDirectory(prefix="pipeline-script-") as folder:
         plan = plan_compile(
             document,
-            job_uid="",
+            job_uid=document.name,
             generation="",
             attempt=0,
             fresh=True,
@@ -75,17 +73,24 @@ def script_write(
             limits=limits,
             registry=registry,
         )
-        steps = Steps(plan, registry)
+        steps = Steps(replace(plan, for_script=True), registry)
         session = execution_session(spark, plan)
         session_enter(session, plan)
         try:
             if problems := _faults(steps):
                 return Script(problems=problems)
-            with recorded() as recording:
-                sections = _Writer(steps, session, recording).sections()
+            recording, sections = _sections(steps, session, {*dir(builtins), *_OTHERS})
         except AtNode as error:
             return Script(problems=[_problem(document, steps, error)])
-        return Script(script_text(document, plan, sections, recording.imports).replace(folder, f"checkpoints/{document.name}"))
+        return Script(script_text(document, plan, sections, recording).replace(folder, f"checkpoints/{document.name}"))
+
+
+def _sections(steps: Steps, session: SparkSession, names: set[str]) -> tuple[Recording, list[Section]]:
+    """Once more where what is taken along for a later node is called as an earlier one."""
+    with recorded(names) as recording:
+        sections = _Writer(steps, session, recording).sections()
+    meeting = (recording.taken.sources.keys() - recording.taken.made.keys()) & recording.names
+    return _sections(steps, session, names | recording.taken.sources.keys()) if meeting else (recording, sections)
 
 
 def _faults(steps: Steps) -> list[Problem]:
@@ -128,8 +133,8 @@ class _Writer:
 
     def __init__(self, steps: Steps, spark: SparkSession, recording: Recording) -> None:
         self._steps, self._spark, self._recording = steps, spark, recording
-        self._names: set[str] = {*dir(builtins), *_OTHERS}
         self._started: list[str] = []
+        self._kept: list[str] = []
         self._sections: list[Section] = []
         readers = Counter(arrow.source for arrow in steps.arrows)
         self._shared = {node_id for node_id, edges in readers.items() if edges > 1}
@@ -156,6 +161,8 @@ class _Writer:
         stream = frames.frontier(plan.frontier, port)
         with _at(plan.frontier):
             code = self._recording.code_of(stream)
+        if self._recording.lines:
+            code = self._recording.code_of(self._named(plan.frontier, stream))
         self._recording.session = "rows.sparkSession"
         given = name_given(self._spark.createDataFrame([], stream.schema), "rows")
         before, self._sections = self._sections, []
@@ -174,13 +181,14 @@ class _Writer:
         inner = [section for section in self._sections if not section.is_function]
         functions = [section for section in self._sections if section.is_function]
         self._sections = [*before, *functions]
-        name = self._free("write_" + query_folder(plan.key).replace("-", "_"))
+        name = self._recording.free("write_" + query_folder(plan.key).replace("-", "_"))
         lines = [line for section in inner for line in section.commented()]
         lines += [statement(Code(writer).then_called((arriving, Code("batch_id")))) for writer, arriving in calls]
         if len(calls) > 1 or inner:
-            lines = ["rows.persist()", *lines, "rows.unpersist()"]
+            lines = ["rows.persist()", *lines, *(f"{kept}.unpersist()" for kept in ("rows", *self._kept))]
+            self._kept.clear()
         self._sections.append(Section("", lines, function=name))
-        self._started.append(self._free("query"))
+        self._started.append(self._recording.free("query"))
         self._end("", [assignment(self._started[-1], self._query_started(code, plan, name))])
 
     def _query_started(self, stream: Code, plan: QueryPlan, writer: str) -> Code:
@@ -208,7 +216,7 @@ class _Writer:
         self._recording.imports |= {line for line in text.splitlines() if line.startswith(_IMPORT)}
         lines += [*self._recording.lines, *(line for line in text.splitlines() if line and not line.startswith(_IMPORT))]
         self._recording.lines.clear()
-        name = self._free(f"write_{_identifier(self._steps.by_id[sink].name, sink)}")
+        name = self._recording.free(f"write_{identifier(self._steps.by_id[sink].name, sink)}")
         self._sections.append(Section(self._steps.by_id[sink].name, lines, function=name))
         return name
 
@@ -217,11 +225,17 @@ class _Writer:
         return self._named(node_id, frame, persisted=node_id in self._shared and node_id not in self._steps.sources)
 
     def _named(self, node_id: str, frame: DataFrame, *, persisted: bool = False) -> DataFrame:
+        """What has to be computed once is kept; what acts on another system does so for all rows, whatever is read of them."""
         with _at(node_id):
             code = self._recording.code_of(frame)
-        code = code.then(Call("persist")) if persisted else code
-        name = self._free(_identifier(self._steps.by_id[node_id].name, node_id))
-        self._end(self._steps.by_id[node_id].name, [assignment(name, code)])
+        node_type = self._steps.types[node_id]
+        once = isinstance(node_type, Flow) and node_type.computes_once and not frame.isStreaming
+        name = self._recording.free(identifier(self._steps.by_id[node_id].name, node_id))
+        lines = [assignment(name, code.then(Call("persist")) if persisted or once else code)]
+        if once:
+            self._kept.append(name)
+            lines += [f"{name}.count()  # does it for all rows, before any goes on"] if self._steps.acts(node_id) else []
+        self._end(self._steps.by_id[node_id].name, lines)
         named: DataFrame = name_given(frame, name)
         return named
 
@@ -229,16 +243,3 @@ class _Writer:
         """A section of what was recorded, and `lines`."""
         self._sections.append(Section(title, [*self._recording.lines, *lines]))
         self._recording.lines.clear()
-
-    def _free(self, wanted: str) -> str:
-        name, number = wanted, 2
-        while name in self._names or keyword.iskeyword(name):
-            name, number = f"{wanted}_{number}", number + 1
-        self._names.add(name)
-        return name
-
-
-def _identifier(name: str, node_id: str) -> str:
-    """A node's name as Python likes it; its id where nothing of it is left."""
-    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or re.sub(r"[^a-z0-9]+", "_", node_id.lower()).strip("_")
-    return f"rows_{found}" if not found or found[0].isdigit() else found

@@ -6,8 +6,10 @@ Frames, columns, readers and the like carry their text with them. Only the threa
 from __future__ import annotations
 
 import functools
+import inspect
+import keyword
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,9 +24,12 @@ from pyspark.sql.group import GroupedData
 from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
-from jobs.engine.script.code import Call, Code, operation, statement
+from jobs.engine.script.code import Call, Code, assignment, identifier, operation, statement
+from jobs.engine.script.objects import is_object, listed, object_code, variable
 from jobs.engine.script.simpler import simplified
+from jobs.engine.script.taken import Taken
 from jobs.engine.script.values import Unwritable, value_code
+from jobs.nodes.plainly import UserCodeText
 
 _CODE = "_script_code"
 _SIGNS = {
@@ -45,7 +50,7 @@ _SIGNS = {
 _MIRRORED = {"__radd__": "+", "__rsub__": "-", "__rmul__": "*", "__rtruediv__": "/", "__rand__": "&", "__ror__": "|"}
 _CHAINED = (DataFrame, Column, GroupedData, DataFrameReader, DataStreamReader, DataFrameWriter, WindowSpec)
 #: They act, and so are written down instead of being done.
-_ENDS = {DataFrameWriter: ("save",), DataFrame: ("show",)}
+_ENDS = {DataFrameWriter: ("save",), DataFrame: ("show", "foreachPartition")}
 #: They are done and written down: what comes later needs them here as well.
 _STEPS: dict[type, tuple[str, ...]] = {DataFrame: ("createOrReplaceTempView",), DataSourceRegistration: ("register",)}
 _MAKERS = ("sql", "createDataFrame", "range")
@@ -55,12 +60,25 @@ _patching = threading.Lock()
 
 @dataclass
 class Recording:
-    """`lines`: the statements so far; `imports`: the import lines that they need; `session`: what Spark's session is called there."""
+    """`lines`: the statements so far; `taken` and `imports`: what they need; `session`: what Spark's session is called there.
+
+    `names`: those that are given.
+    """
 
     lines: list[str] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
     session: str = "spark"
     inside: bool = False
+    taken: Taken = field(default_factory=Taken)
+    names: set[str] = field(default_factory=set)
+
+    def free(self, wanted: str) -> str:
+        """`wanted`, or that with a number: given from here on."""
+        name, number = wanted, 2
+        while name in self.names or keyword.iskeyword(name):
+            name, number = f"{wanted}_{number}", number + 1
+        self.names.add(name)
+        return name
 
     def code_of(self, value: Any) -> Code:
         """Unwritable where nothing was recorded of a frame or column, or a value has no text."""
@@ -79,13 +97,22 @@ class Recording:
             return Code(f"{self.code_of(value._df).text()}.write")
         if isinstance(value, _CHAINED):
             raise Unwritable(f"a {type(value).__name__} that nobody has recorded")
-        if isinstance(value, list | tuple) and any(isinstance(one, _CHAINED) for one in value):
-            inside = ", ".join(self.code_of(one).text() for one in value)
-            return Code(f"[{inside}]")
-        if isinstance(value, dict) and any(isinstance(one, _CHAINED) for one in value.values()):
+        if isinstance(value, list | tuple) and any(_has_own_text(one) for one in value):
+            return listed([self.code_of(one) for one in value])
+        if isinstance(value, dict) and any(_has_own_text(one) for one in value.values()):
             pairs = (f"{value_code(key, self.imports).text()}: {self.code_of(one).text()}" for key, one in value.items())
             return Code(f"{{{', '.join(pairs)}}}")
-        return value_code(value, self.imports)
+        return self._code_of_function(value) or value_code(value, self.imports)
+
+    def _code_of_function(self, value: Any) -> Code | None:
+        """Of what is no value: a person's code, objects of ours, and their methods, whose object gets a name before."""
+        if isinstance(value, UserCodeText):
+            return Code(self.taken.made_once(value, lambda: self.free(f"{identifier(value.name, 'user')}_code")))
+        if inspect.ismethod(value) and is_object(value.__self__):
+            name = self.free(variable(value.__self__))
+            self.lines.append(assignment(name, self.code_of(value.__self__)))
+            return Code(f"{name}.{value.__name__}")
+        return object_code(value, self.code_of, self.taken, self.imports) if is_object(value) else None
 
     def call(self, name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Call:
         return Call(
@@ -95,6 +122,10 @@ class Recording:
         )
 
 
+def _has_own_text(value: Any) -> bool:
+    return isinstance(value, (*_CHAINED, UserCodeText)) or is_object(value)
+
+
 def name_given(value: Any, name: str) -> Any:
     """`value`, called `name` from here on."""
     value.__dict__[_CODE] = Code(name)
@@ -102,12 +133,12 @@ def name_given(value: Any, name: str) -> Any:
 
 
 @contextmanager
-def recorded() -> Iterator[Recording]:
-    """What this thread asks of PySpark inside is recorded. One thread of the process at a time."""
+def recorded(names: Iterable[str] = ()) -> Iterator[Recording]:
+    """What this thread asks of PySpark inside is recorded. One thread of the process at a time. `names` are given already."""
     with _patching, ExitStack() as patches:
         for owner, name, made in _patches():
             patches.enter_context(_replaced(owner, name, made))
-        _recording.now = Recording()
+        _recording.now = Recording(names=set(names))
         try:
             yield _recording.now
         finally:

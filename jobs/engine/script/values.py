@@ -63,13 +63,13 @@ def _imported(value: Any, imports: set[str]) -> Code:
 def _text(value: str, imports: set[str]) -> str:
     parts = STAND_IN.split(value)
     if len(parts) == 1:
-        return _literal(value)
+        return text_literal(value)
     imports.add("import os")
-    written = [f'os.environ["{part}"]' if number % 2 else _literal(part) for number, part in enumerate(parts) if part]
+    written = [f'os.environ["{part}"]' if number % 2 else text_literal(part) for number, part in enumerate(parts) if part]
     return written[0] if len(written) == 1 else f"({' + '.join(written)})"
 
 
-def _literal(text: str) -> str:
+def text_literal(text: str) -> str:
     """Several lines stay several lines where that is the same text."""
     if (
         "\n" in text
@@ -87,10 +87,10 @@ def _literal(text: str) -> str:
 
 def _ddl(kind: DataType) -> Code:
     if not isinstance(kind, StructType):
-        return Code(_literal(_type(kind)))
+        return Code(text_literal(_type(kind)))
     columns = [f"{_name(field.name)} {_type(field.dataType)}{'' if field.nullable else ' NOT NULL'}" for field in kind.fields]
-    pieces = tuple(_literal(column + ", ") for column in columns[:-1]) + tuple(_literal(column) for column in columns[-1:])
-    return Code(_literal(", ".join(columns)), pieces=pieces if len(columns) > 1 else ())
+    pieces = tuple(text_literal(column + ", ") for column in columns[:-1]) + tuple(text_literal(column) for column in columns[-1:])
+    return Code(text_literal(", ".join(columns)), pieces=pieces if len(columns) > 1 else ())
 
 
 def _type(kind: DataType) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
@@ -15,6 +14,7 @@ from jobs.nodes.columns import numbered, rejected_schema
 from jobs.nodes.form import hints
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.code import OF_EACH, checked_code_of
+from jobs.nodes.user_python.plain_code import plain_code
 from jobs.nodes.user_python.workers import in_workers_apart, is_worker_apart
 from jobs.nodes.worker_errors import carried_out
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pyspark.accumulators import Accumulator
     from pyspark.sql import DataFrame
 
-    from jobs.nodes.user_python.loaded import UserCode
+    from jobs.nodes.user_python.calls import Calls
+    from jobs.nodes.user_python.loaded import Code
     from jobs.nodes.user_python.prints import Heard
 
 DEFAULT_CODE = """\
@@ -79,19 +80,19 @@ class ForEachPython(Flow[ForEachPythonConfig]):
     def __init__(self) -> None:
         self._heard: Heard | None = None
 
-    def plain_fault(self, context: NodeContext[ForEachPythonConfig]) -> str:
-        return "plain PySpark has nothing that calls a function for each row once, however often the rows are read"
-
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ForEachPythonConfig]) -> DataFrame:
         from pyspark.sql import functions as F
 
         (frame,) = frames["in"]
         refuse_twice(frame)
         handed_schema(frame.schema, context.time_zone, "it is handed")
+        given = numbered(frame)
+        made = rejected_schema(given.schema)
+        if context.for_script:
+            return given.mapInArrow(_calling(frame, plain_code(context), context).run, made).toDF(*frame.columns, REJECTED)
         if not context.is_run:
             return frame.withColumn(REJECTED, F.lit(None).cast("string"))
-        task, given = self._task(frame, context), numbered(frame)
-        made = rejected_schema(given.schema)
+        task = self._task(frame, context)
         called = in_workers_apart(frame.sparkSession, context.job_uid, lambda: given.mapInArrow(lambda batches: task.run(batches), made))
         return called.toDF(*frame.columns, REJECTED)
 
@@ -101,14 +102,14 @@ class ForEachPython(Flow[ForEachPythonConfig]):
 
         if self._heard is None:
             self._heard = Heard()
-        return _Task(
-            node_id=context.node_id,
-            code=UserCode(context.node_name, context.config.code, dict(context.parameters)),
-            names=tuple(frame.columns),
-            rows_per_call=context.config.rows_per_call,
-            stops_at_rejected=context.fails_at_rejected,
-            prints=self._heard.of(frame.sparkSession, context.log),
-        )
+        code = UserCode(context.node_name, context.config.code, dict(context.parameters))
+        return _Task(context.node_id, _calling(frame, code, context), self._heard.of(frame.sparkSession, context.log))
+
+
+def _calling(frame: DataFrame, code: Code, context: NodeContext[ForEachPythonConfig]) -> Calls:
+    from jobs.nodes.user_python.calls import Calls
+
+    return Calls(code, tuple(frame.columns), context.config.rows_per_call, context.fails_at_rejected)
 
 
 @dataclass(frozen=True)
@@ -116,44 +117,13 @@ class _Task:
     """Goes to Spark's workers by value: nothing of a connection or of the driver is in it."""
 
     node_id: str
-    code: UserCode
-    names: tuple[str, ...]
-    rows_per_call: int
-    stops_at_rejected: bool
+    calls: Calls
     prints: Accumulator[tuple[str, ...]]
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same rows with the column REJECTED; where the job ends with a row that is refused, none behind it."""
-        from jobs.nodes.flows.for_each_calls import with_reasons
         from jobs.nodes.user_python.prints import output_close, printed_to
 
         if is_worker_apart():
             output_close()
         with carried_out(self.node_id), printed_to(self.prints):
-            function = self.code.load()
-            for batch in batches:
-                reasons = self._reasons(function, batch)
-                yield with_reasons(batch.slice(0, len(reasons)).columns, batch.schema.names, reasons)
-                if self.stops_at_rejected and any(reasons):
-                    return
-
-    def _reasons(self, function: Callable[[Any], Any], batch: pa.RecordBatch) -> list[str | None]:
-        import pyarrow as pa
-
-        rows = iter(pa.RecordBatch.from_arrays(batch.columns, names=list(self.names)).to_pylist(maps_as_pydicts="lossy"))
-        reasons: list[str | None] = []
-        while group := list(islice(rows, self.rows_per_call)):
-            reason = self._called(function, group)
-            reasons += [reason] * len(group)
-            if reason and self.stops_at_rejected:
-                break
-        return reasons
-
-    def _called(self, function: Callable[[Any], Any], rows: list[dict[str, Any]]) -> str | None:
-        from jobs.nodes.user_python.loaded import RAISED
-
-        try:
-            function(rows[0] if self.rows_per_call == 1 else rows)
-        except RAISED as error:
-            return self.code.reason(error)
-        return None
+            yield from self.calls.run(batches)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -14,6 +14,7 @@ from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
 from jobs.nodes.form import hints
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.code import DEFAULT_CODE, checked_code
+from jobs.nodes.user_python.plain_code import plain_code
 from jobs.nodes.user_python.workers import in_workers_apart, is_worker_apart, seconds_given
 from jobs.nodes.worker_errors import carried_out
 
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from jobs.nodes.user_python.loaded import UserCode
+    from jobs.nodes.user_python.batches import BatchByBatch
+    from jobs.nodes.user_python.loaded import Code, UserCode
     from jobs.nodes.user_python.prints import Heard
+    from jobs.nodes.user_python.rows import RowByRow
 
 
 class PythonConfig(base.Config):
@@ -76,6 +79,8 @@ class PythonFlow(Flow[PythonConfig]):
         schema = schema_of(config.columns) if config.columns else frame.schema.toNullable()
         task = self._task(frame, schema, context)
         made = rejected_schema(schema)
+        if context.for_script:
+            return frame.mapInArrow(task.calling(plain_code(context)).run, made)
         return in_workers_apart(frame.sparkSession, context.job_uid, lambda: frame.mapInArrow(lambda batches: task.run(batches), made))
 
     def _task(self, frame: DataFrame, schema: StructType, context: NodeContext[PythonConfig]) -> _Task:
@@ -85,7 +90,7 @@ class PythonFlow(Flow[PythonConfig]):
         arrow = handed_schema(schema, context.time_zone, "goes on")
         code = UserCode(context.node_name, context.config.code, dict(context.parameters))
         task = _Task(context.node_id, code, arrow, context.config.shape, bool(context.config.columns), seconds_given())
-        return task if context.schema_only else replace(task, prints=self._prints(frame.sparkSession, context))
+        return task if context.schema_only or context.for_script else replace(task, prints=self._prints(frame.sparkSession, context))
 
     def _prints(self, spark: SparkSession, context: NodeContext[PythonConfig]) -> Accumulator[tuple[str, ...]]:
         from jobs.nodes.user_python.prints import Heard
@@ -113,13 +118,13 @@ class _Task:
         if is_worker_apart():
             output_close()
         with carried_out(self.node_id), printed_to(self.prints), self.code.ended_after(self.seconds):
-            yield from self._caller()(self.code.load(), batches)
+            yield from self.calling(self.code).run(batches)
 
-    def _caller(self) -> Callable[[Callable[[Any], Any], Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def calling(self, code: Code) -> BatchByBatch | RowByRow:
         from jobs.nodes.user_python.batches import BatchByBatch
         from jobs.nodes.user_python.rejecting import Rejecting
         from jobs.nodes.user_python.rows import RowByRow
 
         if self.shape == "row":
-            return RowByRow(self.code, Rejecting(self.schema, self.came)).run
-        return BatchByBatch(self.code, self.schema, self.shape).run
+            return RowByRow(code, Rejecting(self.schema, self.came))
+        return BatchByBatch(code, self.schema, self.shape)

@@ -50,16 +50,15 @@ class RateLimit(Flow[RateLimitConfig]):
     pace_fields: ClassVar[frozenset[str]] = frozenset({"rows_per_second"})
     summary_template = "{rows_per_second} / s"
 
-    def plain_fault(self, context: NodeContext[RateLimitConfig]) -> str:
-        return "plain PySpark knows no pace: its sources alone can limit what a batch holds"
-
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[RateLimitConfig]) -> DataFrame:
         (frame,) = frames["in"]
         handed_schema(frame.schema, context.time_zone, "goes through the limit")
-        if not context.is_run:
-            return frame
         paced = Paced(context.config.rows_per_second)
         one = numbered(frame).coalesce(1)
+        if context.for_script:
+            return one.mapInArrow(paced.run, one.schema).toDF(*frame.columns)
+        if not context.is_run:
+            return frame
         return in_workers_shared(lambda: one.mapInArrow(lambda batches: paced.run(batches), one.schema)).toDF(*frame.columns)
 
 

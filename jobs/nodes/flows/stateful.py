@@ -10,6 +10,7 @@ from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, numbered, rejected_schema, require_columns, require_timestamp, schema_from_ddl, schema_of
 from jobs.nodes.flows.stateful_config import Kept, StatefulConfig
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
+from jobs.nodes.user_python.plain_code import plain_code
 from jobs.nodes.user_python.state_code import has_on_timer
 from jobs.nodes.user_python.workers import in_workers_apart, seconds_given
 
@@ -78,25 +79,31 @@ class Stateful(Flow[StatefulConfig]):
         return self._batch(frame, keyed, rejected_schema(made), context)
 
     def _stream(self, frame: DataFrame, keyed: KeyedCode, made: StructType, context: NodeContext[StatefulConfig]) -> DataFrame:
-        from jobs.nodes.user_python.keyed_stream import TIME_MODES, KeyedProcessor
+        from jobs.nodes.user_python.keyed_stream import TIME_MODES, JobProcessor, KeyedProcessor
 
         config = context.config
         types = tuple(handed_schema(frame.schema, context.time_zone, "it is handed").types)
         if config.time == "event":
             frame = frame.withWatermark(config.time_column, f"{duration_ms(config.late)} milliseconds")
         keys = [f"c{keyed.names.index(name)}" for name in keyed.keys]
-        processor = KeyedProcessor(keyed, types, self._prints(frame, context))
+        processor = KeyedProcessor(keyed, types) if context.for_script else JobProcessor(keyed, types, self._prints(frame, context))
         # The clock is also what a time to live goes by.
         mode = TIME_MODES["processing" if any(one.ttl for one in config.state) else config.time]
         grouped = numbered(frame).groupBy(*keys)
+        if context.for_script:
+            return grouped.transformWithState(processor, made, "Append", mode)
         return in_workers_apart(frame.sparkSession, context.job_uid, lambda: grouped.transformWithState(processor, made, "Append", mode))
 
     def _batch(self, frame: DataFrame, keyed: KeyedCode, made: StructType, context: NodeContext[StatefulConfig]) -> DataFrame:
-        from jobs.nodes.user_python.keyed_batch import KeyedTask
+        from jobs.nodes.user_python.keyed_batch import KeyedRows, KeyedTask
+        from jobs.nodes.user_python.loaded import UserCode
 
         by_key = [column(name) for name in keyed.keys]
         gathered = frame.repartition(*by_key).sortWithinPartitions(*by_key)
-        task = KeyedTask(keyed, seconds_given(), None if context.schema_only else self._prints(frame, context))
+        if context.for_script:
+            return gathered.mapInArrow(KeyedRows(keyed).run, made)
+        assert isinstance(keyed.code, UserCode)
+        task = KeyedTask(keyed, keyed.code, seconds_given(), None if context.schema_only else self._prints(frame, context))
         return in_workers_apart(frame.sparkSession, context.job_uid, lambda: gathered.mapInArrow(lambda batches: task.run(batches), made))
 
     def _prints(self, frame: DataFrame, context: NodeContext[StatefulConfig]) -> Any:
@@ -156,7 +163,7 @@ def _keyed(frame: DataFrame, made: StructType, context: NodeContext[StatefulConf
     handed_schema(frame.schema, zone, "it is handed")  # what cannot be handed over is told here
     return KeyedCode(
         node_id=context.node_id,
-        code=UserCode(context.node_name, config.code, dict(context.parameters)),
+        code=plain_code(context) if context.for_script else UserCode(context.node_name, config.code, dict(context.parameters)),
         names=tuple(frame.columns),
         keys=_names(frame, config),
         rejecting=Rejecting(handed_schema(made, zone, "goes on"), came=True),

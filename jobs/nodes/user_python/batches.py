@@ -11,7 +11,7 @@ import pyarrow as pa
 from jobs.nodes.base import REJECTED, NodeError
 from jobs.nodes.user_python.code import FUNCTION
 from jobs.nodes.user_python.columns import misfit, shown, type_words
-from jobs.nodes.user_python.loaded import UserCode
+from jobs.nodes.user_python.loaded import Code
 
 #: A pyarrow RecordBatch or Table, of which mypy knows nothing.
 _Given: TypeAlias = Any
@@ -22,13 +22,13 @@ _KINDS = (pa.RecordBatch, pa.Table)
 class BatchByBatch:
     """`schema` is that of the rows that go on. What does not fit it ends the job, with the column's name."""
 
-    code: UserCode
+    code: Code
     schema: pa.Schema
     shape: Literal["arrow", "pandas"]
 
-    def run(self, function: Callable[[Any], Any], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of `schema` with the column REJECTED, which is empty: no row is refused by itself here."""
-        full = self.schema.append(pa.field(REJECTED, pa.string()))
+        function, full = self.code.load(), self.schema.append(pa.field(REJECTED, pa.string()))
         for batch in batches:
             for made in self._made(function, batch):
                 fitted = self._fitted(made)

@@ -11,7 +11,7 @@ from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.code import FUNCTION
 from jobs.nodes.user_python.columns import shown
 from jobs.nodes.user_python.kept import Declared, Guarded, State, Store
-from jobs.nodes.user_python.loaded import RAISED, UserCode
+from jobs.nodes.user_python.loaded import RAISED, Code
 from jobs.nodes.user_python.rejecting import Made, Rejecting, undeclared
 from jobs.nodes.user_python.state_code import ON_TIMER
 from jobs.nodes.user_python.timers import TimeMode, Timers, moment
@@ -25,7 +25,7 @@ class KeyedCode:
     """
 
     node_id: str
-    code: UserCode
+    code: Code
     names: tuple[str, ...]
     keys: tuple[str, ...]
     rejecting: Rejecting

@@ -14,6 +14,7 @@ from pyspark.accumulators import Accumulator
 from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.kept import Store
 from jobs.nodes.user_python.keyed import KeyByKey, KeyedCode
+from jobs.nodes.user_python.loaded import UserCode
 from jobs.nodes.user_python.memory import MemoryHandle
 from jobs.nodes.user_python.prints import Printed, output_close, printed_to
 from jobs.nodes.user_python.rejecting import Made
@@ -28,25 +29,36 @@ MOST_TIMERS = 10_000
 
 @dataclass(frozen=True)
 class KeyedTask:
-    """Rows of a key must follow one another. When they have been read, all its timers fire, the earliest first: nothing comes after."""
+    """As part of a job: what goes wrong and what is printed is told there."""
 
     keyed: KeyedCode
+    code: UserCode
     seconds: float | None
     prints: Accumulator[Printed] | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if is_worker_apart():
             output_close()
-        with carried_out(self.keyed.node_id), printed_to(self.prints), self.keyed.code.ended_after(self.seconds):
-            calls = KeyByKey(self.keyed)
-            waiting: list[Made] = []
-            for key, rows in groupby(_rows(batches), key=self._key):
-                waiting += self._of_key(calls, key, list(rows))
-                if len(waiting) >= _AT_ONCE:
-                    yield self.keyed.rejecting.batch(waiting)
-                    waiting = []
-            if waiting:
+        with carried_out(self.keyed.node_id), printed_to(self.prints), self.code.ended_after(self.seconds):
+            yield from KeyedRows(self.keyed).run(batches)
+
+
+@dataclass(frozen=True)
+class KeyedRows:
+    """Rows of a key must follow one another. When they have been read, all its timers fire, the earliest first: nothing comes after."""
+
+    keyed: KeyedCode
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        calls = KeyByKey(self.keyed)
+        waiting: list[Made] = []
+        for key, rows in groupby(_rows(batches), key=self._key):
+            waiting += self._of_key(calls, key, list(rows))
+            if len(waiting) >= _AT_ONCE:
                 yield self.keyed.rejecting.batch(waiting)
+                waiting = []
+        if waiting:
+            yield self.keyed.rejecting.batch(waiting)
 
     def _key(self, row: dict[str, Any]) -> tuple[Any, ...]:
         return tuple(row[name] for name in self.keyed.keys)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -23,26 +24,26 @@ from jobs.nodes.worker_errors import carried_out
 TIME_MODES = {"none": "None", "processing": "ProcessingTime", "event": "EventTime"}
 
 
+@dataclass
 class KeyedProcessor(StatefulProcessor):
     """One in each task. Spark opens it in a process of its own too, to learn of the state: the person's code is not run there.
 
     `types`: Arrow's types of the columns that come in, in their order.
     """
 
-    def __init__(self, keyed: KeyedCode, types: tuple[pa.DataType, ...], prints: Accumulator[Printed]) -> None:
-        self._keyed, self._types, self._prints = keyed, types, prints
-        self._task: TaskPrints | None = None
-        self._calls: KeyByKey | None = None
+    keyed: KeyedCode
+    types: tuple[pa.DataType, ...]
+    _calls: KeyByKey | None = field(default=None, init=False)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
-        self._store = Store.of(handle, self._keyed.declared, self._keyed.zone)
-        self._plain = tuple(_plain(kind) for kind in self._types)
-        self._out = Row(*self._keyed.rejecting.schema.names, REJECTED)
+        self._store = Store.of(handle, self.keyed.declared, self.keyed.zone)
+        self._plain = tuple(_plain(kind) for kind in self.types)
+        self._out = Row(*self.keyed.rejecting.schema.names, REJECTED)
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
         with self._in_task() as calls:
-            read = [{name: plain(value) for name, plain, value in zip(self._keyed.names, self._plain, row, strict=True)} for row in rows]
+            read = [{name: plain(value) for name, plain, value in zip(self.keyed.names, self._plain, row, strict=True)} for row in rows]
             made = calls.rows(tuple(key), read, self._handle, self._store, self._now(timerValues))
         yield from map(self._row, made)
 
@@ -52,7 +53,7 @@ class KeyedProcessor(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
     ) -> Iterator[Row]:
-        schema, zone = self._keyed.rejecting.schema, self._keyed.zone
+        schema, zone = self.keyed.rejecting.schema, self.keyed.zone
         at = expiredTimerInfo.getExpiryTimeInMs()
         with self._in_task() as calls:
             values = tuple(time_read(value, schema.field(place).type, zone) for place, value in enumerate(key))
@@ -60,30 +61,45 @@ class KeyedProcessor(StatefulProcessor):
         yield from map(self._row, made)
 
     def close(self) -> None:
-        if self._task is not None:
-            self._task.tell()
+        """Nothing is left open."""
 
     def _now(self, values: TimerValues) -> int:
-        if self._keyed.mode == "event":
+        if self.keyed.mode == "event":
             return values.getCurrentWatermarkInMs()
         return values.getCurrentProcessingTimeInMs()
 
     def _row(self, made: Made) -> Row:
         row, reason = made
-        return self._out(*(row.get(name) for name in self._keyed.rejecting.schema.names), reason or None)
+        return self._out(*(row.get(name) for name in self.keyed.rejecting.schema.names), reason or None)
+
+    @contextmanager
+    def _in_task(self) -> Iterator[KeyByKey]:
+        if self._calls is None:
+            self._calls = KeyByKey(self.keyed)
+        yield self._calls
+
+
+@dataclass
+class JobProcessor(KeyedProcessor):
+    """As part of a job: what goes wrong and what is printed is told there."""
+
+    prints: Accumulator[Printed] | None = None
+    _task: TaskPrints | None = field(default=None, init=False)
+
+    def close(self) -> None:
+        if self._task is not None:
+            self._task.tell()
 
     @contextmanager
     def _in_task(self) -> Iterator[KeyByKey]:
         """Prints are told once a task; when the code cannot be loaded, at once, as the task ends there."""
         if self._task is None:
-            self._task = TaskPrints(self._prints)
+            self._task = TaskPrints(self.prints)
             if is_worker_apart():
                 output_close()
         try:
-            with carried_out(self._keyed.node_id), self._task.caught():
-                if self._calls is None:
-                    self._calls = KeyByKey(self._keyed)
-                yield self._calls
+            with carried_out(self.keyed.node_id), self._task.caught(), super()._in_task() as calls:
+                yield calls
         except BaseException:
             self._task.tell()
             raise

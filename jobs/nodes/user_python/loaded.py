@@ -7,10 +7,10 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.code import FUNCTION
@@ -24,6 +24,22 @@ _MOST_LINES = 20
 
 class _TimeUp(BaseException):
     """Not among RAISED: it ends the task, not a row."""
+
+
+class Code(Protocol):
+    """A person's code, in a run or in a script."""
+
+    def load(self) -> Callable[..., Any]:
+        """The function that is called."""
+
+    def names(self) -> Mapping[str, Any]:
+        """All that the code defines."""
+
+    def told(self) -> AbstractContextManager[None]:
+        """What the code raises inside leaves in the words of its own lines."""
+
+    def reason(self, error: BaseException) -> str:
+        """What was raised, in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +115,7 @@ class UserCode:
         """In one sentence: what was raised, and in which line of the code."""
         frames = self._frames(error)
         where = f", in line {frames[-1].lineno}: {(frames[-1].line or '').strip()[:200]}" if frames else ""
-        return f"{_named(error)}{where}"
+        return f"{named(error)}{where}"
 
     def _frames(self, error: BaseException) -> list[traceback.FrameSummary]:
         return [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.place]
@@ -107,10 +123,11 @@ class UserCode:
     def _lines(self, error: BaseException) -> str:
         frames = [traceback.FrameSummary(self.node_name, frame.lineno, frame.name, line=frame.line) for frame in self._frames(error)]
         shown = traceback.format_list(frames[-_MOST_LINES:])
-        return f"Traceback (most recent call last):\n{''.join(shown)}{_named(error)}"
+        return f"Traceback (most recent call last):\n{''.join(shown)}{named(error)}"
 
 
-def _named(error: BaseException) -> str:
+def named(error: BaseException) -> str:
+    """The exception and what it says."""
     try:
         text = str(error).strip()
     except Exception:  # an exception of the person's own, whose text raises too

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from jobs.nodes.user_python.code import FUNCTION
 from jobs.nodes.user_python.columns import shown
-from jobs.nodes.user_python.loaded import RAISED, UserCode
+from jobs.nodes.user_python.loaded import RAISED, Code
 from jobs.nodes.user_python.rejecting import Made, Rejecting, undeclared
 
 #: Rows that go on to Spark at a time, whatever came in at a time.
@@ -19,12 +19,12 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class RowByRow:
-    code: UserCode
+    code: Code
     rejecting: Rejecting
 
-    def run(self, function: Callable[[Any], Any], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of `schema` with the column REJECTED."""
-        names = frozenset(self.rejecting.schema.names)
+        function, names = self.code.load(), frozenset(self.rejecting.schema.names)
         waiting: list[Made] = []
         for batch in batches:
             for row in batch.to_pylist(maps_as_pydicts="lossy"):
