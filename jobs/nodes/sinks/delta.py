@@ -23,6 +23,7 @@ from jobs.nodes.sinks.delta_columns import (
 from jobs.nodes.sinks.delta_config import DeltaSinkConfig
 from jobs.nodes.sinks.delta_marker import DeltaMarker
 from jobs.nodes.sinks.delta_merge import rows_merge
+from jobs.nodes.sinks.delta_plain import plain_write
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -93,6 +94,17 @@ class DeltaSink(Sink[DeltaSinkConfig]):
         if not marker.holds(_opened(spark, context), batch.batch_id):
             raise NodeError(f"writing delta: batch {batch.batch_id} is not in the table after it was written", kind="system")
         return written
+
+    def write_plainly(self, frame: DataFrame, context: NodeContext[DeltaSinkConfig]) -> tuple[DataFrame, str]:
+        """A table that is there now gives its types to the rows; one that is not is made by the first batch."""
+        folder, config = _checked_folder(context), context.config
+        written = schema_written(frame.schema, config)
+        if not is_delta(folder):
+            _check_new_table(folder, frame.schema, config)
+            return plain_write(frame, written, folder, config)
+        table = delta_open(frame.sparkSession, folder)
+        _check_table(table, frame.schema, config)
+        return plain_write(as_in_table(frame, written, wider(table.schema, added_columns(written, table.schema))), written, folder, config)
 
     def roll_back_view(self, context: NodeContext[DeltaSinkConfig], point: RollBackPoint) -> RollBack:
         return RollBack("replaced") if context.config.mode == "upsert" else super().roll_back_view(context, point)
