@@ -52,18 +52,17 @@ class ForEach(Flow[ForEachConfig]):
 
         return api_silent(context.connection(context.config.connection), context.limits) if context.is_run else ""
 
-    def plain_fault(self, context: NodeContext[ForEachConfig]) -> str:
-        return "plain PySpark has nothing that calls an API for each row once, however often the rows are read"
-
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ForEachConfig]) -> DataFrame:
         from pyspark.sql import functions as F
 
-        from jobs.nodes.flows.for_each_calls import rows_called
+        from jobs.nodes.flows.for_each_calls import rows_called, rows_called_plainly
 
         (frame,) = frames["in"]
         refuse_twice(frame)
         columns_check(frame.columns, context.config.columns_used(), "calling an API")
         handed_schema(frame.schema, context.time_zone, "goes through the call")
+        if context.for_script:
+            return rows_called_plainly(frame, context, context.connection(context.config.connection))
         if not context.is_run:
             return frame.withColumn(REJECTED, F.lit(None).cast("string"))
         return rows_called(frame, context, context.connection(context.config.connection))

@@ -11,11 +11,13 @@ import pyarrow as pa
 from jobs.nodes.base import REJECTED, ConnectionSettings
 from jobs.nodes.columns import column, rejected_schema
 from jobs.nodes.sinks.http_sending import Sending, at_once, sendable, sending_tasks
+from jobs.nodes.user_python.calls import with_reasons
 from jobs.nodes.user_python.workers import in_workers_shared
 from jobs.nodes.worker_errors import carried_out
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from jobs.nodes.base import NodeContext
     from jobs.nodes.http_client import HttpApi
@@ -57,11 +59,6 @@ class Calling(Sending):
         return f"{self.batch}/{number or 0}"
 
 
-def with_reasons(columns: list[Any], names: list[str], reasons: list[str | None]) -> pa.RecordBatch:
-    """The rows as they came, with the column REJECTED."""
-    return pa.RecordBatch.from_arrays([*columns, pa.array(reasons, pa.string())], names=[*names, REJECTED])
-
-
 def rows_called(frame: DataFrame, context: NodeContext[Any], connection: ConnectionSettings) -> DataFrame:
     """Every task calls for its own rows. `frame` with the column REJECTED."""
     config = context.config
@@ -77,7 +74,21 @@ def rows_called(frame: DataFrame, context: NodeContext[Any], connection: Connect
         samples=0,
         stops_at_rejected=context.fails_at_rejected,
     )
-    own = [column(name).alias(f"c{place}") for place, name in enumerate(frame.columns)]
-    made = rejected_schema(frame.select(*own).schema)
-    given = frame.select(*own, *sendable(frame, config)).coalesce(tasks)
+    given, made = _given(frame, config, tasks)
     return in_workers_shared(lambda: given.mapInArrow(lambda batches: calling.run(batches), made)).toDF(*frame.columns, REJECTED)
+
+
+def rows_called_plainly(frame: DataFrame, context: NodeContext[Any], connection: ConnectionSettings) -> DataFrame:
+    """The same in a script."""
+    from jobs.nodes.sinks.http_plain import plain_sending
+
+    tasks = sending_tasks(frame, context.config)
+    sending = plain_sending(context, context.config, connection, at_once=at_once(context.config, tasks))
+    given, made = _given(frame, context.config, tasks)
+    return given.mapInArrow(sending.call, made).toDF(*frame.columns, REJECTED)
+
+
+def _given(frame: DataFrame, config: Any, tasks: int) -> tuple[DataFrame, StructType]:
+    """What the tasks get, and the columns of what they give."""
+    own = [column(name).alias(f"c{place}") for place, name in enumerate(frame.columns)]
+    return frame.select(*own, *sendable(frame, config)).coalesce(tasks), rejected_schema(frame.select(*own).schema)

@@ -140,6 +140,12 @@ class HttpApiSink(Sink[HttpApiSinkConfig]):
         columns_check(schema.names, context.config.columns_used(), "sending to an API")
         context.connection(context.config.connection)
 
+    def write_plainly(self, frame: DataFrame, context: NodeContext[HttpApiSinkConfig]) -> tuple[DataFrame, str]:
+        from jobs.nodes.sinks.http_sending import rows_sent_plainly
+
+        rows_sent_plainly(frame, context, context.config, context.connection(context.config.connection))
+        return frame, ""
+
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[HttpApiSinkConfig]) -> Written:
         """Every task sends its own rows and hands back counts, and some of what was rejected."""
         from jobs.nodes.sinks.http_sending import rows_sent

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import quote
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.http_messages import HttpRequest
 from jobs.nodes.places import JsonTemplate, path_filled, place_names, text_filled, text_of
-from jobs.nodes.sinks.http_api import HttpApiSinkConfig
 
 #: A longer key becomes its hash; servers commonly take 255 characters.
 _LONGEST_KEY = 200
@@ -27,6 +27,36 @@ class Row:
     place: str
 
 
+class NamedText(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+
+
+class RequestForm(Protocol):
+    """What is sent for a row: `${column}` in path, parameters, headers and body stands for its value."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def parameters(self) -> Sequence[NamedText]: ...
+    @property
+    def headers(self) -> Sequence[NamedText]: ...
+    @property
+    def body(self) -> str: ...
+    @property
+    def rows_per_request(self) -> int: ...
+    @property
+    def many_rows_as(self) -> str: ...
+    @property
+    def keys(self) -> Sequence[str]: ...
+    @property
+    def idempotency_header(self) -> str: ...
+
+
 class Unfit(Exception):
     """No request can be made of these rows, and why."""
 
@@ -34,7 +64,7 @@ class Unfit(Exception):
 class Requests:
     """Makes the requests of one batch. `identity` is of the node, `batch` of the run's generation and the batch."""
 
-    def __init__(self, config: HttpApiSinkConfig, *, identity: str, batch: str) -> None:
+    def __init__(self, config: RequestForm, *, identity: str, batch: str) -> None:
         self._config = config
         self._identity = identity
         self._batch = batch

@@ -23,6 +23,8 @@ from jobs.nodes.worker_errors import carried_out
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from jobs.nodes.sinks.http_plain import Signature
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -97,7 +99,7 @@ class Sending:
 
     def _outcomes(self, api: HttpApi, rows: Iterator[Row]) -> Iterator[Outcome]:
         """Of each request, in the order of the rows."""
-        groups = _grouped(rows, self.config.rows_per_request)
+        groups = grouped(rows, self.config.rows_per_request)
         requests = Requests(self.config, identity=self.identity, batch=self._batch_told())
         accepted = frozenset(int(status) for status in self.config.accepted_statuses.split(",") if status)
 
@@ -113,15 +115,16 @@ class Sending:
                 self.receiver.check(refused)
             return Outcome(rows, f"the server answered {refused.words}" if refused else "")
 
-        return map(sent, groups) if self.at_once == 1 else _at_once(sent, groups, self.at_once)
+        return map(sent, groups) if self.at_once == 1 else at_once_mapped(sent, groups, self.at_once)
 
 
-def _grouped(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
+def grouped(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
+    """As many at a time, the last ones fewer."""
     while group := list(islice(rows, size)):
         yield group
 
 
-def _at_once(act: Callable[[list[Row]], Outcome], groups: Iterator[list[Row]], most: int) -> Iterator[Outcome]:
+def at_once_mapped(act: Callable[[list[Row]], Outcome], groups: Iterator[list[Row]], most: int) -> Iterator[Outcome]:
     """Outcomes in the order of `groups`, `most` under way and as many waiting, so that a slow one does not hold up the rest."""
     coming: deque[Future[Outcome]] = deque()
     with ThreadPoolExecutor(most) as pool:
@@ -159,6 +162,21 @@ def rows_sent(
         receiver=receiver,
     )
     return sent_by_tasks(frame.select(*sendable(frame, config)).coalesce(tasks), sending)
+
+
+def rows_sent_plainly(
+    frame: DataFrame,
+    context: NodeContext[Any],
+    config: HttpApiSinkConfig,
+    connection: ConnectionSettings,
+    signature: Signature | None = None,
+) -> None:
+    """For `Sink.write_plainly`: the same, as a script does it."""
+    from jobs.nodes.sinks.http_plain import plain_sending
+
+    tasks = sending_tasks(frame, config)
+    sending = plain_sending(context, config, connection, at_once=at_once(config, tasks), signature=signature)
+    frame.select(*sendable(frame, config)).coalesce(tasks).foreachPartition(sending.send)
 
 
 def sending_tasks(frame: DataFrame, config: HttpApiSinkConfig) -> int:

@@ -77,6 +77,16 @@ class WebhookSink(Sink[WebhookSinkConfig]):
         columns_check(schema.names, context.config.columns_used(), "posting messages")
         proving_of(context.connection(context.config.connection))
 
+    def write_plainly(self, frame: DataFrame, context: NodeContext[WebhookSinkConfig]) -> tuple[DataFrame, str]:
+        from jobs.nodes.sinks.http_plain import Signature
+        from jobs.nodes.sinks.http_sending import rows_sent_plainly
+
+        receiver = context.connection(context.config.connection)
+        typed = WebhookReceiverSettings.model_validate(receiver.config)
+        signature = Signature(typed.proof_header, proving_of(receiver).secret, typed.proof == "signature")
+        rows_sent_plainly(frame, context, context.config.as_http_api(typed.id_header), as_http_api(receiver), signature)
+        return frame, ""
+
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[WebhookSinkConfig]) -> Written:
         """Every task posts its own rows and hands back counts, and some of what was rejected."""
         from jobs.nodes.sinks.http_sending import rows_sent
