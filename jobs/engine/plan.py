@@ -97,4 +97,5 @@ class Plan:
     roll_back: RollBackPlan | None = None
     #: Of an execution: else nodes neither act on other systems nor wait.
     is_run: bool = False
+    #: It is written into a script that runs by itself.
     for_script: bool = False

@@ -157,7 +157,12 @@ def streaks(days: int) -> pandas.DataFrame:
     return found.assign(**{name: found[name].dt.strftime("%Y-%m-%d %H:%M:%S") for name in ("since", "until")})
 
 
-def test_delay_streaks_are_those_of_pandas_also_after_a_stop(bench):
+def written_streaks(bench: Bench) -> pandas.DataFrame:
+    found = bench.warehouse("SELECT tailnum, since, until, flights FROM delay_streaks ORDER BY 1, 2")
+    return found.assign(**{name: pandas.to_datetime(found[name]).dt.strftime("%Y-%m-%d %H:%M:%S") for name in ("since", "until")})
+
+
+def test_delay_streaks_are_those_of_pandas_also_after_a_stop_and_as_a_script(bench):
     document = example_document("delay-streaks")
     incoming = bench.files / "flights" / "incoming"
     incoming.mkdir()
@@ -168,10 +173,11 @@ def test_delay_streaks_are_those_of_pandas_also_after_a_stop(bench):
             os.utime(incoming / f"{day}.csv", (time.time() - 3600 + fed,) * 2)
         total = int(streaks(days).flights.sum())
         bench.run(document, attempt=attempt, until=lambda total=total: bench.count("SELECT sum(flights) FROM delay_streaks") >= total)
-        found = bench.warehouse("SELECT tailnum, since, until, flights FROM delay_streaks ORDER BY 1, 2")
-        found = found.assign(**{name: pandas.to_datetime(found[name]).dt.strftime("%Y-%m-%d %H:%M:%S") for name in ("since", "until")})
-        pandas.testing.assert_frame_equal(found, streaks(days), check_dtype=False)
+        pandas.testing.assert_frame_equal(written_streaks(bench), streaks(days), check_dtype=False)
     assert streaks(31).flights.max() > 5
+    (bench.files / "flights" / "warehouse.sqlite3").unlink()
+    bench.run_script(document)
+    pandas.testing.assert_frame_equal(written_streaks(bench), streaks(31), check_dtype=False)
 
 
 @pytest.mark.parametrize("run", [Bench.run, Bench.run_script], ids=["run", "script"])

@@ -6,13 +6,14 @@ import time
 from typing import TYPE_CHECKING, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
-from jobs.nodes.connections.hbase_client import HbaseLine, hbase_silent
+from jobs.nodes.connections.hbase_client import HbaseLine, HbaseSettings, hbase_silent
 from jobs.nodes.connections.reach import SECONDS
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.nodes.sinks.hbase_config import HbaseSinkConfig
 from jobs.nodes.sinks.hbase_rows import cell_columns, rows_made
 from jobs.nodes.sinks.hbase_table import families_check, families_there, table_make
+from jobs.nodes.user_python.arrow_schema import handed_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,6 +54,27 @@ class HbaseSink(Sink[HbaseSinkConfig]):
 
     def roll_back_view(self, context: NodeContext[HbaseSinkConfig], point: RollBackPoint) -> RollBack:
         return RollBack("replaced")
+
+    def write_plainly(self, frame: DataFrame, context: NodeContext[HbaseSinkConfig]) -> tuple[DataFrame, str]:
+        from jobs.nodes.sinks.hbase_plain import HbasePutting
+
+        config, made = context.config, rows_made(frame, context.config)
+        arrow = handed_schema(made.schema, context.time_zone, "is written")
+        cells = tuple(one.cell for one in cell_columns(frame.columns, config))
+        typed = HbaseSettings.model_validate(context.connection(config.connection).config)
+        putting = HbasePutting(
+            **typed.model_dump(),
+            table=config.table_name,
+            key_type=arrow.field("key").type,
+            cells=cells,
+            types=tuple(arrow.field(f"c{number}").type for number in range(len(cells))),
+            families=tuple(config.families()) if config.create_table else (),
+            batch_size=config.batch_size,
+            deletes_empty=config.empty_cells == "delete",
+            stops_at_rejected=context.fails_at_rejected,
+        )
+        made.foreachPartition(putting.put)
+        return frame, ""
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[HbaseSinkConfig]) -> Written:
         """Every task puts its own rows and hands back counts, and some of what was rejected."""

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, Sink, Written
-from jobs.nodes.connections.mqtt_client import mqtt_silent
+from jobs.nodes.connections.mqtt_client import MqttSettings, mqtt_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.guarantees import Guarantee
 from jobs.nodes.roll_back import Hindrance
@@ -95,6 +95,28 @@ class MqttSink(Sink[MqttSinkConfig]):
         """Nothing is asked of the broker: topics come to be when they are written to."""
         _messages(spark.createDataFrame([], schema), context)
         context.connection(context.config.connection)
+
+    def write_plainly(self, frame: DataFrame, context: NodeContext[MqttSinkConfig]) -> tuple[DataFrame, str]:
+        from jobs.nodes.sinks.mqtt_plain import MqttPublishing
+
+        config, connection = context.config, context.connection(context.config.connection)
+        typed = MqttSettings.model_validate(connection.config)
+        has_user = typed.sign_in == "password"
+        publishing = MqttPublishing(
+            host=typed.host,
+            port=typed.port,
+            topic=config.topic,
+            qos=config.qos,
+            retain=config.retain,
+            is_text=config.format != "binary",
+            user=typed.user if has_user else "",
+            password=connection.secrets.get("password", "") if has_user else "",
+            tls=typed.tls,
+            certificate_authority=typed.certificate_authority,
+            stops_at_rejected=context.fails_at_rejected,
+        )
+        _messages(frame, context).foreachPartition(publishing.publish)
+        return frame, ""
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[MqttSinkConfig]) -> Written:
         from jobs.nodes.sinks.mqtt_publishing import MqttSender

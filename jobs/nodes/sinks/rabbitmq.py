@@ -8,7 +8,7 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, Sink, Written
-from jobs.nodes.connections.rabbitmq_client import rabbitmq_channel, rabbitmq_silent
+from jobs.nodes.connections.rabbitmq_client import RabbitMQSettings, rabbitmq_channel, rabbitmq_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
@@ -22,6 +22,8 @@ from jobs.nodes.sinks.messages import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+CONTENT_TYPES = {"json": "application/json", "text": "text/plain", "binary": "application/octet-stream"}
 
 
 class RabbitMQSinkConfig(base.Config):
@@ -90,6 +92,30 @@ class RabbitMQSink(Sink[RabbitMQSinkConfig]):
                 channel.exchange_declare(config.exchange, passive=True)
             elif config.routing_key and not config.routing_key_column:
                 channel.queue_declare(config.routing_key, passive=True)
+
+    def write_plainly(self, frame: DataFrame, context: NodeContext[RabbitMQSinkConfig]) -> tuple[DataFrame, str]:
+        from jobs.nodes.sinks.rabbitmq_plain import RabbitMQPublishing
+
+        config, connection = context.config, context.connection(context.config.connection)
+        typed = RabbitMQSettings.model_validate(connection.config)
+        publishing = RabbitMQPublishing(
+            host=typed.host,
+            port=typed.port,
+            virtual_host=typed.virtual_host,
+            user=typed.user,
+            password=connection.secrets.get("password", ""),
+            exchange=config.exchange,
+            routing_key=config.routing_key,
+            content_type=CONTENT_TYPES[config.format],
+            is_persistent=config.persistent,
+            is_mandatory=config.mandatory,
+            has_own_keys=bool(config.routing_key_column),
+            tls=typed.tls,
+            certificate_authority=typed.certificate_authority,
+            stops_at_rejected=context.fails_at_rejected,
+        )
+        _messages(frame, context).foreachPartition(publishing.publish)
+        return frame, ""
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[RabbitMQSinkConfig]) -> Written:
         from jobs.nodes.sinks.rabbitmq_publishing import RabbitMQSender

@@ -14,7 +14,7 @@ from pika.spec import Basic
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_error, rabbitmq_parameters
 from jobs.nodes.sinks.messages import Outgoing, outgoing
-from jobs.nodes.sinks.rabbitmq import RabbitMQSinkConfig
+from jobs.nodes.sinks.rabbitmq import CONTENT_TYPES, RabbitMQSinkConfig
 from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally
 from jobs.nodes.worker_errors import carried_out
 
@@ -25,7 +25,6 @@ _PAUSE_SECONDS = 1.0
 _AWAY_SECONDS = 300.0
 #: One that comes back may at first not know what it knew: what it refuses after it has taken messages, it may yet take.
 _SETTLING_SECONDS = 60.0
-_CONTENT_TYPES = {"json": "application/json", "text": "text/plain", "binary": "application/octet-stream"}
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class _Publishing:
             self._under_way[self._tag] = message
             config = self._sender.config
             properties = BasicProperties(
-                content_type=_CONTENT_TYPES[config.format],
+                content_type=CONTENT_TYPES[config.format],
                 delivery_mode=2 if config.persistent else 1,
                 message_id=message.id or None,
             )

@@ -118,7 +118,7 @@ def test_kafka_keeps_its_secret_outside(spark, root):  # noqa: F811
     [
         ({"rows": files(afterwards="delete"), "out": {"type": "sink.none", "name": "Out", "config": {}}}, "rows", "puts its files away"),
         (
-            {"rows": files(), "out": {"type": "sink.mqtt", "name": "Out", "config": {"connection": "m", "topic": "t"}}},
+            {"rows": files(), "out": {"type": "sink.rocketmq", "name": "Out", "config": {"connection": "m", "topic": "t"}}},
             "out",
             "no writer for it",
         ),
@@ -126,7 +126,9 @@ def test_kafka_keeps_its_secret_outside(spark, root):  # noqa: F811
 )
 def test_what_plain_pyspark_cannot_do_is_told_on_its_node(spark, root, nodes, node_id, why):  # noqa: F811
     lines(root, "1.csv", "1,a,,true")
-    refused = script(spark, root, nodes, ["rows out"], connections={"m": ConnectionSettings("m", "mqtt", {"host": "h"}, {})})
+    refused = script(
+        spark, root, nodes, ["rows out"], connections={"m": ConnectionSettings("m", "rocketmq", {"name_servers": "h:9876"}, {})}
+    )
     assert refused.text == ""
     assert [(problem.node_id, problem.code) for problem in refused.problems] == [(node_id, "script.impossible")]
     assert why in refused.problems[0].message
