@@ -32,6 +32,9 @@ _PACKAGES = (
     ('format("delta")', "io.delta:delta-spark_4.2_2.13:4.4.0"),
     ("import functions as avro", f"org.apache.spark:spark-avro_{_SCALA}:{pyspark.__version__}"),
 )
+#: Above what a script takes along.
+_TAKEN = """# From here to the session stands what the nodes of the job take along: how Pipeline Web calls, fits and sends, and, as the
+# last, what a person wrote in them. The job itself begins below."""
 #: Module → the package that brings it, and that PySpark does not.
 _LIBRARIES = {"pyarrow": "pyarrow", "pandas": "pandas", "httpx": "httpx", "paho": "paho-mqtt", "pika": "pika", "happybase": "happybase"}
 _LIBRARIES |= {"psycopg2": "psycopg2-binary", "pymysql": "pymysql"}
@@ -83,7 +86,8 @@ def script_text(document: DagDocument, plan: Plan, sections: list[Section], reco
     lines |= {"from pyspark.sql import functions as F"} if re.search(r"\bF\.", body) else set()
     lines |= {"import os"} if variables or streaming else set()
     lines |= {"import sys"} if streaming else set()
-    parts = [_head(document, plan, body, sorted(lines), variables), *_imports(lines), taken and f"\n{taken}\n", _session(plan, body)]
+    taken = taken and f"\n{_TAKEN}\n\n\n{taken}\n"
+    parts = [_head(document, plan, body, sorted(lines), variables), *_imports(lines), taken, _session(plan, body)]
     if streaming:
         parts.append(_streaming(plan))
     parts.append(body.strip("\n"))

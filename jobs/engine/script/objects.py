@@ -58,7 +58,8 @@ def variable(value: Any) -> str:
 def _given(value: Any) -> Iterator[str]:
     """Its fields but those that are as they would be anyway."""
     for one in fields(value):
-        if one.init and (one.default is MISSING or getattr(value, one.name) != one.default):
+        usual = one.default if one.default_factory is MISSING else one.default_factory()
+        if one.init and (usual is MISSING or getattr(value, one.name) != usual):
             yield one.name
 
 
