@@ -80,7 +80,7 @@ def test_the_pause_holds_the_triggers_back_but_no_person(bench: Bench, tmp_path:
 
 def running_on(made: object) -> None:
     """Until more than a row was read since the latest checkpoint."""
-    wait_until(lambda: made._committed.rows >= 50, seconds=60, what="fifty rows more")  # type: ignore[attr-defined]
+    wait_until(lambda: made._written.rows >= 50, seconds=60, what="fifty rows more")  # type: ignore[attr-defined]
 
 
 def test_past_what_the_job_tolerates_it_cannot_go_on_and_the_triggers_rest(bench: Bench, tmp_path: Path) -> None:

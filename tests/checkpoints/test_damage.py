@@ -189,7 +189,7 @@ def test_a_look_at_one_marks_all_that_share_the_damaged_file_and_a_savepoint_sta
     words = "it is damaged: out/offsets/1 is damaged: its checksum does not fit"
     assert [shown(client, one) for one in (first, second, savepoint)] == [(False, words), (False, words), (True, "")]
     assert not_restorable(fresh(first)) == words
-    error = send(client, "POST", f"/api/checkpoints/{first.pk}/restore", {}, expected=409)["error"]
+    error = send(client, "POST", f"/api/checkpoints/{first.pk}/restore", {}, expected=422)["error"]
     assert words in error["message"]
     told = list(execution.events.filter(kind="notice").values_list("reason", flat=True))
     assert sorted(told) == [f"checkpoint {number} cannot be restored: {words}" for number in (1, 3)]
