@@ -7,16 +7,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from checkpoints.retention import Decision
-from jobs.api.base import PAGED, ApiView, answer, answer_page, asked, body_read, described
+from jobs.api.base import PAGED, ApiView, answer, answer_page, asked, body_read, described, number_asked
 from jobs.api.jobs import StartedOut
+from jobs.selectors.checkpoint_details import checkpoint_detail_out, checkpoint_files_out
 from jobs.selectors.checkpoint_filters import checkpoints_filtered
-from jobs.selectors.checkpoint_history import checkpoint_comparison, checkpoint_history
+from jobs.selectors.checkpoint_history import MOST_POINTS, checkpoint_comparison, checkpoint_history
 from jobs.selectors.checkpoint_prechecks import PrecheckOut, checkpoint_precheck
 from jobs.selectors.checkpoint_usage import checkpoint_usage
 from jobs.selectors.checkpoints import checkpoint_get, checkpoint_out, checkpoints_out, checkpoints_visible
 from jobs.selectors.executions import execution_get
 from jobs.selectors.shapes.base import Body, Shape
-from jobs.selectors.shapes.checkpoint import CheckpointComparisonOut, CheckpointHistoryOut, CheckpointOut, CheckpointUsageOut
+from jobs.selectors.shapes.checkpoint import (
+    CheckpointComparisonOut,
+    CheckpointDetailOut,
+    CheckpointFilesOut,
+    CheckpointHistoryOut,
+    CheckpointOut,
+    CheckpointUsageOut,
+)
 from jobs.services.checkpoints import checkpoint_change, checkpoint_looked_at, checkpoint_remove, checkpoints_clean_up
 from jobs.services.executions import execution_restore
 from jobs.services.roll_backs import roll_backs_viewed
@@ -33,6 +41,9 @@ _FILTERS = [
     asked("created_before", "ISO 8601."),
     *PAGED,
 ]
+
+
+MOST_FILES = 1000
 
 
 class CheckpointPage(Shape):
@@ -99,6 +110,7 @@ class CheckpointsView(ApiView):
         query=[asked("execution", "Of this execution, by id."), *_FILTERS],
     )
     def get(self, request: Request) -> Response:
+        """The checkpoints of every job that you may see, failed and deleted ones too, a page at a time."""
         rows = checkpoints_filtered(checkpoints_visible(self.user()), request.query_params.dict())
         return answer_page(self, request, rows, checkpoints_out)
 
@@ -106,31 +118,42 @@ class CheckpointsView(ApiView):
 class ExecutionCheckpointsView(ApiView):
     @described("Checkpoints of one execution, newest first", responds=CheckpointPage, tag="checkpoints", query=_FILTERS)
     def get(self, request: Request, execution_id: str) -> Response:
+        """The checkpoints that one execution took, failed and deleted ones too, a page at a time."""
         execution = execution_get(user=self.user(), execution_id=execution_id)
         given = {**request.query_params.dict(), "execution": execution.execution_id}
         return answer_page(self, request, checkpoints_filtered(checkpoints_visible(self.user()), given), checkpoints_out)
 
 
 class ExecutionCheckpointHistoryView(ApiView):
-    @described("How an execution's checkpoints went over time, for charts", responds=CheckpointHistoryOut, tag="checkpoints")
+    @described(
+        "How an execution's checkpoints went over time, for charts",
+        responds=CheckpointHistoryOut,
+        tag="checkpoints",
+        query=[asked("points", f"At most so many, the newest; {MOST_POINTS} without it, 0 for the counts alone.", int)],
+    )
     def get(self, request: Request, execution_id: str) -> Response:
-        return answer(checkpoint_history(execution_get(user=self.user(), execution_id=execution_id)))
+        """Size, duration and distance of the newest checkpoints of an execution that ended, well or not, and how many it has by status."""
+        execution = execution_get(user=self.user(), execution_id=execution_id)
+        return answer(checkpoint_history(execution, points=number_asked(request, "points", MOST_POINTS, least=0, most=MOST_POINTS)))
 
 
 class CheckpointComparisonView(ApiView):
     @described("Two checkpoints of a job side by side", responds=CheckpointComparisonOut, tag="checkpoints")
     def get(self, request: Request, checkpoint_id: int, other_id: int) -> Response:
+        """Both checkpoints, and for each source how far, in rows where they can be counted, it is from the first to the second."""
         first, second = (checkpoint_get(user=self.user(), checkpoint_id=one) for one in (checkpoint_id, other_id))
         return answer(checkpoint_comparison(first, second))
 
 
 class CheckpointView(ApiView):
-    @described("One checkpoint", responds=CheckpointOut, tag="checkpoints")
+    @described("One checkpoint", responds=CheckpointDetailOut, tag="checkpoints")
     def get(self, request: Request, checkpoint_id: int) -> Response:
-        return answer(checkpoint_out(checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)))
+        """All that is kept of one checkpoint, what started from it, why it was deleted, and the nearest good one if it is none itself."""
+        return answer(checkpoint_detail_out(checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)))
 
     @described("Label it, pin it, keep it as a savepoint", takes=CheckpointChange, responds=CheckpointOut, tag="checkpoints")
     def patch(self, request: Request, checkpoint_id: int) -> Response:
+        """Changes what people may: the label, the pin that keeps it from every clean-up, and whether it is a savepoint."""
         body = body_read(request, CheckpointChange)
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
         changed = checkpoint_change(checkpoint=checkpoint, user=self.user(), **body.model_dump())
@@ -138,8 +161,28 @@ class CheckpointView(ApiView):
 
     @described("Delete its files; the row stays as history", status=204, tag="checkpoints")
     def delete(self, request: Request, checkpoint_id: int) -> Response:
+        """Deletes the files of one checkpoint; refused while it is pinned, or an unfinished execution needs it."""
         checkpoint_remove(checkpoint=checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id), user=self.user())
         return Response(status=204)
+
+
+class CheckpointFilesView(ApiView):
+    @described(
+        "The files of a checkpoint, with size and checksum",
+        responds=CheckpointFilesOut,
+        tag="checkpoints",
+        query=[
+            asked("q", "Only paths in which this text stands."),
+            asked("offset", "Files to leave out.", int),
+            asked("rows", f"At most so many, up to {MOST_FILES}; 100 without it.", int),
+        ],
+    )
+    def get(self, request: Request, checkpoint_id: int) -> Response:
+        """The files that the manifests of a checkpoint list, read now from the store that it lies in; 409 where they are gone."""
+        checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
+        offset = number_asked(request, "offset", 0, least=0, most=2**31)
+        most = number_asked(request, "rows", 100, least=1, most=MOST_FILES)
+        return answer(checkpoint_files_out(checkpoint, search=request.query_params.get("q", ""), offset=offset, most=most))
 
 
 class CheckpointPrecheckView(ApiView):
@@ -150,6 +193,7 @@ class CheckpointPrecheckView(ApiView):
         query=[asked("version", 'Of the job, to go on with: a number, or "current"; without it, the one the checkpoint was taken of.')],
     )
     def get(self, request: Request, checkpoint_id: int) -> Response:
+        """Compares every byte, and every node with the version to go on with; tells what is read again and what each sink does."""
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
         found = checkpoint_precheck(checkpoint, version=request.query_params.get("version", ""))
         checkpoint_looked_at(checkpoint=checkpoint, whole=all(check.ok for check in found.checks if check.name == "files"))
@@ -159,6 +203,7 @@ class CheckpointPrecheckView(ApiView):
 class CheckpointRestoreView(ApiView):
     @described("Start its job from it, in a new generation", takes=Restore, responds=StartedOut, status=202, tag="checkpoints")
     def post(self, request: Request, checkpoint_id: int) -> Response:
+        """Starts a new execution behind the checkpoint; a paused one of the job is cancelled, any other unfinished one is a 409."""
         body = body_read(request, Restore)
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
         execution = execution_restore(checkpoint=checkpoint, user=self.user(), **body.model_dump())
@@ -168,12 +213,14 @@ class CheckpointRestoreView(ApiView):
 class CheckpointUsageView(ApiView):
     @described("What room checkpoints take: together, by age and by job", responds=CheckpointUsageOut, tag="checkpoints")
     def get(self, request: Request) -> Response:
+        """Number and bytes of the checkpoints that you may see, with a forecast from the last week."""
         return answer(checkpoint_usage(user=self.user()))
 
 
 class CheckpointCleanupView(ApiView):
     @described("What retention would delete, or, without dry_run, deletes", takes=Cleanup, responds=CleanupOut, tag="checkpoints")
     def post(self, request: Request) -> Response:
+        """Lists what the retention rules delete and keep, and why; with `dry_run` false it deletes, of the jobs that you operate."""
         body = body_read(request, Cleanup)
         found = checkpoints_clean_up(user=self.user(), dry_run=body.dry_run, **body.scope.model_dump())
         freed = sum(decision.bytes for decision in found if decision.action == "delete")

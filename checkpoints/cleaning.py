@@ -25,17 +25,15 @@ from checkpoints.stores.local import LOCAL
 _EXPIRED_AT_ONCE = 50
 
 
-def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Checkpoint]:
-    """Apply retention to the job of a checkpoint that has just completed; the ones that went."""
+def checkpoints_retain(*, checkpoint: Checkpoint) -> list[Decision]:
+    """Apply retention to the job of a checkpoint that has just completed; what went."""
     rows = list(briefly(completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id))))
-    gone = [decision.checkpoint for decision in job_decisions(rows) if decision.action == "delete"] if rows else []
-    deleted = []
-    for row in _expire((row for row in gone if row is not None), "retention"):
-        expired_files_delete(row)
-        deleted.append(row)
+    going = [decision for decision in job_decisions(rows) if decision.action == "delete"] if rows else []
+    went = _carry_out(going, "retention")
+    deleted = {decision.checkpoint for decision in went}
     # Files are shared within a generation only: a restore copies.
     _measure(row for row in rows if row not in deleted and row.generation == checkpoint.generation)
-    return deleted
+    return went
 
 
 def checkpoints_unwanted_delete() -> list[Decision]:

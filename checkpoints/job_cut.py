@@ -14,6 +14,7 @@ from checkpoints.checksums import Digests
 from checkpoints.cut import QueryCut, folder_remove, partial_of, query_cut, rename_into_place
 from checkpoints.ledger import CheckpointResult, Ticket
 from checkpoints.manifest import manifest_write
+from checkpoints.query_facts import query_facts
 from checkpoints.state_data import offsets_by_node, state_data
 from checkpoints.storage import bytes_exclusive, bytes_logical
 from jobs.engine.grouping import is_whole, query_folder, query_plans
@@ -146,12 +147,13 @@ class JobCut:
             }
             sources = offsets_by_node((cut.sources for cut in cuts.values()), self._facts.sources)
             self._manifest(ticket, queries, batches, sources, partial, phases, savepoint)
+            facts = query_facts(partial)
             rename_into_place(partial, ticket.folder)
         except BaseException:
             folder_remove(partial)
             raise
         told = tuple({"query": key, **entry} for key in queries for entry in operators.get(key, ()))
-        return self._result(ticket, queries, batches, cuts, sources, told, rows, phases)
+        return self._result(ticket, cuts, facts, sources, told, rows, phases)
 
     def _query(self, query: JobQuery, key: str, batch_id: int, partial: Path, phases: Phases, savepoint: bool) -> QueryCut:
         facts = {"query": key, "sinks": list(query.sinks), "generation": self._facts.generation}
@@ -185,9 +187,8 @@ class JobCut:
     def _result(
         self,
         ticket: Ticket,
-        queries: Mapping[str, JobQuery],
-        batches: Mapping[str, int],
         cuts: Mapping[str, QueryCut],
+        facts: Mapping[str, Mapping[str, Any]],
         sources: Mapping[str, Any],
         operators: tuple[Mapping[str, Any], ...],
         rows: int,
@@ -204,7 +205,7 @@ class JobCut:
         )
         return CheckpointResult(
             state_data=summary,
-            queries={key: {"batch_id": batches[key], "sinks": list(query.sinks)} for key, query in queries.items()},
+            queries=facts,
             phases=phases.milliseconds(),
             files=sum(cut.files for cut in cuts.values()),
             bytes_logical=bytes_logical(ticket.folder),

@@ -27,9 +27,9 @@ class Ticket:
 class CheckpointResult:
     """A finished checkpoint, its files checked and in their store. `place`: where there, "" where it was cut.
 
-    `queries`: query → {"batch_id": int (-1: nothing committed yet), "sinks": [node_id]}. `operators`: {"query", "operator",
-    "node_id", "rows", "bytes"} each. `rows`: source rows of the execution up to here. `phases`: milliseconds of "wait", "copy",
-    "check", "write" and, beyond the local disk, "upload". `state_data` as kept in the row.
+    `queries`: as `query_facts` has them. `operators`: {"query", "operator", "node_id", "rows", "bytes"} each. `rows`: source rows of the
+    execution up to here. `phases`: milliseconds of "wait", "copy", "check", "write" and, beyond the local disk, "upload". `state_data`
+    as kept in the row.
     """
 
     state_data: Mapping[str, Any]

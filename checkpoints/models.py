@@ -30,8 +30,8 @@ class Checkpoint(models.Model):
     `storage` names the store its files are in, `storage_path` says where there.
     `storage_size_bytes` is the logical size; `exclusive_bytes` is what deleting it would free (hard links are shared).
     `rows_read`: source rows of the execution up to it; null of one that was taken before these were counted.
-    `phases` is `{phase: milliseconds}`; `queries` is `{query: {"batch_id": int, "sinks": [node_id]}}`; `operators` is a list of
-    `{"query", "operator", "node_id", "rows", "bytes"}`. A row is EXPIRED once its files are deleted.
+    `phases` is `{phase: milliseconds}`; `queries` as `query_facts` has them, of older rows without files, bytes and watermark;
+    `operators` is a list of `{"query", "operator", "node_id", "rows", "bytes"}`. A row is EXPIRED once its files are deleted.
     """
 
     execution = models.ForeignKey(

@@ -17,12 +17,12 @@ from checkpoints.files import Brought, files_delete, files_own
 from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
+from checkpoints.query_facts import query_facts
 from checkpoints.selectors import abandoned, checkpoint_problems, completed, executions, needed_by
 from checkpoints.storage import bytes_exclusive, bytes_logical, checkpoint_folder
 from checkpoints.storages import folder_of
 from checkpoints.stores.base import StorageFailed
 from checkpoints.stores.local import LOCAL
-from checkpoints.verification import checkpoint_queries
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ def checkpoint_adopt(*, execution_id: str, brought: Brought, taken: Taken, label
         exclusive_bytes=placed.bytes if placed else bytes_exclusive(folder),
         file_count=sum(1 for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST),
         phases=checkpoint.phases,
-        queries={key: {"batch_id": one["batch_id"], "sinks": one["sinks"]} for key, one in checkpoint_queries(folder).items()},
+        queries=query_facts(folder),
         operators=checkpoint.operators,
         complete_time=timezone.now(),
     )

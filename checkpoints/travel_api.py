@@ -57,6 +57,7 @@ class SourcePositionsOut(Shape):
 class CheckpointPositionsView(ApiView):
     @described("Where its sources stand, and how each can be set elsewhere", responds=SourcePositionsOut, tag="checkpoints")
     def get(self, request: Request, checkpoint_id: int) -> Response:
+        """The position of each source of the job in the checkpoint, and in which ways it can be set, or why it cannot."""
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
         return answer(SourcePositionsOut(results=checkpoint_positions_out(checkpoint)))
 
@@ -67,6 +68,7 @@ class CheckpointPositionsView(ApiView):
         tag="checkpoints",
     )
     def post(self, request: Request, checkpoint_id: int) -> Response:
+        """Shows positions before and after; without `dry_run` makes a copy of the checkpoint, as a savepoint, with those after."""
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
         body = body_read(request, PositionsEdit)
         wanted = {node_id: Wanted(one.to, one.time, one.values) for node_id, one in body.sources.items()}
@@ -84,6 +86,7 @@ class CheckpointPositionsView(ApiView):
 class CheckpointArchiveView(ApiView):
     @described("The checkpoint as one archive (tar), to be imported elsewhere", responds=OpenApiTypes.BINARY, tag="checkpoints")
     def get(self, request: Request, checkpoint_id: int) -> HttpResponseBase:
+        """The files of the checkpoint, their checksums and the document of its version, for operators, for what nodes keep are rows."""
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
         archive = checkpoint_export(checkpoint=checkpoint, user=self.user())
         chunks = archive.chunks()
@@ -117,6 +120,7 @@ class CheckpointImportView(ApiView):
         tag="checkpoints",
     )
     def post(self, request: Request, job_name: str) -> Response:
+        """Checks every file of what is brought and keeps it as a savepoint of the job; nothing is started."""
         job = job_get(user=self.user(), job_name=job_name)
         if request.content_type.startswith("multipart/"):
             file = request.FILES.get("file")

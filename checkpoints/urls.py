@@ -10,6 +10,7 @@ urlpatterns = [
     path("checkpoints/usage", api.CheckpointUsageView.as_view()),
     path("checkpoints/cleanup", api.CheckpointCleanupView.as_view()),
     path("checkpoints/<int:checkpoint_id>", api.CheckpointView.as_view()),
+    path("checkpoints/<int:checkpoint_id>/files", api.CheckpointFilesView.as_view()),
     path("checkpoints/<int:checkpoint_id>/precheck", api.CheckpointPrecheckView.as_view()),
     path("checkpoints/<int:checkpoint_id>/restore", api.CheckpointRestoreView.as_view()),
     path("checkpoints/<int:checkpoint_id>/archive", travel_api.CheckpointArchiveView.as_view()),

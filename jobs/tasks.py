@@ -50,5 +50,5 @@ def prune_task() -> None:
 @shared_task(name="jobs.checkpoints_clean")
 def checkpoints_clean_task() -> None:
     for decision in checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="retention"):
-        if decision.action == "delete" and decision.checkpoint is not None:
-            checkpoint_deleted_record(decision.checkpoint, actor="retention")
+        if decision.action == "delete":
+            checkpoint_deleted_record(decision, actor="retention")

@@ -62,6 +62,7 @@ _PLACE = [
 class CheckpointStateView(ApiView):
     @described("The stateful operators of a checkpoint", responds=StateOperatorsOut, tag="checkpoints")
     def get(self, request: Request, checkpoint_id: int) -> Response:
+        """The operators of the checkpoint that keep state, each with its node, its number of rows and its parts."""
         checkpoint = _whole(checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id))
         found = _asked_of_driver({"checkpoint": checkpoint.pk})
         return answer(StateOperatorsOut(operators=[_operator(checkpoint, one, found["operators"]) for one in found["operators"]]))
@@ -75,12 +76,14 @@ class CheckpointStateRowsView(ApiView):
         query=[*_PLACE, asked("offset", "Rows to leave out."), asked("rows", f"At most so many, up to {MOST_ROWS}; 100 without it.")],
     )
     def get(self, request: Request, checkpoint_id: int) -> Response:
+        """A page of the keys and values that one part of an operator keeps in the checkpoint, read from its files by Spark."""
         return answer(StateRowsOut.model_validate(_rows(self, request, checkpoint_id, most=100)))
 
 
 class CheckpointStateFileView(ApiView):
     @described(f"The same as CSV, up to {MOST_ROWS} rows", responds=ANY_OBJECT, tag="checkpoints", query=_PLACE)
     def get(self, request: Request, checkpoint_id: int) -> HttpResponse:
+        """The keys and values of one part of an operator as a CSV file."""
         found = _rows(self, request, checkpoint_id, most=MOST_ROWS)
         text = io.StringIO()
         lines = csv.writer(text)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -48,16 +49,15 @@ class ExecutionView(ApiView):
 
 
 class ExecutionActionView(ApiView):
-    """One of stop (= pause), resume, cancel, checkpoint, savepoint: asked for here, done by a driver."""
+    """One of stop (= pause) and resume: asked for here, done by a driver."""
 
     act: ClassVar[Callable[..., Any]]
-    given: ClassVar[dict[str, Any]] = {}
 
     @described("Ask this of the execution", takes=Body, responds=StartedOut, status=202, tag="executions")
     def post(self, request: Request, execution_id: str) -> Response:
         body_read(request, Body)
         execution = execution_get(user=self.user(), execution_id=execution_id)
-        type(self).act(execution=execution, user=self.user(), **self.given)
+        type(self).act(execution=execution, user=self.user())
         return answer(StartedOut(execution_id=execution_id), status=202)
 
 
@@ -84,10 +84,28 @@ class ExecutionCancelView(ApiView):
         return answer(StartedOut(execution_id=execution_id), status=202)
 
 
-class ExecutionCheckpointView(ExecutionActionView):
-    act = staticmethod(checkpoint_request)
+class CheckpointWish(Body):
+    """`label`: what people will know it by."""
+
+    label: str = Field("", max_length=200)
 
 
-class ExecutionSavepointView(ExecutionActionView):
-    act = staticmethod(checkpoint_request)
-    given = {"savepoint": True}
+class ExecutionCheckpointView(ApiView):
+    @described("Ask for a checkpoint now", takes=CheckpointWish, responds=StartedOut, status=202, tag="executions")
+    def post(self, request: Request, execution_id: str) -> Response:
+        """Asks a running execution for a checkpoint at its next batch boundary; 409 unless it runs."""
+        return _checkpoint_asked(self, request, execution_id, savepoint=False)
+
+
+class ExecutionSavepointView(ApiView):
+    @described("Ask for a savepoint now", takes=CheckpointWish, responds=StartedOut, status=202, tag="executions")
+    def post(self, request: Request, execution_id: str) -> Response:
+        """Asks a running execution for a savepoint at its next batch boundary: a real copy, kept until somebody deletes it."""
+        return _checkpoint_asked(self, request, execution_id, savepoint=True)
+
+
+def _checkpoint_asked(view: ApiView, request: Request, execution_id: str, *, savepoint: bool) -> Response:
+    label = body_read(request, CheckpointWish).label.strip()
+    execution = execution_get(user=view.user(), execution_id=execution_id)
+    checkpoint_request(execution=execution, user=view.user(), savepoint=savepoint, label=label)
+    return answer(StartedOut(execution_id=execution_id), status=202)

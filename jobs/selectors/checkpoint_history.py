@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, cast
 
+from django.db.models import Count
+
 from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.models import Execution
 from jobs.selectors.checkpoints import checkpoint_out
@@ -25,15 +27,18 @@ _COLUMNS = ("id", "checkpoint_id", "status", "origin", "is_savepoint", "create_t
 _TAKEN = (CheckpointStatus.COMPLETED, CheckpointStatus.EXPIRED)
 
 
-def checkpoint_history(execution: Execution) -> CheckpointHistoryOut:
-    """The newest 2,000 that ended, well or not, the oldest of them first. One query."""
-    rows = Checkpoint.objects.filter(execution_id=execution.execution_id).exclude(status=CheckpointStatus.PENDING)
-    newest = list(rows.order_by("-checkpoint_id").values(*_COLUMNS)[: MOST_POINTS + 1])
+def checkpoint_history(execution: Execution, *, points: int = MOST_POINTS) -> CheckpointHistoryOut:
+    """The newest `points` that ended, well or not, the oldest of them first. Two queries."""
+    taken = Checkpoint.objects.filter(execution_id=execution.execution_id)
+    counts = dict(taken.order_by().values_list("status").annotate(Count("pk")))
+    rows = taken.exclude(status=CheckpointStatus.PENDING)
+    newest = list(rows.order_by("-checkpoint_id").values(*_COLUMNS)[: points + 1])
     interval = execution.resolved.get("checkpoint_interval")
     return CheckpointHistoryOut(
         interval=float(interval) if isinstance(interval, int | float) and interval > 0 else None,
-        more=len(newest) > MOST_POINTS,
-        results=list(_points(reversed(newest[:MOST_POINTS]))),
+        more=len(newest) > points,
+        counts={status: counts.get(status, 0) for status in ("PENDING", "COMPLETED", "FAILED", "EXPIRED")},
+        results=list(_points(reversed(newest[:points]))),
     )
 
 

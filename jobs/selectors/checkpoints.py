@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.selectors.access import projects_visible
 from jobs.selectors.refusals import NotFound
-from jobs.selectors.shapes.checkpoint import CheckpointOut, CheckpointSourceOut
+from jobs.selectors.shapes.checkpoint import CheckpointOut, CheckpointQueryOut, CheckpointSourceOut
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -81,7 +81,7 @@ def checkpoint_out(row: Checkpoint) -> CheckpointOut:
         exclusive_bytes=row.exclusive_bytes,
         file_count=row.file_count,
         phases=row.phases,
-        queries=row.queries,
+        queries={key: CheckpointQueryOut.model_validate(query) for key, query in row.queries.items()},
         operators=row.operators,
         failure_reason=row.failure_reason,
         create_time=row.create_time,

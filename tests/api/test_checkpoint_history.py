@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from checkpoints.models import Checkpoint
 from jobs.models import Execution, ExecutionStatus
-from jobs.selectors import checkpoint_history
 from tests.api.rows import checkpoint, execution, job
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +37,12 @@ def history(browser: Client, run: Execution) -> dict[str, Any]:
 
 
 def test_an_execution_without_checkpoints_has_an_empty_history(browser: Client, run: Execution) -> None:
-    assert history(browser, run) == {"interval": 60.0, "more": False, "results": []}
+    assert history(browser, run) == {
+        "interval": 60.0,
+        "more": False,
+        "counts": dict.fromkeys(("PENDING", "COMPLETED", "FAILED", "EXPIRED"), 0),
+        "results": [],
+    }
 
 
 def test_distances_go_from_one_that_was_whole_to_the_next(browser: Client, run: Execution) -> None:
@@ -55,16 +59,18 @@ def test_distances_go_from_one_that_was_whole_to_the_next(browser: Client, run: 
     assert [one["since_last_ms"] for one in found] == [None, 60_000, None, 125_000]
 
 
-def test_only_the_newest_are_sent_and_a_job_without_an_interval_has_no_target(
-    browser: Client, run: Execution, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checkpoint_history, "MOST_POINTS", 2)
+def test_only_the_newest_are_sent_but_all_counted_and_a_job_without_an_interval_has_no_target(browser: Client, run: Execution) -> None:
     Execution.objects.filter(pk=run.pk).update(resolved={"checkpoint_interval": 0.0, "checkpoint_rows": 100})
     for number in range(1, 4):
         taken(run, number, second=number)
-    found = history(browser, run)
+    taken(run, 4, second=4, status="FAILED")
+    checkpoint(run, 5, "PENDING")
+    path = f"/api/executions/{run.execution_id}/checkpoint-history"
+    found = browser.get(f"{path}?points=2").json()
     assert (found["interval"], found["more"]) == (None, True)
-    assert [one["checkpoint_id"] for one in found["results"]] == [2, 3]
+    assert found["counts"] == {"PENDING": 1, "COMPLETED": 3, "FAILED": 1, "EXPIRED": 0}
+    assert browser.get(f"{path}?points=0").json() == {**found, "results": []}
+    assert [one["checkpoint_id"] for one in found["results"]] == [3, 4]
 
 
 def test_two_stand_side_by_side_with_the_rows_between_them(browser: Client, run: Execution) -> None:

@@ -82,6 +82,18 @@ def test_an_action_is_taken_or_names_the_state_in_its_way(browser: Client, edito
         assert status in response.json()["error"]["message"]
 
 
+@pytest.mark.parametrize(("action", "kind"), [("checkpoint", "CHECKPOINT"), ("savepoint", "SAVEPOINT")])
+def test_a_checkpoint_that_is_asked_for_takes_a_label(browser: Client, editor: User, action: str, kind: str) -> None:
+    run = execution(job(editor), S.RUNNING)
+    path = f"/api/executions/{run.execution_id}/{action}"
+    assert send(browser, "POST", path, {"label": " before the sale "}).status_code == 202
+    assert send(browser, "POST", path, {}).status_code == 202
+    commands = run.commands.order_by("id").values_list("kind", "detail")
+    assert list(commands) == [(kind, {"label": "before the sale"}), (kind, {"label": ""})]
+    assert send(browser, "POST", path, {"label": "x" * 201}).status_code == 422
+    assert send(browser, "POST", path, {"lable": "x"}).status_code == 422
+
+
 def test_events_page_back_by_their_number(browser: Client, editor: User) -> None:
     run = execution(job(editor))
     for seq in range(1, 8):

@@ -100,7 +100,9 @@ def test_a_request_takes_a_checkpoint_of_a_running_stream(bench: Bench, tmp_path
     (_, asked), (_, result) = book.tickets[0], book.completed[0]
     assert asked == {"origin": "MANUAL", "requested_by": "olga", "savepoint": False, "label": "before the sale"}
     batch = result.queries["out"]["batch_id"]
-    assert result.queries == {"out": {"batch_id": batch, "sinks": ["out"]}}
+    assert result.queries["out"].keys() == {"batch_id", "sinks", "files", "bytes", "watermark_ms"}
+    assert (result.queries["out"]["sinks"], result.queries["out"]["watermark_ms"]) == (["out"], None)
+    assert result.queries["out"]["files"] == result.files
     assert result.state_data["sources"]["gen"]["next"] == (batch + 1) * 10
     assert set(result.phases) == {"wait", "copy", "check", "write"}
     assert result.files > 5

@@ -189,7 +189,7 @@ def test_a_new_checkpoint_pushes_out_the_oldest(execution: Execution) -> None:
     first, second = kept(execution), kept(execution)
     assert checkpoints_retain(checkpoint=second) == []
     third = kept(execution)
-    assert [row.pk for row in checkpoints_retain(checkpoint=third)] == [first.pk]
+    assert [(one.checkpoint, one.reason) for one in checkpoints_retain(checkpoint=third)] == [(first, "older than the newest 2")]
     first.refresh_from_db()
     assert (first.status, first.deleted_by) == ("EXPIRED", "retention")
 

@@ -8,6 +8,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from checkpoints.cut import cut_files
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import newest_readable, not_restorable
 from checkpoints.services import (
@@ -44,7 +45,14 @@ def test_numbers_grow_per_execution(execution: Execution) -> None:
 def test_a_completed_checkpoint_says_what_it_is(execution: Execution) -> None:
     checkpoint = kept(execution, batches=3, requested_by="olga", label="before the sale")
     assert (checkpoint.status, checkpoint.checkpoint_type, checkpoint.generation) == ("COMPLETED", "STREAMING", execution.generation)
-    assert checkpoint.queries == {"out": {"batch_id": 2, "sinks": ["out"]}}
+    manifest = cut_files(folder_of(checkpoint) / "out")
+    assert checkpoint.queries["out"] == {
+        "batch_id": 2,
+        "sinks": ["out"],
+        "files": len(manifest),
+        "bytes": sum(one["bytes"] for one in manifest.values()),
+        "watermark_ms": None,
+    }
     assert checkpoint.state_data["sources"] == {"numbers": {"next": 30}}
     assert checkpoint.storage_path == str(folder_of(checkpoint))
     assert 0 < checkpoint.exclusive_bytes < checkpoint.storage_size_bytes

@@ -169,7 +169,7 @@ def test_one_that_is_damaged_cannot_be_kept(execution: Execution, store: Path) -
 
 def test_retention_deletes_from_the_store(execution: Execution, name: str) -> None:
     rows = [stored(execution, name, batches) for batches in (2, 3, 4)]
-    assert [row.pk for row in checkpoints_retain(checkpoint=rows[2])] == [rows[0].pk]
+    assert [one.checkpoint for one in checkpoints_retain(checkpoint=rows[2])] == [rows[0]]
     assert keys(name) == {key_of(row) for row in rows[1:]}
     assert checkpoint_delete(checkpoint=rows[1], deleted_by="olga") > 0
     assert keys(name) == {key_of(rows[2])}

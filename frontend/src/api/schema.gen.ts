@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Checkpoints, newest first
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description The checkpoints of every job that you may see, failed and deleted ones too, a page at a time.
          */
         get: operations["checkpoints_get"];
         put?: never;
@@ -33,21 +33,21 @@ export interface paths {
         };
         /**
          * One checkpoint
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description All that is kept of one checkpoint, what started from it, why it was deleted, and the nearest good one if it is none itself.
          */
         get: operations["checkpoints_checkpoint_id_get"];
         put?: never;
         post?: never;
         /**
          * Delete its files; the row stays as history
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description Deletes the files of one checkpoint; refused while it is pinned, or an unfinished execution needs it.
          */
         delete: operations["checkpoints_checkpoint_id_delete"];
         options?: never;
         head?: never;
         /**
          * Label it, pin it, keep it as a savepoint
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description Changes what people may: the label, the pin that keeps it from every clean-up, and whether it is a savepoint.
          */
         patch: operations["checkpoints_checkpoint_id_patch"];
         trace?: never;
@@ -61,7 +61,7 @@ export interface paths {
         };
         /**
          * The checkpoint as one archive (tar), to be imported elsewhere
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description The files of the checkpoint, their checksums and the document of its version, for operators, for what nodes keep are rows.
          */
         get: operations["checkpoints_checkpoint_id_archive_get"];
         put?: never;
@@ -81,9 +81,29 @@ export interface paths {
         };
         /**
          * Two checkpoints of a job side by side
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description Both checkpoints, and for each source how far, in rows where they can be counted, it is from the first to the second.
          */
         get: operations["checkpoints_checkpoint_id_compare_other_id_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checkpoints/{checkpoint_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The files of a checkpoint, with size and checksum
+         * @description The files that the manifests of a checkpoint list, read now from the store that it lies in; 409 where they are gone.
+         */
+        get: operations["checkpoints_checkpoint_id_files_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -101,13 +121,13 @@ export interface paths {
         };
         /**
          * Where its sources stand, and how each can be set elsewhere
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description The position of each source of the job in the checkpoint, and in which ways it can be set, or why it cannot.
          */
         get: operations["checkpoints_checkpoint_id_positions_get"];
         put?: never;
         /**
          * Where sources would stand, or, without dry_run, a savepoint in which they do
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description Shows positions before and after; without `dry_run` makes a copy of the checkpoint, as a savepoint, with those after.
          */
         post: operations["checkpoints_checkpoint_id_positions_post"];
         delete?: never;
@@ -125,7 +145,7 @@ export interface paths {
         };
         /**
          * What a restore would meet; every byte of its files is compared, and every node
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description Compares every byte, and every node with the version to go on with; tells what is read again and what each sink does.
          */
         get: operations["checkpoints_checkpoint_id_precheck_get"];
         put?: never;
@@ -147,7 +167,7 @@ export interface paths {
         put?: never;
         /**
          * Start its job from it, in a new generation
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description Starts a new execution behind the checkpoint; a paused one of the job is cancelled, any other unfinished one is a 409.
          */
         post: operations["checkpoints_checkpoint_id_restore_post"];
         delete?: never;
@@ -165,7 +185,7 @@ export interface paths {
         };
         /**
          * The stateful operators of a checkpoint
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description The operators of the checkpoint that keep state, each with its node, its number of rows and its parts.
          */
         get: operations["checkpoints_checkpoint_id_state_get"];
         put?: never;
@@ -185,7 +205,7 @@ export interface paths {
         };
         /**
          * The same as CSV, up to 10000 rows
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description The keys and values of one part of an operator as a CSV file.
          */
         get: operations["checkpoints_checkpoint_id_state_file_get"];
         put?: never;
@@ -205,7 +225,7 @@ export interface paths {
         };
         /**
          * What one operator remembers
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description A page of the keys and values that one part of an operator keeps in the checkpoint, read from its files by Spark.
          */
         get: operations["checkpoints_checkpoint_id_state_rows_get"];
         put?: never;
@@ -227,7 +247,7 @@ export interface paths {
         put?: never;
         /**
          * What retention would delete, or, without dry_run, deletes
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description Lists what the retention rules delete and keep, and why; with `dry_run` false it deletes, of the jobs that you operate.
          */
         post: operations["checkpoints_cleanup_post"];
         delete?: never;
@@ -245,7 +265,7 @@ export interface paths {
         };
         /**
          * What room checkpoints take: together, by age and by job
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description Number and bytes of the checkpoints that you may see, with a forecast from the last week.
          */
         get: operations["checkpoints_usage_get"];
         put?: never;
@@ -462,8 +482,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask this of the execution
-         * @description One of stop (= pause), resume, cancel, checkpoint, savepoint: asked for here, done by a driver.
+         * Ask for a checkpoint now
+         * @description Asks a running execution for a checkpoint at its next batch boundary; 409 unless it runs.
          */
         post: operations["executions_execution_id_checkpoint_post"];
         delete?: never;
@@ -481,7 +501,7 @@ export interface paths {
         };
         /**
          * How an execution's checkpoints went over time, for charts
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description Size, duration and distance of the newest checkpoints of an execution that ended, well or not, and how many it has by status.
          */
         get: operations["executions_execution_id_checkpoint_history_get"];
         put?: never;
@@ -501,7 +521,7 @@ export interface paths {
         };
         /**
          * Checkpoints of one execution, newest first
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description The checkpoints that one execution took, failed and deleted ones too, a page at a time.
          */
         get: operations["executions_execution_id_checkpoints_get"];
         put?: never;
@@ -603,7 +623,7 @@ export interface paths {
         put?: never;
         /**
          * Ask this of the execution
-         * @description One of stop (= pause), resume, cancel, checkpoint, savepoint: asked for here, done by a driver.
+         * @description One of stop (= pause) and resume: asked for here, done by a driver.
          */
         post: operations["executions_execution_id_pause_post"];
         delete?: never;
@@ -643,7 +663,7 @@ export interface paths {
         put?: never;
         /**
          * Ask this of the execution
-         * @description One of stop (= pause), resume, cancel, checkpoint, savepoint: asked for here, done by a driver.
+         * @description One of stop (= pause) and resume: asked for here, done by a driver.
          */
         post: operations["executions_execution_id_resume_post"];
         delete?: never;
@@ -662,8 +682,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask this of the execution
-         * @description One of stop (= pause), resume, cancel, checkpoint, savepoint: asked for here, done by a driver.
+         * Ask for a savepoint now
+         * @description Asks a running execution for a savepoint at its next batch boundary: a real copy, kept until somebody deletes it.
          */
         post: operations["executions_execution_id_savepoint_post"];
         delete?: never;
@@ -683,7 +703,7 @@ export interface paths {
         put?: never;
         /**
          * Ask this of the execution
-         * @description One of stop (= pause), resume, cancel, checkpoint, savepoint: asked for here, done by a driver.
+         * @description One of stop (= pause) and resume: asked for here, done by a driver.
          */
         post: operations["executions_execution_id_stop_post"];
         delete?: never;
@@ -755,7 +775,7 @@ export interface paths {
         put?: never;
         /**
          * Bring a checkpoint here, from an archive or from another job: a savepoint with an identity of its own
-         * @description A view of the API; signed-in users only unless it says otherwise.
+         * @description Checks every file of what is brought and keeps it as a savepoint of the job; nothing is started.
          */
         post: operations["jobs_job_name_checkpoints_import_post"];
         delete?: never;
@@ -1471,14 +1491,150 @@ export interface components {
             sources: components["schemas"]["SourceDifferenceOut"][];
         };
         /**
+         * CheckpointDetailOut
+         * @description One checkpoint with what became of it. `restored_by`: the newest 20 that went on from it, newest first; the rest are counted.
+         *
+         *     `delete_reason`: why a rule or a person deleted it, "" where that is not known. `nearest_good`: of one that cannot be restored, the
+         *     nearest one in time of its job that can, null if there is none.
+         */
+        CheckpointDetailOut: {
+            /** Id */
+            id: number;
+            /** Execution Id */
+            execution_id: string;
+            /** Job Name */
+            job_name: string;
+            /** Job Title */
+            job_title: string;
+            /** Project */
+            project: string;
+            /**
+             * Generation
+             * Format: uuid
+             */
+            generation: string;
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /**
+             * Checkpoint Type
+             * @enum {string}
+             */
+            checkpoint_type: "STREAMING" | "ROLLER" | "SQL_TASK";
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "PENDING" | "COMPLETED" | "FAILED" | "EXPIRED";
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "INTERVAL" | "ROWS" | "PAGE" | "MANUAL" | "STOP";
+            /** Requested By */
+            requested_by: string;
+            /** Label */
+            label: string;
+            /** Pinned */
+            pinned: boolean;
+            /** Is Savepoint */
+            is_savepoint: boolean;
+            /** Attempt */
+            attempt: number;
+            /** State Data */
+            state_data: {
+                [key: string]: unknown;
+            };
+            /** Rows Read */
+            rows_read: number | null;
+            /** Storage */
+            storage: string;
+            /** Storage Path */
+            storage_path: string;
+            /** Storage Size Bytes */
+            storage_size_bytes: number;
+            /** Exclusive Bytes */
+            exclusive_bytes: number;
+            /** File Count */
+            file_count: number;
+            /** Phases */
+            phases: {
+                [key: string]: unknown;
+            };
+            /** Queries */
+            queries: {
+                [key: string]: components["schemas"]["CheckpointQueryOut"];
+            };
+            /** Operators */
+            operators: {
+                [key: string]: unknown;
+            }[];
+            /** Failure Reason */
+            failure_reason: string;
+            /**
+             * Create Time
+             * Format: date-time
+             */
+            create_time: string;
+            /** Complete Time */
+            complete_time: string | null;
+            /** Delete Time */
+            delete_time: string | null;
+            /** Deleted By */
+            deleted_by: string;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Restorable */
+            restorable: boolean;
+            /** Restorable Reason */
+            restorable_reason: string;
+            source: components["schemas"]["CheckpointSourceOut"] | null;
+            /** Restored By */
+            restored_by: components["schemas"]["CheckpointRestoreOut"][];
+            /** Restored By More */
+            restored_by_more: number;
+            /** Delete Reason */
+            delete_reason: string;
+            nearest_good: components["schemas"]["CheckpointNearestOut"] | null;
+        };
+        /**
+         * CheckpointFileOut
+         * @description A file by its path in the checkpoint, as its manifest has it; `sha256` in hexadecimal.
+         */
+        CheckpointFileOut: {
+            /** Path */
+            path: string;
+            /** Bytes */
+            bytes: number;
+            /** Sha256 */
+            sha256: string;
+        };
+        /**
+         * CheckpointFilesOut
+         * @description One page of its files in the order of their paths. `count` and `bytes` are of all that fit the search.
+         */
+        CheckpointFilesOut: {
+            /** Count */
+            count: number;
+            /** Bytes */
+            bytes: number;
+            /** Results */
+            results: components["schemas"]["CheckpointFileOut"][];
+        };
+        /**
          * CheckpointHistoryOut
          * @description Oldest first. `interval`: seconds that are to lie between two, null where none is due by time; `more`: there are older ones.
+         *
+         *     `counts`: status → how many of the execution have it, those that are older or being written too.
          */
         CheckpointHistoryOut: {
             /** Interval */
             interval: number | null;
             /** More */
             more: boolean;
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            };
             /** Results */
             results: components["schemas"]["CheckpointPointOut"][];
         };
@@ -1511,6 +1667,20 @@ export interface components {
              * Format: date-time
              */
             newest: string;
+        };
+        /** CheckpointNearestOut */
+        CheckpointNearestOut: {
+            /** Id */
+            id: number;
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /** Execution Id */
+            execution_id: string;
+            /**
+             * Create Time
+             * Format: date-time
+             */
+            create_time: string;
         };
         /**
          * CheckpointOut
@@ -1585,7 +1755,7 @@ export interface components {
             };
             /** Queries */
             queries: {
-                [key: string]: unknown;
+                [key: string]: components["schemas"]["CheckpointQueryOut"];
             };
             /** Operators */
             operators: {
@@ -1657,6 +1827,60 @@ export interface components {
             since_last_ms: number | null;
         };
         /**
+         * CheckpointQueryOut
+         * @description One query's part: -1 as `batch_id` where it had committed nothing. `files` and `bytes` count Spark's files.
+         *
+         *     `watermark_ms`: event time, since 1970, below which rows came too late. Null where there is none; the three of older rows, too.
+         */
+        CheckpointQueryOut: {
+            /**
+             * Batch Id
+             * @default -1
+             */
+            batch_id: number;
+            /**
+             * Sinks
+             * @default []
+             */
+            sinks: string[];
+            /**
+             * Files
+             * @default null
+             */
+            files: number | null;
+            /**
+             * Bytes
+             * @default null
+             */
+            bytes: number | null;
+            /**
+             * Watermark Ms
+             * @default null
+             */
+            watermark_ms: number | null;
+        };
+        /**
+         * CheckpointRestoreOut
+         * @description An execution that went on from it. `in_place`: one that had begun elsewhere, and took it when its live folder could not be read.
+         */
+        CheckpointRestoreOut: {
+            /** Execution Id */
+            execution_id: string;
+            /** Version */
+            version: number;
+            /** Status */
+            status: string;
+            /** Created By */
+            created_by: string | null;
+            /**
+             * Create Time
+             * Format: date-time
+             */
+            create_time: string;
+            /** In Place */
+            in_place: boolean;
+        };
+        /**
          * CheckpointSourceOut
          * @description Where a checkpoint was brought from. `way`: an ARCHIVE, a COPY of another job's, or one whose POSITIONS were edited.
          *
@@ -1723,6 +1947,17 @@ export interface components {
             jobs: components["schemas"]["CheckpointJobUsageOut"][];
             /** More Jobs */
             more_jobs: number;
+        };
+        /**
+         * CheckpointWish
+         * @description `label`: what people will know it by.
+         */
+        CheckpointWishRequest: {
+            /**
+             * Label
+             * @default
+             */
+            label: string;
         };
         /**
          * CleanupItem
@@ -4226,7 +4461,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CheckpointOut"];
+                    "application/json": components["schemas"]["CheckpointDetailOut"];
                 };
             };
             400: {
@@ -4507,6 +4742,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CheckpointComparisonOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_checkpoint_id_files_get: {
+        parameters: {
+            query?: {
+                /** @description Files to leave out. */
+                offset?: number;
+                /** @description Only paths in which this text stands. */
+                q?: string;
+                /** @description At most so many, up to 1000; 100 without it. */
+                rows?: number;
+            };
+            header?: never;
+            path: {
+                checkpoint_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckpointFilesOut"];
                 };
             };
             400: {
@@ -6162,7 +6473,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["BodyRequest"];
+                "application/json": components["schemas"]["CheckpointWishRequest"];
             };
         };
         responses: {
@@ -6226,7 +6537,10 @@ export interface operations {
     };
     executions_execution_id_checkpoint_history_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many, the newest; 2000 without it, 0 for the counts alone. */
+                points?: number;
+            };
             header?: never;
             path: {
                 execution_id: string;
@@ -6923,7 +7237,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["BodyRequest"];
+                "application/json": components["schemas"]["CheckpointWishRequest"];
             };
         };
         responses: {

@@ -26,6 +26,19 @@ class CheckpointSourceOut(Shape):
     before: dict[str, Any]
 
 
+class CheckpointQueryOut(Shape):
+    """One query's part: -1 as `batch_id` where it had committed nothing. `files` and `bytes` count Spark's files.
+
+    `watermark_ms`: event time, since 1970, below which rows came too late. Null where there is none; the three of older rows, too.
+    """
+
+    batch_id: int = -1
+    sinks: list[str] = []
+    files: int | None = None
+    bytes: int | None = None
+    watermark_ms: int | None = None
+
+
 class CheckpointOut(Shape):
     """Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free.
 
@@ -57,7 +70,7 @@ class CheckpointOut(Shape):
     exclusive_bytes: int
     file_count: int
     phases: dict[str, Any]
-    queries: dict[str, Any]
+    queries: dict[str, CheckpointQueryOut]
     operators: list[dict[str, Any]]
     failure_reason: str
     create_time: datetime
@@ -68,6 +81,53 @@ class CheckpointOut(Shape):
     restorable: bool
     restorable_reason: str
     source: CheckpointSourceOut | None
+
+
+class CheckpointRestoreOut(Shape):
+    """An execution that went on from it. `in_place`: one that had begun elsewhere, and took it when its live folder could not be read."""
+
+    execution_id: str
+    version: int
+    status: str
+    created_by: str | None
+    create_time: datetime
+    in_place: bool
+
+
+class CheckpointNearestOut(Shape):
+    id: int
+    checkpoint_id: int
+    execution_id: str
+    create_time: datetime
+
+
+class CheckpointDetailOut(CheckpointOut):
+    """One checkpoint with what became of it. `restored_by`: the newest 20 that went on from it, newest first; the rest are counted.
+
+    `delete_reason`: why a rule or a person deleted it, "" where that is not known. `nearest_good`: of one that cannot be restored, the
+    nearest one in time of its job that can, null if there is none.
+    """
+
+    restored_by: list[CheckpointRestoreOut]
+    restored_by_more: int
+    delete_reason: str
+    nearest_good: CheckpointNearestOut | None
+
+
+class CheckpointFileOut(Shape):
+    """A file by its path in the checkpoint, as its manifest has it; `sha256` in hexadecimal."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+class CheckpointFilesOut(Shape):
+    """One page of its files in the order of their paths. `count` and `bytes` are of all that fit the search."""
+
+    count: int
+    bytes: int
+    results: list[CheckpointFileOut]
 
 
 class CheckpointPointOut(Shape):
@@ -89,10 +149,14 @@ class CheckpointPointOut(Shape):
 
 
 class CheckpointHistoryOut(Shape):
-    """Oldest first. `interval`: seconds that are to lie between two, null where none is due by time; `more`: there are older ones."""
+    """Oldest first. `interval`: seconds that are to lie between two, null where none is due by time; `more`: there are older ones.
+
+    `counts`: status → how many of the execution have it, those that are older or being written too.
+    """
 
     interval: float | None
     more: bool
+    counts: dict[Literal["PENDING", "COMPLETED", "FAILED", "EXPIRED"], int]
     results: list[CheckpointPointOut]
 
 

@@ -14,6 +14,7 @@ from jobs.models import LEASED, UNFINISHED, Execution, ExecutionStatus, Job, Que
 from jobs.selectors.graph_comparisons import version_here
 from jobs.selectors.roll_backs import roll_back_plan
 from jobs.services.access import role_check
+from jobs.services.audit import audit_record
 from jobs.services.events import event_append
 from jobs.services.executions.going_on import restore_check
 from jobs.services.executions.not_startable import NotRestorable, NotStartable
@@ -77,7 +78,7 @@ def _restore(
         changes=changes,
         roll_back=taken_away,
     )
-    return execution_create(
+    execution = execution_create(
         job=job,
         user=user,
         triggered_by=TriggeredBy.RESTORE,
@@ -85,6 +86,25 @@ def _restore(
         document=document_of(chosen),
         parameters=parameters,
         beginning=beginning,
+    )
+    _audit(checkpoint, execution, user, allow_non_restored_state=allow_non_restored_state, roll_back=roll_back)
+    return execution
+
+
+def _audit(checkpoint: Checkpoint, execution: Execution, user: "User | None", **how: bool) -> None:
+    audit_record(
+        user=user,
+        action="checkpoint restored",
+        object_type="checkpoint",
+        object_id=str(checkpoint.pk),
+        project=execution.job.project,
+        detail={
+            "execution_id": checkpoint.execution_id,
+            "checkpoint_id": checkpoint.checkpoint_id,
+            "started": execution.execution_id,
+            "version": execution.version,
+            **how,
+        },
     )
 
 
