@@ -41,7 +41,7 @@ const GLYPHS: Record<string, ReactNode> = {
     </>
   ),
 }
-const ALIASES: Record<string, string> = { pending: 'checkpointing' }
+const ALIASES: Record<string, string> = { pending: 'checkpointing', damaged: 'warning' }
 
 interface Props {
   state: string

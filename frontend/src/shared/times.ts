@@ -14,6 +14,9 @@ export const day = (time: string | number | Date): string => {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
 }
 
+/** 11-21, as an axis has it. */
+export const monthDay = (time: string | number | Date): string => day(time).slice(5)
+
 /** 2026-11-21 14:32:08 GMT+1 */
 export const wholeTime = (time: string | number | Date): string => {
   const zone = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(new Date(time)).find((part) => part.type === 'timeZoneName')?.value ?? ''

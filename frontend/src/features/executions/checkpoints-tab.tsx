@@ -54,7 +54,7 @@ export function CheckpointsTab({ execution, live }: { execution: Execution; live
         <DataTable label={t('title')} columns={columns} rows={rows} keyOf={(one) => one.id} loading={list.loading} selected={selected?.id ?? null} onRow={(one) => setChosen(String(one.id) === chosen ? '' : String(one.id))} />
         <MoreRows list={list} />
       </div>
-      {selected && <CheckpointDetail checkpoint={selected} onClose={() => setChosen('')} onChange={list.refetch} onCompare={other && (() => setCompared(String(other.id)))} />}
+      {selected && <CheckpointDetail checkpoint={selected} onClose={() => setChosen('')} onChange={list.refetch} ofPage onCompare={other && (() => setCompared(String(other.id)))} />}
       {compared && chosen && (
         <Suspense>
           <CompareDialog first={Number(compared)} second={Number(chosen)} points={whole} onChoose={(first, second) => { setCompared(String(first)); setChosen(String(second)) }} onClose={() => setCompared('')} />

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Menu } from '@mantine/core'
 import { IconBookmark, IconDeviceFloppy, IconDots, IconPencil, IconPlayerPlay, IconPlayerStop, IconRotate, IconX } from '@tabler/icons-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { Checkpoint, Execution } from '../../api/types'
@@ -10,6 +10,8 @@ import { useAct } from '../../shared/use-act'
 import { useStart } from '../../shared/use-start'
 import { CancelDialog } from './cancel-dialog'
 import { askExecution, type ExecutionAct } from './execution-requests'
+
+const SavepointDialog = lazy(() => import('./savepoint-dialog'))
 
 interface Props {
   execution: Execution
@@ -23,6 +25,7 @@ export function ExecutionActions({ execution, checkpoints, asked }: Props) {
   const { t } = useTranslation('executions')
   const navigate = useNavigate()
   const [cancelling, setCancelling] = useState(false)
+  const [saving, setSaving] = useState(false)
   const [busy, act] = useAct()
   const [starting, start] = useStart()
   const id = execution.execution_id
@@ -41,7 +44,7 @@ export function ExecutionActions({ execution, checkpoints, asked }: Props) {
           <Button loading={busy === 'checkpoint'} leftSection={<IconBookmark size={14} />} onClick={ask('checkpoint')}>
             {t('act.checkpoint')}
           </Button>
-          <Button loading={busy === 'savepoint'} leftSection={<IconDeviceFloppy size={14} />} onClick={ask('savepoint')}>
+          <Button leftSection={<IconDeviceFloppy size={14} />} onClick={() => setSaving(true)}>
             {t('act.savepoint')}
           </Button>
         </>
@@ -88,6 +91,7 @@ export function ExecutionActions({ execution, checkpoints, asked }: Props) {
           )}
         </Menu.Dropdown>
       </Menu>
+      {saving && <Suspense><SavepointDialog executionId={id} onClose={() => setSaving(false)} /></Suspense>}
       {cancelling && <CancelDialog execution={execution} force={asked === 'cancel'} onClose={() => setCancelling(false)} />}
     </span>
   )

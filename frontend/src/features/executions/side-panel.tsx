@@ -1,7 +1,10 @@
 import { IconDeviceFloppy } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Checkpoint, ExecutionEvent } from '../../api/types'
 import { isSavepoint, keptBytes } from '../../shared/checkpoints/checkpoint-columns'
+import { readCounts } from '../../shared/checkpoints/checkpoint-requests'
+import { shownState } from '../../shared/checkpoints/shown-state'
 import { SizeFigure } from '../../shared/checkpoints/size-figure'
 import { count, duration } from '../../shared/numbers'
 import { SectionHead } from '../../shared/section-head'
@@ -13,6 +16,7 @@ import { EventList } from './event-list'
 
 const CHECKPOINTS = 8
 const EVENTS = 30
+const COUNTS_MS = 30_000
 
 interface Props {
   checkpoints: readonly Checkpoint[]
@@ -27,17 +31,26 @@ interface Props {
   onCheckpoint: (checkpoint: Checkpoint) => void
 }
 
+/** How many there are, also of those that were not sent with the newest. */
+function useCounts(checkpoints: readonly Checkpoint[], over: boolean) {
+  const oldest = checkpoints.at(-1)
+  const id = oldest?.execution_id ?? ''
+  const newest = checkpoints[0]
+  const { data } = useQuery({ queryKey: ['checkpoint-counts', id, newest?.checkpoint_id, newest?.status], queryFn: () => readCounts(id), enabled: oldest !== undefined && oldest.checkpoint_id > 1, refetchInterval: over ? false : COUNTS_MS, placeholderData: (before) => before })
+  const here = (status: string) => checkpoints.filter((one) => one.status === status).length
+  return { complete: data?.COMPLETED ?? here('COMPLETED'), failed: data?.FAILED ?? here('FAILED') }
+}
+
 /** The newest checkpoints and events, at the side. */
 export function SidePanel({ checkpoints, events, loading, over, isTask, nameOf, onTab, onCheckpoint }: Props) {
   const { t } = useTranslation('executions')
   const said = useStateWord()
-  const failed = checkpoints.filter((one) => one.status === 'FAILED').length
+  const { complete, failed } = useCounts(checkpoints, over)
   const hasCheckpoints = !isTask || checkpoints.length > 0
-  const complete = checkpoints.filter((one) => one.status === 'COMPLETED').length
   return (
     <aside className="pw-side">
       {hasCheckpoints && (
-        <SectionHead title={t('tab.checkpoints')} note={checkpoints.length > 0 ? t(failed > 0 ? 'side.completeFailed' : 'side.complete', { complete, failed }) : ''}>
+        <SectionHead title={t('tab.checkpoints')} note={checkpoints.length > 0 ? t(failed > 0 ? 'side.completeFailed' : 'side.complete', { complete: count(complete), failed: count(failed) }) : ''}>
           {checkpoints.length > CHECKPOINTS && (
             <button type="button" className="pw-link" onClick={() => onTab('checkpoints')}>
               {t('side.all')}
@@ -59,7 +72,7 @@ export function SidePanel({ checkpoints, events, loading, over, isTask, nameOf, 
               <tr key={one.id} data-act tabIndex={0} onClick={() => onCheckpoint(one)} onKeyDown={(event) => event.key === 'Enter' && onCheckpoint(one)}>
                 <td>
                   <span className="pw-line">
-                    <StateGlyph state={one.status} label={said(one.status)} />
+                    <StateGlyph state={shownState(one)} label={said(shownState(one))} />
                     <span className="pw-mono">{count(one.checkpoint_id)}</span>
                     {isSavepoint(one) && <IconDeviceFloppy size={12} className="pw-3 pw-fixed" role="img" aria-label={t('side.savepoint')} title={t('side.savepoint')} />}
                     <span className="pw-11 pw-3 pw-cut" title={one.label}>

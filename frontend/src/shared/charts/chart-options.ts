@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import { clock, hourMinute } from '../times'
+import { clock, day, hourMinute, monthDay } from '../times'
 import type { ChartMark, ChartSeries } from './chart-data'
 
 export interface ChartLook {
@@ -20,7 +20,7 @@ export interface ChartLook {
 }
 
 /** Steps of a time axis in seconds. */
-const STEPS = [1, 5, 10, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400]
+const STEPS = [1, 5, 10, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 1_209_600, 2_419_200]
 
 /** Room at the right for half of the last time's words. */
 const HALF_CLOCK = 26
@@ -86,11 +86,19 @@ function seriesOf(look: ChartLook): uPlot.Series[] {
   })
 }
 
-/** Clock times under the axis, with seconds where the steps are short. */
-function timeWords(look: ChartLook, splits: readonly number[]): (string | null)[] {
+/** Clock times under the axis, with seconds where the steps are short, and the date at the first of each day where there are several. */
+export function timeWords(look: Pick<ChartLook, 'bars' | 'times'>, splits: readonly number[]): (string | null)[] {
   if (look.bars) return splits.map((ordinal) => (Number.isInteger(ordinal) && look.times()[ordinal] !== undefined ? clock(look.times()[ordinal] ?? 0) : null))
   const step = splits.length > 1 ? (splits[1] ?? 0) - (splits[0] ?? 0) : 60
-  return splits.map((at) => (step < 60 ? clock(at * 1000) : hourMinute(at * 1000)))
+  const drawnTimes = look.times()
+  const severalDays = day(drawnTimes[0] ?? 0) !== day(drawnTimes.at(-1) ?? 0)
+  return splits.map((at, index) => {
+    const time = hourMinute(at * 1000)
+    const begins = index === 0 || day((splits[index - 1] ?? 0) * 1000) !== day(at * 1000)
+    if (step >= 86_400 || (severalDays && begins && time === '00:00')) return monthDay(at * 1000)
+    if (severalDays && begins) return `${monthDay(at * 1000)} ${time}`
+    return step < 60 ? clock(at * 1000) : time
+  })
 }
 
 /** uPlot's options: horizontal grid only, y from 0, no legend; one cursor over all charts with the same `sync`. */

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { NO_VALUE, short } from '../numbers'
-import { clock } from '../times'
+import { clock, day, hourMinute, monthDay } from '../times'
 import { stacked, type ChartMark, type ChartSeries, type ChartValues } from './chart-data'
 import { chartOptions, type ChartLook } from './chart-options'
 import { ChartMarks } from './chart-marks'
@@ -89,6 +89,7 @@ export default function Chart({ title, note, times, values, series, height = 180
   }, [times, values, marks, limit, bars])
 
   const index = at ?? times.length - 1
+  const severalDays = times.length > 1 && day(times[0] ?? 0) !== day(times.at(-1) ?? 0)
   const said = (place: number) => {
     const value = at === null && now ? now[place] : values[place]?.[index]
     return value == null ? NO_VALUE : format(value)
@@ -101,7 +102,7 @@ export default function Chart({ title, note, times, values, series, height = 180
         <span className="pw-grow" />
         {head ?? (
           <>
-            {at !== null && times[at] !== undefined && <span className="pw-mono-11 pw-3">{clock(times[at])}</span>}
+            {at !== null && times[at] !== undefined && <span className="pw-mono-11 pw-3">{severalDays ? `${monthDay(times[at])} ${hourMinute(times[at])}` : clock(times[at])}</span>}
             {series.map((one, place) => (
               <span key={one.label} className={`pw-key${one.dash ? ' pw-key-dash' : ''}${bars ? ' pw-key-square' : ''}`} style={{ '--k': `var(--${one.color})` } as React.CSSProperties}>
                 <i />

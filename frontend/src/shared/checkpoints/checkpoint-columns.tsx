@@ -7,6 +7,7 @@ import { RelativeTime } from '../relative-time'
 import { StateGlyph } from '../state-glyph'
 import { stateWord } from '../state-word'
 import { notRestorable } from './not-restorable'
+import { isDamaged, shownState } from './shown-state'
 import { SizeFigure } from './size-figure'
 
 /** How checkpoints rank within the rows shown, for the bars under figures. */
@@ -55,6 +56,7 @@ export function CheckpointChips({ checkpoint, t }: { checkpoint: Checkpoint; t: 
 function Restorable({ checkpoint, t }: { checkpoint: Checkpoint; t: TFunction<'checkpoints'> }) {
   if (checkpoint.status === 'PENDING') return <span className="pw-12 pw-3">{t('copying')}</span>
   if (checkpoint.restorable) return <span className="pw-12">{t('yes')}</span>
+  if (isDamaged(checkpoint)) return <span className="pw-11 pw-bad" title={checkpoint.failure_reason}>{t('reason.DAMAGED')}</span>
   return (
     <span className={`pw-11 pw-lines-2 ${checkpoint.status === 'FAILED' ? 'pw-bad' : 'pw-3'}`} title={checkpoint.failure_reason || notRestorable(t, checkpoint)}>
       {checkpoint.status === 'FAILED' ? checkpoint.failure_reason || t('failed') : notRestorable(t, checkpoint) || t('no')}
@@ -93,7 +95,7 @@ export function checkpointColumns(t: TFunction<'checkpoints'>, { largest, withJo
       width: 92,
       cell: (row) => (
         <span className="pw-line">
-          <StateGlyph state={row.status} label={stateWord(t, row.status)} />
+          <StateGlyph state={shownState(row)} label={stateWord(t, shownState(row))} />
           <span className="pw-mono">{count(row.checkpoint_id)}</span>
         </span>
       ),

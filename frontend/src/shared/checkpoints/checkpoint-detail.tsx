@@ -1,7 +1,8 @@
-import { ActionIcon, Button, Modal, TextInput, Tooltip } from '@mantine/core'
-import { IconColumns2, IconDeviceFloppy, IconDownload, IconPin, IconTag, IconTrash, IconX } from '@tabler/icons-react'
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { IconColumns2, IconX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import type { TFunction } from 'i18next'
-import { lazy, Suspense, useState, type FormEvent } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import type { Checkpoint } from '../../api/types'
@@ -10,16 +11,21 @@ import { count } from '../numbers'
 import { RelativeTime } from '../relative-time'
 import { StateBadge } from '../state-badge'
 import { wholeTime } from '../times'
-import { useAct } from '../use-act'
 import { keptBytes } from './checkpoint-columns'
 import { CheckpointOffsets } from './checkpoint-offsets'
 import { CheckpointPhases } from './checkpoint-phases'
-import { changeCheckpoint, deleteCheckpoint } from './checkpoint-requests'
+import { readCheckpoint } from './checkpoint-requests'
 import './checkpoints.css'
-import './i18n'
+import { CheckpointActs } from './one/checkpoint-acts'
+import { CheckpointQueries } from './one/checkpoint-queries'
+import { CheckpointStory, NotGood } from './one/checkpoint-story'
+import './one/i18n'
+import './one/one.css'
 import { RestorePanel } from './restore-panel'
+import { shownState } from './shown-state'
 import { SizeFigure } from './size-figure'
 
+const FilesDialog = lazy(() => import('./one/files-dialog'))
 const StateDialog = lazy(() => import('./state-dialog'))
 
 interface Props {
@@ -28,90 +34,8 @@ interface Props {
   onChange: () => void
   /** Where there is another one to stand beside it. */
   onCompare?: (() => void) | undefined
-}
-
-function LabelDialog({ checkpoint, onClose, onChange }: Props) {
-  const { t } = useTranslation(['checkpoints', 'shared'])
-  const [label, setLabel] = useState(checkpoint.label)
-  const [busy, act] = useAct()
-  const save = async (event: FormEvent) => {
-    event.preventDefault()
-    if (await act('label', { run: () => changeCheckpoint(checkpoint.id, { label: label.trim() }), done: () => t('label.done', { number: checkpoint.checkpoint_id }), after: onChange })) onClose()
-  }
-  return (
-    <Modal opened onClose={onClose} title={t('label.title', { number: checkpoint.checkpoint_id })} size={380}>
-      <form className="pw-form-column" onSubmit={(event) => void save(event)}>
-        <TextInput data-autofocus label={t('label.field')} value={label} maxLength={200} onChange={(event) => setLabel(event.currentTarget.value)} />
-        <div className="pw-form-acts">
-          <Button onClick={onClose}>{t('shared:cancel')}</Button>
-          <Button type="submit" variant="filled" loading={busy !== null}>
-            {t('label.save')}
-          </Button>
-        </div>
-      </form>
-    </Modal>
-  )
-}
-
-function DeleteDialog({ checkpoint, onClose, onChange }: Props) {
-  const { t } = useTranslation(['checkpoints', 'shared'])
-  const [busy, act] = useAct()
-  const remove = async () => {
-    if (await act('delete', { run: () => deleteCheckpoint(checkpoint.id), done: () => t('delete.done', { number: checkpoint.checkpoint_id }), after: onChange })) onClose()
-  }
-  return (
-    <Modal opened onClose={onClose} title={t('delete.title', { number: checkpoint.checkpoint_id })} size={400}>
-      <p className="pw-help">{t('delete.help')}</p>
-      <div className="pw-form-acts">
-        <Button data-autofocus onClick={onClose}>
-          {t('shared:cancel')}
-        </Button>
-        <Button className="pw-danger" loading={busy !== null} onClick={() => void remove()}>
-          {t('delete.confirm')}
-        </Button>
-      </div>
-    </Modal>
-  )
-}
-
-function Acts({ checkpoint, onClose, onChange }: Props) {
-  const { t } = useTranslation('checkpoints')
-  const [dialog, setDialog] = useState<'label' | 'delete' | null>(null)
-  const [busy, act] = useAct()
-  const flip = () => act('pin', { run: () => changeCheckpoint(checkpoint.id, { pinned: !checkpoint.pinned }), done: () => t(checkpoint.pinned ? 'unpinned' : 'nowPinned', { number: checkpoint.checkpoint_id }), after: onChange })
-  const keep = () => act('savepoint', { run: () => changeCheckpoint(checkpoint.id, { is_savepoint: true }), done: () => t('kept', { number: checkpoint.checkpoint_id }), after: onChange })
-  const gone = checkpoint.status === 'EXPIRED'
-  const close = () => setDialog(null)
-  return (
-    <span className="pw-line">
-      <Button loading={busy === 'pin'} disabled={gone} leftSection={<IconPin size={14} />} onClick={() => void flip()}>
-        {t(checkpoint.pinned ? 'unpin' : 'pin')}
-      </Button>
-      <Button disabled={gone} leftSection={<IconTag size={14} />} onClick={() => setDialog('label')}>
-        {t('label.act')}
-      </Button>
-      {!checkpoint.is_savepoint && (
-        <Button loading={busy === 'savepoint'} disabled={checkpoint.status !== 'COMPLETED'} leftSection={<IconDeviceFloppy size={14} />} onClick={() => void keep()}>
-          {t('keep')}
-        </Button>
-      )}
-      <span className="pw-grow" />
-      {checkpoint.restorable && (
-        <Tooltip label={t('travel.export')}>
-          <ActionIcon component="a" href={`/api/checkpoints/${checkpoint.id}/archive`} download aria-label={t('travel.export')}>
-            <IconDownload size={14} />
-          </ActionIcon>
-        </Tooltip>
-      )}
-      <Tooltip label={t('delete.act')}>
-        <ActionIcon className="pw-danger" disabled={gone || checkpoint.status === 'PENDING'} aria-label={t('delete.act')} onClick={() => setDialog('delete')}>
-          <IconTrash size={14} color="var(--state-failed)" />
-        </ActionIcon>
-      </Tooltip>
-      {dialog === 'label' && <LabelDialog checkpoint={checkpoint} onClose={close} onChange={onChange} />}
-      {dialog === 'delete' && <DeleteDialog checkpoint={checkpoint} onClose={() => { close(); onClose() }} onChange={onChange} />}
-    </span>
-  )
+  /** It stands on the page of its execution, which names the job. */
+  ofPage?: boolean
 }
 
 function Operators({ checkpoint }: { checkpoint: Checkpoint }) {
@@ -141,6 +65,22 @@ function Operators({ checkpoint }: { checkpoint: Checkpoint }) {
   )
 }
 
+/** Where its files lie, and the list of them. */
+function Files({ checkpoint }: { checkpoint: Checkpoint }) {
+  const { t } = useTranslation(['checkpoint', 'checkpoints'])
+  const [opened, setOpened] = useState(false)
+  return (
+    <section>
+      <div className="pw-line">
+        <h3 className="pw-grow">{t('files')} <span className="pw-11 pw-3">{t('checkpoints:detail.files', { count: checkpoint.file_count })}</span></h3>
+        {checkpoint.status === 'COMPLETED' && <button type="button" className="pw-link pw-12" onClick={() => setOpened(true)}>{t('list.act')}</button>}
+      </div>
+      {checkpoint.storage_path && <div className="pw-mono-11 pw-3 pw-wrap" title={t('place')}>{checkpoint.storage_path}</div>}
+      {opened && <Suspense><FilesDialog checkpoint={checkpoint} onClose={() => setOpened(false)} /></Suspense>}
+    </section>
+  )
+}
+
 /** The execution that took it; of one that was brought here, when that was. */
 function cameFrom(t: TFunction<['checkpoints', 'shared']>, { source, execution_id, attempt }: Checkpoint): [string, React.ReactNode][] {
   if (!source) {
@@ -150,73 +90,80 @@ function cameFrom(t: TFunction<['checkpoints', 'shared']>, { source, execution_i
   return [[t('travel.taken'), <RelativeTime key="t" time={source.taken} />], [t('detail.attempt'), attempt]]
 }
 
-/** One checkpoint with all that is known of it, and what one can do with it. */
-export function CheckpointDetail({ checkpoint, onClose, onChange, onCompare }: Props) {
+function Facts({ checkpoint }: { checkpoint: Checkpoint }) {
   const { t } = useTranslation(['checkpoints', 'shared'])
-  const operates = useMay()('OPERATOR', checkpoint.project)
-  const batches = Object.entries(checkpoint.queries).map(([query, one]) => `${query}: ${String((one as { batch_id?: number }).batch_id ?? '–')}`)
+  const { source, label } = checkpoint
   const facts: [string, React.ReactNode][] = [
     ...cameFrom(t, checkpoint),
     [t('detail.origin'), checkpoint.requested_by ? `${t(`shared:origin.${checkpoint.origin}`)}, ${checkpoint.requested_by}` : t(`shared:origin.${checkpoint.origin}`)],
     [t('detail.generation'), <span key="g" className="pw-mono-11" title={checkpoint.generation}>{checkpoint.generation.slice(0, 8)}</span>],
     [t('detail.storage'), t(`store.${checkpoint.storage}`, { defaultValue: checkpoint.storage })],
     [t('column.logical'), <SizeFigure key="l" value={keptBytes(checkpoint, checkpoint.storage_size_bytes)} />],
+    [t('compare.rowsRead'), count(checkpoint.rows_read)],
     [t('column.exclusive'), <SizeFigure key="x" value={keptBytes(checkpoint, checkpoint.exclusive_bytes)} />],
   ]
   return (
-    <aside className="pw-drawer" aria-label={t('detail.title', { number: checkpoint.checkpoint_id })}>
+    <>
+      {source && <p className="pw-12 pw-2 pw-wrap pw-drawer-note" title={source.execution_id}>{t(`travel.${source.way}`, { job: source.job_name, number: source.checkpoint_id, by: source.by })}</p>}
+      {label && <p className="pw-12 pw-2 pw-wrap pw-drawer-note">“{label}”</p>}
+      <dl className="pw-pairs">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  )
+}
+
+/** One checkpoint with all that is known of it, and what one can do with it. What is in the list stands at once, the rest is read. */
+export function CheckpointDetail({ checkpoint, onClose, onChange, onCompare, ofPage = false }: Props) {
+  const { t } = useTranslation(['checkpoint', 'checkpoints', 'shared'])
+  const operates = useMay()('OPERATOR', checkpoint.project)
+  const { data: facts } = useQuery({ queryKey: ['checkpoint', checkpoint.id, checkpoint.status, checkpoint.failure_reason], queryFn: () => readCheckpoint(checkpoint.id) })
+  const begun = wholeTime(checkpoint.create_time)
+  return (
+    <aside className="pw-drawer" aria-label={t('checkpoints:detail.title', { number: checkpoint.checkpoint_id })}>
       <div className="pw-drawer-head">
         <div className="pw-line">
           <span className="pw-mono pw-3">{count(checkpoint.checkpoint_id)}</span>
-          <b className="pw-cut pw-grow" title={checkpoint.job_title}>{checkpoint.job_title || checkpoint.job_name}</b>
+          <StateBadge state={shownState(checkpoint)} />
+          <span className="pw-12 pw-2 pw-cut pw-grow" title={`${t('taken')} ${begun}`}><RelativeTime time={checkpoint.complete_time ?? checkpoint.create_time} /></span>
           {onCompare && (
-            <Tooltip label={t('compare.act')}>
-              <ActionIcon variant="subtle" color="gray" aria-label={t('compare.act')} onClick={onCompare}>
+            <Tooltip label={t('checkpoints:compare.act')}>
+              <ActionIcon variant="subtle" color="gray" aria-label={t('checkpoints:compare.act')} onClick={onCompare}>
                 <IconColumns2 size={16} />
               </ActionIcon>
             </Tooltip>
           )}
+          {operates && <CheckpointActs checkpoint={checkpoint} onClose={onClose} onChange={onChange} />}
           <ActionIcon variant="subtle" color="gray" aria-label={t('shared:close')} onClick={onClose}>
             <IconX size={16} />
           </ActionIcon>
         </div>
-        <div className="pw-line">
-          <StateBadge state={checkpoint.status} />
-          <span className="pw-12 pw-2 pw-nowrap"><RelativeTime time={checkpoint.complete_time ?? checkpoint.create_time} /></span>
-        </div>
-        {operates && <Acts checkpoint={checkpoint} onClose={onClose} onChange={onChange} />}
-        {checkpoint.source && <p className="pw-12 pw-2 pw-wrap" title={checkpoint.source.execution_id}>{t(`travel.${checkpoint.source.way}`, { job: checkpoint.source.job_name, number: checkpoint.source.checkpoint_id, by: checkpoint.source.by })}</p>}
-        {checkpoint.label && <p className="pw-12 pw-2 pw-wrap">“{checkpoint.label}”</p>}
+        {!ofPage && <b className="pw-cut" title={checkpoint.job_title}>{checkpoint.job_title || checkpoint.job_name}</b>}
       </div>
-      <div className="pw-drawer-body">
-        {checkpoint.failure_reason && <p className="pw-bad pw-12 pw-wrap">{checkpoint.failure_reason}</p>}
-        <dl className="pw-pairs">
-          {facts.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
+      <div className="pw-drawer-body" role="region" aria-label={t('checkpoints:detail.title', { number: checkpoint.checkpoint_id })} tabIndex={0}>
+        <NotGood checkpoint={checkpoint} facts={facts} />
+        <Facts checkpoint={checkpoint} />
+        <CheckpointQueries checkpoint={checkpoint} />
         <CheckpointPhases phases={checkpoint.phases} total={checkpoint.duration_ms} />
         <Operators key={checkpoint.id} checkpoint={checkpoint} />
         <section>
-          <h3>{t('detail.offsets')}</h3>
+          <h3>{t('checkpoints:detail.offsets')}</h3>
           <CheckpointOffsets stateData={checkpoint.state_data} />
         </section>
-        <section>
-          <h3>{t('detail.manifest')} <span className="pw-11 pw-3">{t('detail.files', { count: checkpoint.file_count })}</span></h3>
-          {batches.map((line) => <div key={line} className="pw-mono-11 pw-2 pw-wrap">{t('detail.batch')} {line}</div>)}
-          {checkpoint.storage_path && <div className="pw-mono-11 pw-3 pw-wrap">{checkpoint.storage_path}</div>}
-          <div className="pw-11 pw-3">{wholeTime(checkpoint.create_time)}</div>
-          {checkpoint.delete_time && <div className="pw-11 pw-3">{t('detail.deleted', { time: wholeTime(checkpoint.delete_time), by: checkpoint.deleted_by })}</div>}
-        </section>
+        <CheckpointStory checkpoint={checkpoint} facts={facts} />
+        <Files key={`files of ${checkpoint.id}`} checkpoint={checkpoint} />
+        <p className="pw-11 pw-3 pw-drawer-note">{t('taken')} {begun}</p>
         <details>
-          <summary>{t('detail.raw')}</summary>
+          <summary>{t('raw')}</summary>
           <pre className="pw-json-row">{JSON.stringify(checkpoint.state_data, null, 2)}</pre>
         </details>
       </div>
-      {operates && (
+      {operates && checkpoint.restorable && (
         <div className="pw-drawer-foot">
           <RestorePanel key={checkpoint.id} checkpoint={checkpoint} onChange={onChange} />
         </div>

@@ -1,9 +1,11 @@
 import { request } from '../../api/request'
-import type { Checkpoint, CheckpointComparison, CheckpointHistory, CleanupItem, Precheck, StateOperator, StateRows } from '../../api/types'
+import type { Checkpoint, CheckpointComparison, CheckpointDetailFacts, CheckpointFiles, CheckpointHistory, CleanupItem, Precheck, StateOperator, StateRows } from '../../api/types'
 
 const path = (id: number) => `/api/checkpoints/${id}`
 
 export const changeCheckpoint = (id: number, change: { label?: string; pinned?: boolean; is_savepoint?: boolean }) => request<Checkpoint>('PATCH', path(id), change)
+export const readCheckpoint = (id: number) => request<CheckpointDetailFacts>('GET', path(id))
+export const readFiles = (id: number, q: string, offset: number, rows: number, signal: AbortSignal) => request<CheckpointFiles>('GET', `${path(id)}/files?${new URLSearchParams({ q, offset: String(offset), rows: String(rows) })}`, undefined, {}, signal)
 export const deleteCheckpoint = (id: number) => request<undefined>('DELETE', path(id))
 /** `version`: "current", or "" for the one it was taken of. */
 export const precheckRestore = (id: number, version: string) => request<Precheck>('GET', `${path(id)}/precheck${version && `?version=${version}`}`)
@@ -24,4 +26,6 @@ export const readState = (id: number, signal: AbortSignal) => request<{ operator
 export const readStateRows = (id: number, place: StatePlace, offset: number, rows: number, signal: AbortSignal) => request<StateRows>('GET', `${path(id)}/state/rows?${asked(place)}&offset=${offset}&rows=${rows}`, undefined, {}, signal)
 export const stateFile = (id: number, place: StatePlace) => `${path(id)}/state/file?${asked(place)}`
 export const readHistory = (executionId: string) => request<CheckpointHistory>('GET', `/api/executions/${executionId}/checkpoint-history`)
+/** How many an execution has by status, whatever was read of them. */
+export const readCounts = async (executionId: string) => (await request<CheckpointHistory>('GET', `/api/executions/${executionId}/checkpoint-history?points=0`)).counts
 export const compareCheckpoints = (first: number, second: number) => request<CheckpointComparison>('GET', `${path(first)}/compare/${second}`)

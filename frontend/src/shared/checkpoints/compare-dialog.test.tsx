@@ -10,8 +10,9 @@ import { checkpoint } from '../../live/builders'
 import shared from '../locales/en.json'
 import CompareDialog from './compare-dialog'
 import checkpoints from './locales/en.json'
+import parts from './parts/locales/en.json'
 
-beforeAll(() => void i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { checkpoints, shared } } }))
+beforeAll(() => void i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { checkpoints: { ...checkpoints, ...parts }, shared } } }))
 afterEach(cleanup)
 
 const taken = (id: number, more: Partial<Checkpoint>): Checkpoint => checkpoint(id, { id, status: 'COMPLETED', create_time: '2026-01-01T00:00:00Z', complete_time: '2026-01-01T00:00:01Z', phases: { copy: 40 }, ...more })

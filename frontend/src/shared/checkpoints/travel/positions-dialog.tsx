@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { Checkpoint, PositionsEdited, PositionWanted, SourcePosition } from '../../../api/types'
 import { Failure } from '../../failure'
 import { useAct } from '../../use-act'
+import { refusalWords } from '../one/server-words'
 import './i18n'
 import { leavesOf, nameOf, written } from './position-values'
 import './travel.css'
@@ -27,11 +28,12 @@ const wantedOf = (source: SourcePosition, { way, time, texts }: Choice): Positio
 
 function SourceFields({ source, choice, onChange }: { source: SourcePosition; choice: Choice; onChange: (choice: Choice) => void }) {
   const { t } = useTranslation('travel')
+  const { t: said } = useTranslation('checkpoint')
   const ways = [{ value: '', label: t('positions.keep') }, ...source.ways.map((way) => ({ value: way, label: t(`positions.${way}`) }))]
   return (
     <section>
       <h3>{source.name}</h3>
-      {source.refused && <p className="pw-help pw-wrap">{source.refused}</p>}
+      {source.refused && <p className="pw-help pw-wrap">{refusalWords(said, source.refused)}</p>}
       {source.ways.length > 0 && <Select size="xs" label={t('positions.way')} data={ways} value={choice.way} allowDeselect={false} onChange={(way) => onChange({ ...choice, way: (way ?? '') as Choice['way'] })} />}
       {choice.way === 'time' && <TextInput size="xs" label={t('positions.at')} placeholder="2026-01-31T06:00:00Z" value={choice.time} onChange={(event) => onChange({ ...choice, time: event.currentTarget.value })} />}
       {choice.way === 'values' && (

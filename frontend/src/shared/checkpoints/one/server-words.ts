@@ -1,0 +1,49 @@
+import type { TFunction } from 'i18next'
+
+/** What the server says in one of its own sentences, and the words for it here; what is found stands in the words. */
+type Known = readonly (readonly [RegExp, string])[]
+
+const REASONS: Known = [
+  [/^older than the newest (?<count>\d+)$/, 'reason.newest'],
+  [/^older than (?<count>\d+) days?$/, 'reason.days'],
+  [/^older than (?<count>\d+) hours?$/, 'reason.hours'],
+  [/^older than (?<count>\d+) minutes?$/, 'reason.minutes'],
+  [/^the checkpoints of its job would take more than (?<room>.+)$/, 'reason.room'],
+  [/^its execution was cancelled, and its settings delete checkpoints then$/, 'reason.cancelled'],
+  [/^its execution completed, and its settings delete checkpoints then$/, 'reason.completed'],
+]
+
+const REFUSALS: Known = [
+  [/^"(?<node>.+)" keeps state, /, 'refused.state'],
+  [/^nothing of it was read yet/, 'refused.unread'],
+  [/^its messages lie in a buffer of its own/, 'refused.buffer'],
+  [/^Spark keeps its position in a log of its own/, 'refused.log'],
+  [/^it is read whole, or in an order/, 'refused.whole'],
+]
+
+const DAMAGES: Known = [
+  [/^(?<file>\S+) is damaged: its checksum does not fit$/, 'damage.checksum'],
+  [/^(?<file>\S+) is missing$/, 'damage.missing'],
+  [/^(?<file>\S+) has (?<found>\d+) bytes instead of (?<wanted>\d+)$/, 'damage.size'],
+]
+
+function said(t: TFunction<'checkpoint'>, known: Known, sentence: string): string {
+  for (const [pattern, key] of known) {
+    const found = pattern.exec(sentence)
+    if (found) return t(key as 'damage.missing', { ...found.groups })
+  }
+  return sentence
+}
+
+/** Why a rule deleted a checkpoint; a person's reason is shown as it is. */
+export const deletionWords = (t: TFunction<'checkpoint'>, reason: string): string => said(t, REASONS, reason)
+
+/** Why the position of a source cannot be set. */
+export const refusalWords = (t: TFunction<'checkpoint'>, refused: string): string => said(t, REFUSALS, refused)
+
+/** What is wrong with which file, without saying again that it is damaged. */
+export function damageWords(t: TFunction<'checkpoint'>, reason: string): string {
+  const { what = reason, files } = /^it is damaged: (?<what>.+?)(?: \((?<files>\d+) files are wrong\))?$/.exec(reason)?.groups ?? {}
+  const words = said(t, DAMAGES, what)
+  return files ? `${words} ${t('damage.others', { count: Number(files) })}` : words
+}
