@@ -31,18 +31,20 @@ interface OneProps {
   marks: readonly ChartMark[]
   /** The newest figure itself, whatever is drawn of it. */
   now: number | null
+  /** Not where a point stands for several. */
+  dots: boolean
   format: (value: number) => string
   limit?: ChartMark | null
 }
 
-function One({ name, color, times, values, marks, now, format, limit = null }: OneProps) {
+function One({ name, color, times, values, marks, now, dots, format, limit = null }: OneProps) {
   const { t } = useTranslation('checkpoints')
   const series = useMemo(() => [{ label: '', color }], [color])
   const lines = useMemo(() => [values], [values])
   const newest = useMemo(() => [now], [now])
   return (
     <div className="pw-chart-cell">
-      <Chart title={t(`history.${name}`)} times={times} values={lines} series={series} height={HEIGHT} dots={times.length <= DOTS_MOST} format={format} now={newest} marks={marks} limit={limit} sync="checkpoints" />
+      <Chart title={t(`history.${name}`)} times={times} values={lines} series={series} height={HEIGHT} dots={dots && times.length <= DOTS_MOST} format={format} now={newest} marks={marks} limit={limit} sync="checkpoints" />
     </div>
   )
 }
@@ -61,10 +63,10 @@ export function CheckpointCharts({ history }: { history: CheckpointHistory }) {
   return (
     <section ref={ref} className="pw-checkpoint-charts" aria-label={t('history.label')} data-many={marks.length > WORDS_MOST || undefined}>
       <div>
-        <One name="size" color="chart-1" times={times} values={lines.sizes} now={raw.sizes.at(-1) ?? null} marks={marks} format={size} />
-        <One name="took" color="chart-4" times={times} values={lines.took} now={raw.took.at(-1) ?? null} marks={marks} format={took} />
-        <One name="rows" color="chart-6" times={times} values={lines.rows} now={raw.rows.at(-1) ?? null} marks={marks} format={short} />
-        <One name="apart" color="chart-2" times={times} values={lines.apart} now={raw.apart.at(-1) ?? null} marks={marks} format={took} limit={limit} />
+        <One name="size" color="chart-1" times={times} values={lines.sizes} now={raw.sizes.at(-1) ?? null} marks={marks} dots={lines.each === 1} format={size} />
+        <One name="took" color="chart-4" times={times} values={lines.took} now={raw.took.at(-1) ?? null} marks={marks} dots={lines.each === 1} format={took} />
+        <One name="rows" color="chart-6" times={times} values={lines.rows} now={raw.rows.at(-1) ?? null} marks={marks} dots={lines.each === 1} format={short} />
+        <One name="apart" color="chart-2" times={times} values={lines.apart} now={raw.apart.at(-1) ?? null} marks={marks} dots={lines.each === 1} format={took} limit={limit} />
       </div>
       {(history.more || lines.each > 1) && <p className="pw-11 pw-3">{history.more && t('history.more', { shown: count(history.results.length) })} {lines.each > 1 && t('checkpoint:bucketed', { count: lines.each })}</p>}
     </section>

@@ -72,10 +72,11 @@ function Files({ checkpoint }: { checkpoint: Checkpoint }) {
   return (
     <section>
       <div className="pw-line">
-        <h3 className="pw-grow">{t('files')} <span className="pw-11 pw-3">{t('checkpoints:detail.files', { count: checkpoint.file_count })}</span></h3>
+        <h3 className="pw-grow">{t('files')} <span className="pw-11 pw-3">{t('list.note', { shown: count(checkpoint.file_count) })}</span></h3>
         {checkpoint.status === 'COMPLETED' && <button type="button" className="pw-link pw-12" onClick={() => setOpened(true)}>{t('list.act')}</button>}
       </div>
       {checkpoint.storage_path && <div className="pw-mono-11 pw-3 pw-wrap" title={t('place')}>{checkpoint.storage_path}</div>}
+      <div className="pw-11 pw-3">{t('taken')} {wholeTime(checkpoint.create_time)}</div>
       {opened && <Suspense><FilesDialog checkpoint={checkpoint} onClose={() => setOpened(false)} /></Suspense>}
     </section>
   )
@@ -157,7 +158,6 @@ export function CheckpointDetail({ checkpoint, onClose, onChange, onCompare, ofP
         </section>
         <CheckpointStory checkpoint={checkpoint} facts={facts} />
         <Files key={`files of ${checkpoint.id}`} checkpoint={checkpoint} />
-        <p className="pw-11 pw-3 pw-drawer-note">{t('taken')} {begun}</p>
         <details>
           <summary>{t('raw')}</summary>
           <pre className="pw-json-row">{JSON.stringify(checkpoint.state_data, null, 2)}</pre>

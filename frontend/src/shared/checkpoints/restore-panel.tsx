@@ -29,7 +29,7 @@ function Positions({ checkpoint, onChoose }: { checkpoint: Checkpoint; onChoose:
   const { t } = useTranslation('checkpoints')
   const fixed = useFixed(checkpoint)
   return (
-    <Menu.Item disabled={fixed !== ''} leftSection={<IconRoute size={14} />} onClick={onChoose}>
+    <Menu.Item className={fixed === '' ? undefined : 'pw-way-off'} disabled={fixed !== ''} leftSection={<IconRoute size={14} />} onClick={onChoose}>
       {t('travel.positions')}
       {fixed && <span className="pw-way-reason">{fixed}</span>}
     </Menu.Item>
