@@ -5,7 +5,7 @@ import { usePagedList } from '../../api/pages'
 import type { Checkpoint, CheckpointPoint, Execution } from '../../api/types'
 import { checkpointColumns, largestOf } from '../../shared/checkpoints/checkpoint-columns'
 import { CheckpointDetail } from '../../shared/checkpoints/checkpoint-detail'
-import { readHistory } from '../../shared/checkpoints/checkpoint-requests'
+import { readCheckpoint, readHistory } from '../../shared/checkpoints/checkpoint-requests'
 import '../../shared/checkpoints/i18n'
 import { DataTable } from '../../shared/data-table'
 import { isActive, isFinal } from '../../shared/execution-state'
@@ -22,6 +22,12 @@ const NO_POINTS: readonly CheckpointPoint[] = []
 
 function useHistory(execution: Execution) {
   return useQuery({ queryKey: ['checkpoint-history', execution.execution_id, isActive(execution.status)], queryFn: () => readHistory(execution.execution_id), refetchInterval: isActive(execution.status) ? HISTORY_MS : false, placeholderData: (before) => before }).data
+}
+
+/** The chosen one where it is not among the rows that were read: a link may lead to any. */
+function useUnlisted(execution: Execution, chosen: string, enabled: boolean): Checkpoint | undefined {
+  const { data } = useQuery({ queryKey: ['checkpoint', 'unlisted', chosen], queryFn: () => readCheckpoint(Number(chosen)), enabled: enabled && /^\d+$/.test(chosen), retry: false })
+  return enabled && data?.execution_id === execution.execution_id ? data : undefined
 }
 
 /** The whole one before this, or else behind it: what one would compare it with. */
@@ -41,7 +47,8 @@ export function CheckpointsTab({ execution, live }: { execution: Execution; live
     const read = (list.rows ?? []).filter((one) => !heard.has(one.id))
     return [...live, ...read].sort((one, other) => other.checkpoint_id - one.checkpoint_id)
   }, [list.rows, live])
-  const selected = rows?.find((one) => String(one.id) === chosen)
+  const listed = rows?.find((one) => String(one.id) === chosen)
+  const selected = useUnlisted(execution, chosen, rows !== undefined && listed === undefined) ?? listed
   const beside = selected !== undefined
   const other = selected?.status === 'COMPLETED' || selected?.status === 'EXPIRED' ? besideOf(whole, selected) : undefined
   const columns = useMemo(() => checkpointColumns(t, { largest: largestOf(rows ?? []), beside }), [t, rows, beside])
