@@ -148,7 +148,8 @@ def test_a_checkpoint_is_deleted(page: Page) -> None:
     before = _states(page, execution_id)
     page.get_by_role("tabpanel").get_by_role("table", name="Checkpoints").locator("tbody tr:not([aria-hidden])").last.click()
     detail = page.get_by_role("complementary", name=re.compile(r"Checkpoint \d+"))
-    detail.get_by_role("button", name="Delete…").click()
+    detail.get_by_role("button", name="What to do with this checkpoint").click()
+    page.get_by_role("menuitem", name="Delete…").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete the checkpoint").click()
     answered(page, "deleted")
     assert _states(page, execution_id) == [*before[:-1], "EXPIRED"]
