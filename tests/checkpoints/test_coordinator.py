@@ -340,7 +340,8 @@ def test_a_query_that_never_began_gives_an_empty_part(bench: Bench, tmp_path: Pa
     made.start()
     ticket = made.request().result(60)
     made.close()
-    assert book.completed[0][1].queries["later"] == {"batch_id": -1, "sinks": ["later"]}
+    later = book.completed[0][1].queries["later"]
+    assert later == {"batch_id": -1, "sinks": ["later"], "files": 0, "bytes": 0, "watermark_ms": None}
     assert checkpoint_verify(ticket.folder) == []
     assert checkpoint_restore(ticket.folder, tmp_path / "again")["later"] == -1
     assert not (tmp_path / "again" / "later").exists()
