@@ -138,8 +138,8 @@ def newest_good(*, job_id: int) -> int | None:
 
 def nearest_good(checkpoint: Checkpoint) -> Checkpoint | None:
     """The complete one nearest in time that was taken of the same job and whose files are there; at a glance, as `not_restorable`."""
-    rows = completed(Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id, execution__imported_from__isnull=True))
-    others = rows.exclude(pk=checkpoint.pk)
+    taken = Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id, execution__imported_from__isnull=True)
+    others = briefly(completed(taken.exclude(pk=checkpoint.pk)))
     before = others.filter(create_time__lte=checkpoint.create_time)
     after = others.filter(create_time__gt=checkpoint.create_time).order_by("create_time", "id")
     good = [next((row for row in side.iterator(chunk_size=10) if not not_restorable(row)), None) for side in (before, after)]
