@@ -38,6 +38,11 @@ def is_refused_request(response: httpx.Response) -> bool:
     return 400 <= status < 500 and status not in _AGAIN and not is_refused_sign_in(response)
 
 
+def is_worth_another_try(response: httpx.Response) -> bool:
+    status = response.status_code
+    return status in _AGAIN or (status >= 500 and status not in _FINAL)
+
+
 def status_check(response: httpx.Response) -> None:
     """NodeError for a status from 400 on: Transient where another try may help."""
     if response.status_code < 400:
@@ -45,7 +50,7 @@ def status_check(response: httpx.Response) -> None:
     named = status_named(response)
     if is_refused_sign_in(response):
         raise NodeError(f"{shown(response)}: the sign-in was refused ({named}); correct the connection", permanent=True, kind="user")
-    if not is_refused_request(response) and response.status_code not in _FINAL:
+    if is_worth_another_try(response):
         raise Transient(f"{shown(response)}: the server answered {named} each time; try later", retry_after(response))
     raise NodeError(f"{shown(response)}: the server answered {named}; correct path and parameters", permanent=True, kind="user")
 

@@ -15,7 +15,7 @@ import httpx
 import pyarrow as pa
 from pyspark import TaskContext
 
-from jobs.nodes.http_answers import is_refused_request, retry_after, status_named, words_of
+from jobs.nodes.http_answers import is_refused_request, is_worth_another_try, retry_after, status_named, words_of
 from jobs.nodes.http_messages import HttpRequest
 from jobs.nodes.http_pace import Pace
 from jobs.nodes.sinks.http_requests import Requests, Row, Unfit
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from jobs.nodes.sinks.http_api import HttpApiSinkConfig
 
 _LONGEST_WAIT_SECONDS = 60.0
-_AGAIN = (408, 425, 429)
-_FINAL = (501, 505)
 #: Of a receiver of signed messages: the address is refused, whatever is sent to it.
 _NO_SUCH_ADDRESS = (404, 405, 410)
 
@@ -160,7 +158,7 @@ class Sending:
             if response is not None and is_refused_request(response):
                 words = words_of(response.content, str)
                 return f"the server answered {f'{status_named(response)}: {words}'.rstrip(': ')}"
-            if response is not None and not _is_worth_another_try(response):
+            if response is not None and not is_worth_another_try(response):
                 response.raise_for_status()
                 return ""
             if attempt + 1 < self.api.attempts:
@@ -177,11 +175,6 @@ class Sending:
         auth = None if self.api.token_url else self.api.user
         address = httpx.URL(url).copy_merge_params({**request.parameters, **self.api.parameters})
         return client.request(request.method, address, content=request.content, headers=headers, auth=auth)
-
-
-def _is_worth_another_try(response: httpx.Response) -> bool:
-    status = response.status_code
-    return status in _AGAIN or (status >= 500 and status not in _FINAL)
 
 
 def _batch() -> str:
