@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Under this name a message carries what tells it from others, where the broker has no place of its own for it.
 MESSAGE_ID = "message-id"
+#: In bytes: what the shortest place for it holds, that of RabbitMQ.
+_LONGEST_ID = 255
 
 
 class MessageForm(Protocol):
@@ -71,15 +73,28 @@ def message_value(frame: DataFrame, form: MessageForm, act: str) -> Column:
 
 
 def message_id(frame: DataFrame, context: NodeContext[Any]) -> Column | None:
-    """`job/node/` and the id columns' values: the same for a row that is sent again. None where the form names no columns."""
+    """`job/node/` and the id columns' values: the same for a row that is sent again, another where they differ.
+
+    Where that is longer than 255 bytes the values' SHA-256 stands for them. None where the form names no columns.
+    """
     from pyspark.sql import functions as F
 
     names = context.config.id_columns
     if not names:
         return None
     require_columns(frame, names, "id_columns")
-    parts = [F.coalesce(column(name).cast("string"), F.lit("")) for name in names]
-    return F.concat_ws("/", F.lit(f"{context.job_uid}/{context.node_id}"), *parts)
+    node = F.lit(f"{context.job_uid}/{context.node_id}")
+    values = F.concat_ws("/", *(_told_apart(column(name).cast("string")) for name in names))
+    told = F.concat_ws("/", node, values)
+    return F.when(F.octet_length(told) <= _LONGEST_ID, told).otherwise(F.concat_ws("/", node, F.sha2(values, 256)))
+
+
+def _told_apart(value: Column) -> Column:
+    """The text between slashes: no two values look the same, null and nothing neither."""
+    from pyspark.sql import functions as F
+
+    escaped = F.replace(F.replace(value, F.lit("%"), F.lit("%25")), F.lit("/"), F.lit("%2F"))
+    return F.coalesce(escaped, F.lit("%00"))
 
 
 def text_column(frame: DataFrame, name: str, field: str) -> Column:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pika import BasicProperties, BlockingConnection, ConnectionParameters, PlainCredentials, SSLOptions
-from pika.exceptions import UnroutableError
+from pika.exceptions import ShortStringTooLong, UnroutableError
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class RabbitMQPublishing:
                 key, body = row.route or self.routing_key, bytes(row.value or b"")
                 try:
                     channel.basic_publish(self.exchange, key, body, properties, mandatory=self.is_mandatory)
-                except UnroutableError:  # a row's own key may reach no queue: the row is left out
+                except (UnroutableError, ShortStringTooLong):  # a row's own key may reach no queue or be too long: the row is left out
                     if self.stops_at_rejected or not self.has_own_keys:
                         raise
 

@@ -23,6 +23,8 @@ _SILENT_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
 #: A broker that is away for longer fails the batch, which is tried again as a whole.
 _AWAY_SECONDS = 300.0
+#: In bytes: the broker's protocol has no room for a longer one.
+_LONGEST_KEY = 255
 #: One that comes back may at first not know what it knew: what it refuses after it has taken messages, it may yet take.
 _SETTLING_SECONDS = 60.0
 
@@ -102,17 +104,19 @@ class _Publishing:
 
     def _fill(self) -> None:
         while len(self._under_way) < _UNCONFIRMED and (message := self._next()) is not None:
+            config = self._sender.config
+            key = message.route or config.routing_key
+            if (size := len(key.encode())) > _LONGEST_KEY:
+                self._tally.add([message.text], f"its routing key has {size} bytes; {_LONGEST_KEY} is the most")
+                continue
             self._tag += 1
             self._under_way[self._tag] = message
-            config = self._sender.config
             properties = BasicProperties(
                 content_type=CONTENT_TYPES[config.format],
                 delivery_mode=2 if config.persistent else 1,
                 message_id=message.id or None,
             )
-            self._channel.basic_publish(
-                config.exchange, message.route or config.routing_key, message.value, properties, mandatory=config.mandatory
-            )
+            self._channel.basic_publish(config.exchange, key, message.value, properties, mandatory=config.mandatory)
         if self.is_done():
             self._end()
 
