@@ -9,10 +9,11 @@ from django.conf import settings
 
 from checkpoints.cleaning import checkpoints_clean
 from checkpoints.retention import Scope
-from jobs.reporting import checkpoint_deleted_record
 from jobs.scheduling.firing import schedules_tick
 from jobs.scheduling.reconciling import reconcile
+from jobs.services.audit import audit_record
 from jobs.services.drivers import drivers_forget
+from jobs.services.events import checkpoint_deleted_by
 from jobs.services.metrics import metrics_prune, metrics_roll_up
 from jobs.services.spools import spools_forget
 from jobs.services.workers import worker_task_ran, workers_forget
@@ -49,6 +50,8 @@ def prune_task() -> None:
 
 @shared_task(name="jobs.checkpoints_clean")
 def checkpoints_clean_task() -> None:
-    for decision in checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="retention"):
-        if decision.action == "delete":
-            checkpoint_deleted_record(decision, actor="retention")
+    found = checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="retention", told=checkpoint_deleted_by("retention"))
+    going = [decision for decision in found if decision.action == "delete"]
+    if going:
+        detail = {"deleted": len(going), "bytes": sum(decision.bytes for decision in going), "job_name": None}
+        audit_record(user=None, action="checkpoints cleaned up", object_type="checkpoint", object_id="", detail=detail)

@@ -175,7 +175,7 @@ def services(host: str, port: str, data: Path, redis: Redis) -> list[Service]:
     beat = ["beat", "--loglevel=WARNING", "--pidfile=", f"--schedule={data / 'beat-schedule'}"]
     return [
         Service("redis", [redis_binary(), str(redis.config)]),
-        Service("worker", [*celery, "worker", "--pool=prefork", "--concurrency=2", "--loglevel=WARNING"], stop_seconds=45),
+        Service("worker", [*celery, "worker", "--pool=prefork", "--concurrency=2", "--loglevel=WARNING"], stop_seconds=60),
         Service("web", [python, *web, *quiet]),
         Service("beat", [*celery, *beat]),
         Service("feeder", [python, "manage.py", "feed_flights"], may_finish=True),

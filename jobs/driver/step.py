@@ -6,6 +6,7 @@ from celery import bootsteps
 from celery.worker.control import control_command
 
 from jobs.driver.connection_checks import ConnectionChecks
+from jobs.driver.leaving import tasks_end
 from jobs.driver.supervisor import Supervisor
 from jobs.driver.watch import Watch
 from jobs.queue import WAKE_COMMAND
@@ -30,15 +31,27 @@ class DriversStep(bootsteps.StartStopStep):
         _checks.start()
 
     def stop(self, worker: Any) -> None:
+        """The drivers hand over while the tasks under way end."""
+        self._stop_begin()
+        tasks_end(worker)
+        self._drivers_end()
+
+    def terminate(self, worker: Any) -> None:
+        """Celery kills the tasks itself."""
+        self._stop_begin()
+        self._drivers_end()
+
+    def _stop_begin(self) -> None:
+        if _supervisor is not None:
+            _supervisor.stop_begin()
         if _checks is not None:
             _checks.stop()
         if _watch is not None:
             _watch.stop()
+
+    def _drivers_end(self) -> None:
         if _supervisor is not None:
             _supervisor.stop()
-
-    def terminate(self, worker: Any) -> None:
-        self.stop(worker)
 
 
 @control_command(name=WAKE_COMMAND)

@@ -50,10 +50,14 @@ class Supervisor:
                 child.wake()
         self._woken.set()
 
-    def stop(self) -> None:
-        """Let every driver hand over, then kill what is left. Returns when none is left."""
+    def stop_begin(self) -> None:
+        """Let every driver hand over, then kill what is left. Returns at once."""
         self._stopping.set()
         self._woken.set()
+
+    def stop(self) -> None:
+        """The same. Returns when none is left."""
+        self.stop_begin()
         self._thread.join(settings.STOP_GRACE_SECONDS + 30)
 
     def _run(self) -> None:

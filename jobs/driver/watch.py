@@ -15,14 +15,13 @@ from django.db import DatabaseError, close_old_connections, connection
 from redis.exceptions import RedisError
 
 from jobs import queue
+from jobs.driver.leaving import LEAVE_SECONDS
 from jobs.selectors.workers import another_takes_tasks
 from jobs.services.workers import worker_announce, worker_gone, worker_heartbeat
 
 logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 2.0
-#: Celery's own shutdown may take so long once the drivers have ended.
-LEAVE_SECONDS = 15.0
 
 
 class Watch:

@@ -81,5 +81,5 @@ def test_an_import_has_a_checkpoint_behind_its_last_page_until_its_settings_dele
     deleted = Event.objects.filter(execution=gone, kind="checkpoint_deleted", reason__contains="completed")
     wait_until(lambda: deleted.count() == len(taken(gone)) > 0, seconds=90, what="the other import's checkpoints to go")
     assert {row.status for row in taken(gone)} == {"EXPIRED"}
-    assert not any(Path(row.storage_path).exists() for row in taken(gone))
+    wait_until(lambda: not any(Path(row.storage_path).exists() for row in taken(gone)), seconds=60, what="their files to follow")
     assert {row.status for row in taken(kept)} == {"COMPLETED"}

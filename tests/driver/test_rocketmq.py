@@ -150,9 +150,11 @@ def test_a_killed_broker_and_a_killed_driver_lose_nothing_and_the_group_follows_
     assert (ended.processed_records, ended.failed_records) == (there.total(), 0)
     copies = told(own_rocketmq, "copy")
     assert {int(name.rpartition("/")[2]) for name in copies} == set(range(fed.sent))
-    kinds = list(Event.objects.filter(execution=ended).values_list("kind", flat=True))
-    assert "waiting" in kinds
-    assert "answers" in kinds
+    history = list(Event.objects.filter(execution=ended).order_by("seq").values_list("kind", "reason"))
+    kinds = [kind for kind, _ in history if not kind.startswith("checkpoint_")]
+    after_waiting = kinds[kinds.index("waiting") + 1]
+    # A broker that recovers slowly does not know its newest messages for a while: then the attempt that waited fails, and says so.
+    assert after_waiting in ("answers", "attempt_failed"), history
     last = Checkpoint.objects.filter(status="COMPLETED").latest("pk")
     position = last.state_data["sources"]["orders"]
     assert sum(position.values()) == there.total()

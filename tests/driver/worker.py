@@ -78,4 +78,9 @@ class Worker:
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         if self.process.poll() is None:
             self.process.send_signal(number)
-            self.process.wait(timeout=60)
+            try:
+                self.process.wait(timeout=60)
+            except subprocess.TimeoutExpired as late:
+                late.add_note(self.output[-5000:])
+                self.process.kill()
+                raise
