@@ -30,6 +30,7 @@ class Checkpoint(models.Model):
     `storage` names the store its files are in, `storage_path` says where there.
     `storage_size_bytes` is the logical size; `exclusive_bytes` is what deleting it would free (hard links are shared).
     `rows_read`: source rows of the execution up to it; null of one that was taken before these were counted.
+    `backlog`: rows that waited at its sources when their queries told last; null where none can tell.
     `phases` is `{phase: milliseconds}`; `queries` as `query_facts` has them, of older rows without files, bytes and watermark;
     `operators` is a list of `{"query", "operator", "node_id", "rows", "bytes"}`. A row is EXPIRED once its files are deleted.
     """
@@ -53,6 +54,7 @@ class Checkpoint(models.Model):
     storage_size_bytes = models.BigIntegerField(default=0)
     exclusive_bytes = models.BigIntegerField(default=0)
     rows_read = models.BigIntegerField(null=True)
+    backlog = models.BigIntegerField(null=True)
     file_count = models.PositiveIntegerField(default=0)
     phases = models.JSONField(default=dict)
     queries = models.JSONField(default=dict)

@@ -60,6 +60,7 @@ class AuditEntry(models.Model):
     class Meta:
         db_table = "pipeline_audit"
         verbose_name_plural = "audit entries"
+        indexes = [models.Index(fields=["object_type", "object_id"], name="audit_object")]
 
     def __str__(self) -> str:
         return f"{self.actor} {self.action} {self.object_type} {self.object_id}"
