@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import django
 
 from benchmarks.installation import percentile
+from tests.servers.ports import free_port
+from tests.servers.redis import RedisServer
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -35,12 +37,14 @@ PAGES = (
     "/api/checkpoints?job=job-7",
     "/api/checkpoints?q=job-7",
     "/api/checkpoints/usage",
+    "/api/checkpoints/retention",
+    "/api/checkpoints/orphans",
     "/admin/checkpoints/checkpoint/",
 )
 
 
 def seed(project: Project) -> list[Execution]:
-    """A job has one execution with 1,000 checkpoints: the oldest deleted, then pinned ones, then 110 with files, of which ten stay."""
+    """A job has one execution with 1,000 checkpoints: the oldest deleted, then pinned ones without a file, then 110 of which ten stay."""
     from checkpoints.models import Checkpoint
     from jobs.models import Execution, Job
 
@@ -92,7 +96,9 @@ def folder(run: Execution, number: int) -> Path:
 
 
 def files(run: Execution) -> None:
-    """The files of the newest, laid out as a stateless query's, linked among each other."""
+    """The files of the newest, laid out as a stateless query's, linked among each other, and the folders of pinned ones."""
+    for number in range(EACH // 2 + 1, EACH - UNWANTED - 9):
+        folder(run, number).mkdir(parents=True)
     first = folder(run, EACH - UNWANTED - 9)
     for log in ("offsets", "commits"):
         (first / "out" / log).mkdir(parents=True)
@@ -105,7 +111,7 @@ def files(run: Execution) -> None:
 
 
 def asked(client: Client, path: str) -> list[float]:
-    client.get(path)
+    """The first counts too: what is found out once for many questions is found out in it."""
     taken = []
     for _ in range(TRIES):
         begun = time.perf_counter()
@@ -148,7 +154,8 @@ class Heartbeats:
 def pages(client: Client) -> None:
     for path in PAGES:
         figures = asked(client, path)
-        print(f"{path}: p50 {percentile(figures, 0.5) * 1000:.0f} ms, p95 {percentile(figures, 0.95) * 1000:.0f} ms (aim below 100)")
+        p50, p95 = percentile(figures, 0.5) * 1000, percentile(figures, 0.95) * 1000
+        print(f"{path}: p50 {p50:.0f} ms, p95 {p95:.0f} ms (aim below 100), the first {figures[0] * 1000:.0f} ms")
 
 
 def clean(run: Execution) -> None:
@@ -166,8 +173,14 @@ def clean(run: Execution) -> None:
 
 
 def main(data: str) -> None:
-    os.environ.update(DATA_DIR=data, DJANGO_SETTINGS_MODULE="pipeline_web.settings")
+    port = free_port()
+    os.environ.update(DATA_DIR=data, DJANGO_SETTINGS_MODULE="pipeline_web.settings", REDIS_URL=f"redis://127.0.0.1:{port}/0")
     django.setup()
+    with RedisServer(port, Path(data) / "redis"):
+        measure()
+
+
+def measure() -> None:
     from django.contrib.auth.models import User
     from django.core.management import call_command
     from django.db import connection

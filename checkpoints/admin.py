@@ -3,14 +3,17 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from checkpoints.models import Checkpoint
 from jobs.selectors.checkpoints import checkpoints_visible
 from jobs.selectors.refusals import Refusal
-from jobs.services.checkpoints import checkpoint_change, checkpoint_remove, checkpoints_clean_up
+from jobs.services.checkpoint_deletions import checkpoint_remove
+from jobs.services.checkpoints import checkpoint_change, checkpoints_clean_up
 
 if TYPE_CHECKING:
     AnyAdmin = admin.ModelAdmin[Checkpoint]
@@ -20,6 +23,12 @@ else:
 _LINES_SHOWN = 100
 
 
+class ReasonForm(ActionForm):
+    """What something needs is deleted for a reason only."""
+
+    reason = forms.CharField(required=False, max_length=500, label="Reason (for deleting)")
+
+
 @admin.register(Checkpoint)
 class CheckpointAdmin(AnyAdmin):
     list_display = ("__str__", "job", "status", "origin", "label", "pinned", "is_savepoint", "size", "exclusive", "create_time")
@@ -27,6 +36,7 @@ class CheckpointAdmin(AnyAdmin):
     search_fields = ("execution__execution_id", "execution__job_name", "label")
     list_per_page = 50
     show_full_result_count = False
+    action_form = ReasonForm
     actions = ("pin", "unpin", "keep_as_savepoint", "delete_files", "clean_up_dry_run", "clean_up")
 
     class Media:
@@ -72,7 +82,8 @@ class CheckpointAdmin(AnyAdmin):
 
     @admin.action(description="Delete their files", permissions=["view"])
     def delete_files(self, request: HttpRequest, rows: QuerySet[Checkpoint]) -> None:
-        self._each(request, rows, "deleted", lambda row: checkpoint_remove(checkpoint=row, user=_user(request)))
+        reason = request.POST.get("reason", "")[:500]
+        self._each(request, rows, "deleted", lambda row: checkpoint_remove(checkpoint=row, user=_user(request), reason=reason))
 
     @admin.action(description="Clean up the jobs of these: tell only (dry run)", permissions=["view"])
     def clean_up_dry_run(self, request: HttpRequest, rows: QuerySet[Checkpoint]) -> None:

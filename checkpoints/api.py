@@ -1,5 +1,6 @@
 """/api/checkpoints: what can be gone back to, and what is done with it."""
 
+from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
@@ -25,7 +26,8 @@ from jobs.selectors.shapes.checkpoint import (
     CheckpointOut,
     CheckpointUsageOut,
 )
-from jobs.services.checkpoints import checkpoint_change, checkpoint_looked_at, checkpoint_remove, checkpoints_clean_up
+from jobs.services.checkpoint_deletions import checkpoint_remove
+from jobs.services.checkpoints import checkpoint_change, checkpoint_looked_at, checkpoints_clean_up
 from jobs.services.executions import execution_restore
 from jobs.services.roll_backs import roll_backs_viewed
 
@@ -79,12 +81,18 @@ class CleanupScope(Body):
 
 
 class Cleanup(Body):
+    """`brief`: only numbers, no list."""
+
     dry_run: bool = True
+    brief: bool = False
     scope: CleanupScope = CleanupScope()
 
 
 class CleanupItem(Shape):
-    """`checkpoint` is its row id, null for a folder that no row stands for. `bytes` of deletions add up to what is given back."""
+    """`checkpoint` is its row id, null for a folder that no row stands for. `bytes` of deletions add up to what is given back.
+
+    `since`: when the checkpoint was taken, or when something of the folder last changed.
+    """
 
     checkpoint: int | None
     checkpoint_id: int | None
@@ -94,10 +102,15 @@ class CleanupItem(Shape):
     action: Literal["delete", "keep"]
     reason: str
     bytes: int
+    since: datetime | None = None
 
 
 class CleanupOut(Shape):
+    """`deleted` and `kept`: how many; `bytes`: what the deletions give back."""
+
     dry_run: bool
+    deleted: int
+    kept: int
     bytes: int
     results: list[CleanupItem]
 
@@ -159,10 +172,17 @@ class CheckpointView(ApiView):
         changed = checkpoint_change(checkpoint=checkpoint, user=self.user(), **body.model_dump())
         return answer(checkpoint_out(changed))
 
-    @described("Delete its files; the row stays as history", status=204, tag="checkpoints")
+    @described(
+        "Delete its files; the row stays as history",
+        status=204,
+        tag="checkpoints",
+        query=[asked("reason", "Kept in the history; asked for (409 checkpoint.reason) where something needs it. At most 500 characters.")],
+    )
     def delete(self, request: Request, checkpoint_id: int) -> Response:
-        """Deletes the files of one checkpoint; refused while it is pinned, or an unfinished execution needs it."""
-        checkpoint_remove(checkpoint=checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id), user=self.user())
+        """Deletes the files of one checkpoint. What is pinned, a savepoint, the newest good one of its job, or what an execution may fall
+        back to, goes for a reason only; what an execution starts from never."""
+        reason = request.query_params.get("reason", "")[:500]
+        checkpoint_remove(checkpoint=checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id), user=self.user(), reason=reason)
         return Response(status=204)
 
 
@@ -223,8 +243,10 @@ class CheckpointCleanupView(ApiView):
         """Lists what the retention rules delete and keep, and why; with `dry_run` false it deletes, of the jobs that you operate."""
         body = body_read(request, Cleanup)
         found = checkpoints_clean_up(user=self.user(), dry_run=body.dry_run, **body.scope.model_dump())
-        freed = sum(decision.bytes for decision in found if decision.action == "delete")
-        return answer(CleanupOut(dry_run=body.dry_run, bytes=freed, results=[_item(decision) for decision in found]))
+        going = [decision.bytes for decision in found if decision.action == "delete"]
+        listed = [] if body.brief else [_item(decision) for decision in found]
+        counted = {"deleted": len(going), "kept": len(found) - len(going), "bytes": sum(going)}
+        return answer(CleanupOut(dry_run=body.dry_run, **counted, results=listed))
 
 
 def _item(decision: Decision) -> CleanupItem:
@@ -238,4 +260,5 @@ def _item(decision: Decision) -> CleanupItem:
         action=decision.action,
         reason=decision.reason,
         bytes=decision.bytes,
+        since=row.create_time if row else decision.changed,
     )

@@ -86,7 +86,7 @@ class Coordinator:
         self._placing = Placing(storage)
         self._changed = threading.Condition()
         self._written, self._rows_before = Written(facts.sources), rows_before
-        self._operators: dict[str, tuple[Mapping[str, Any], ...]] = {}
+        self._told: dict[str, BatchCommitted] = {}
         self._kept = dict(kept or {})
         self._resumed = {key: last_committed(query.folder) for key, query in self._queries.items()}
         self._waiting: deque[_Request] = deque()
@@ -109,7 +109,7 @@ class Coordinator:
                     self._written.add(event)
                     self._changed.notify_all()
             case BatchCommitted():
-                self._operators[event.query] = event.operators
+                self._told[event.query] = event
 
     def request(self, origin: str = "MANUAL", requested_by: str = "", savepoint: bool = False, label: str = "") -> Future[Ticket]:
         """Ask for a checkpoint now; an idle query gives its last committed batch. Returns at once.
@@ -193,9 +193,7 @@ class Coordinator:
         )
         try:
             batches, rows = self._batches(phases)
-            result = self._cut.take(
-                ticket, self._queries, batches, phases, rows=rows, operators=dict(self._operators), savepoint=request.savepoint
-            )
+            result = self._cut.take(ticket, self._queries, batches, phases, rows=rows, told=dict(self._told), savepoint=request.savepoint)
             result = self._placing.put(ticket, result, phases, savepoint=request.savepoint)
         except Exception as error:
             self._failed(ticket, phases, error, request)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from django.conf import settings
 
@@ -14,11 +15,13 @@ from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
 from checkpoints.storage import bytes_exclusive, folder_delete, folder_own
 from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named, storage_of
-from checkpoints.stores.base import Placed
+from checkpoints.stores.base import CheckpointStorage, Placed, StorageAway
 from checkpoints.stores.local import LOCAL
 from checkpoints.verification import checkpoint_files, holds_state
 
 logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -53,29 +56,40 @@ def files_own(checkpoint: Checkpoint) -> tuple[list[str], int]:
         return [str(damaged)], 0
 
 
-def files_delete(checkpoint: Checkpoint) -> int:
-    """The bytes given back."""
-    if checkpoint.storage == LOCAL:
-        return folder_delete(Path(settings.CHECKPOINT_ROOT), folder_of(checkpoint))
-    return stored_delete(checkpoint.storage, key_of(checkpoint))
+class Stores:
+    """The stores as one run of deletions asks them: one that did not answer is not asked again, for each question takes its time-outs.
 
-
-def stored_alone(storage: str, keys: Collection[str]) -> dict[str, int]:
-    """Key → what deleting it would give back, as far as the store tells."""
-    try:
-        return storage_named(storage).alone(keys)
-    except Exception as failed:  # somebody else's may raise anything, and figures can wait
-        logger.warning('what checkpoints take in the store "%s" cannot be told now: %s', storage, failed)
-        return {}
-
-
-def stored_delete(storage: str, key: str) -> int:
-    """The bytes given back. A store that does not answer is no reason to hold up a job: the clean-up finds what is left.
-
-    A store of somebody else may raise anything.
+    Nothing here raises. A store that does not answer is no reason to hold up a job, and the clean-up finds what is left; somebody else's
+    may raise anything.
     """
-    try:
-        return storage_named(storage).delete(key)
-    except Exception as failed:
-        logger.warning("checkpoint %s could not be deleted from its store: %s", key, failed)
-        return 0
+
+    def __init__(self) -> None:
+        self._away: set[str] = set()
+
+    def files_delete(self, checkpoint: Checkpoint) -> int:
+        """The bytes given back."""
+        if checkpoint.storage == LOCAL:
+            return folder_delete(Path(settings.CHECKPOINT_ROOT), folder_of(checkpoint))
+        return self.delete(checkpoint.storage, key_of(checkpoint))
+
+    def delete(self, storage: str, key: str) -> int:
+        """The bytes given back."""
+        return self._asked(storage, lambda store: store.delete(key), 0, f"checkpoint {key} could not be deleted from its store")
+
+    def alone(self, storage: str, keys: Collection[str]) -> dict[str, int]:
+        """Key → what deleting it would give back, as far as the store tells."""
+        return self._asked(
+            storage, lambda store: store.alone(keys), {}, f'what checkpoints take in the store "{storage}" cannot be told now'
+        )
+
+    def _asked(self, name: str, question: Callable[[CheckpointStorage], Result], otherwise: Result, words: str) -> Result:
+        if name in self._away:
+            return otherwise
+        try:
+            return question(storage_named(name))
+        except StorageAway as away:
+            self._away.add(name)
+            logger.warning("%s, and no more is asked of it in this run: %s", words, away)
+        except Exception as failed:
+            logger.warning("%s: %s", words, failed)
+        return otherwise

@@ -22,6 +22,7 @@ from jobs.engine.steps import Steps
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 if TYPE_CHECKING:
+    from jobs.engine.events import BatchCommitted
     from jobs.engine.plan import Plan
 
 _WORDS = {
@@ -128,12 +129,12 @@ class JobCut:
         phases: Phases,
         *,
         rows: int = 0,
-        operators: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType({}),
+        told: Mapping[str, BatchCommitted] = MappingProxyType({}),
         savepoint: bool,
     ) -> CheckpointResult:
         """All queries' cuts below `ticket.folder`, which appears whole or not at all. Raises what went wrong; then nothing is left.
 
-        `rows`: the execution's source rows up to `batches`; `operators`: query → its stateful operators, as it told last.
+        `rows`: the execution's source rows up to `batches`; `told`: query → the newest batch of which Spark told.
         """
         phases.step("copy")
         partial = partial_of(ticket.folder)
@@ -152,7 +153,6 @@ class JobCut:
         except BaseException:
             folder_remove(partial)
             raise
-        told = tuple({"query": key, **entry} for key in queries for entry in operators.get(key, ()))
         return self._result(ticket, cuts, facts, sources, told, rows, phases)
 
     def _query(self, query: JobQuery, key: str, batch_id: int, partial: Path, phases: Phases, savepoint: bool) -> QueryCut:
@@ -190,10 +190,12 @@ class JobCut:
         cuts: Mapping[str, QueryCut],
         facts: Mapping[str, Mapping[str, Any]],
         sources: Mapping[str, Any],
-        operators: tuple[Mapping[str, Any], ...],
+        told: Mapping[str, BatchCommitted],
         rows: int,
         phases: Phases,
     ) -> CheckpointResult:
+        operators = tuple({"query": key, **entry} for key in facts if key in told for entry in told[key].operators)
+        backlogs = [batch.backlog for batch in told.values() if batch.backlog is not None]
         summary = state_data(
             job_type=self._facts.job_type,
             number=ticket.number,
@@ -211,5 +213,6 @@ class JobCut:
             bytes_logical=bytes_logical(ticket.folder),
             bytes_exclusive=bytes_exclusive(ticket.folder),
             rows=rows,
+            backlog=sum(backlogs) if backlogs else None,
             operators=operators,
         )

@@ -28,8 +28,8 @@ class CheckpointResult:
     """A finished checkpoint, its files checked and in their store. `place`: where there, "" where it was cut.
 
     `queries`: as `query_facts` has them. `operators`: {"query", "operator", "node_id", "rows", "bytes"} each. `rows`: source rows of the
-    execution up to here. `phases`: milliseconds of "wait", "copy", "check", "write" and, beyond the local disk, "upload". `state_data`
-    as kept in the row.
+    execution up to here; `backlog`: those that waited at its sources then, None where none can tell. `phases`: milliseconds of "wait",
+    "copy", "check", "write" and, beyond the local disk, "upload". `state_data` as kept in the row.
     """
 
     state_data: Mapping[str, Any]
@@ -39,6 +39,7 @@ class CheckpointResult:
     bytes_logical: int
     bytes_exclusive: int
     rows: int = 0
+    backlog: int | None = None
     operators: tuple[Mapping[str, Any], ...] = field(default=())
     place: str = ""
 

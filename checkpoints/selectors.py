@@ -1,16 +1,16 @@
 """Checkpoint rows as retention, restores and drivers read them; what a user may see is jobs.selectors.checkpoints'."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.apps import apps
 from django.conf import settings
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -23,6 +23,8 @@ from checkpoints.verification import checkpoint_verify
 _LATELY = timedelta(minutes=10)
 _ENDED_MOST = 500
 _CHUNK = 500
+#: More executions than this are not named one by one in a query.
+_NAMED_MOST = 500
 
 
 def executions(*, with_imported: bool = False) -> Any:
@@ -44,6 +46,45 @@ def completed(rows: "QuerySet[Checkpoint] | None" = None) -> "QuerySet[Checkpoin
     """COMPLETED ones, newest first, with execution and job."""
     found = Checkpoint.objects.all() if rows is None else rows
     return found.filter(status=CheckpointStatus.COMPLETED).select_related("execution__job").order_by("-create_time", "-id")
+
+
+#: What deciding over many checkpoints at once reads of them.
+_DECIDED_BY = (
+    "generation",
+    "checkpoint_id",
+    "status",
+    "origin",
+    "is_savepoint",
+    "pinned",
+    "exclusive_bytes",
+    "storage",
+    "storage_path",
+    "failure_reason",
+    "create_time",
+    "execution_id",
+)
+_EXECUTION_BRIEFLY = ("execution_id", "job_name", "status", "resolved", "imported_from", "storage_host", "generation", "job_id")
+_JOB_BRIEFLY = ("job_name", "title", "job_uid", "deleted_at", "project_id")
+
+
+def completed_of(rows: "QuerySet[Checkpoint]") -> "list[Checkpoint]":
+    """COMPLETED ones of those, newest first, with what deciding needs; each execution and job is read once, not with every row."""
+    found = rows.filter(status=CheckpointStatus.COMPLETED).order_by("-create_time", "-id").only(*_DECIDED_BY)
+    named = found.order_by().values("execution_id")
+    of_job = [f"job__{name}" for name in _JOB_BRIEFLY]
+    known = executions(with_imported=True).filter(execution_id__in=named).select_related("job").only(*_EXECUTION_BRIEFLY, *of_job)
+    by_id = {execution.execution_id: execution for execution in known}
+    listed = []
+    for row in found:
+        if (execution := by_id.get(row.execution_id)) is not None:
+            row.execution = execution
+            listed.append(row)
+    return listed
+
+
+def with_jobs(row_ids: Iterable[int]) -> dict[int, Checkpoint]:
+    """Row id → its row with execution and job, of those that are COMPLETED still, without their long columns."""
+    return {row.pk: row for row in briefly(completed(Checkpoint.objects.filter(pk__in=list(row_ids))))}
 
 
 def abandoned() -> "QuerySet[Checkpoint]":
@@ -136,6 +177,11 @@ def newest_good(*, job_id: int) -> int | None:
     return next((row.pk for row in rows if not not_restorable(row)), None)
 
 
+def newest_good_among(rows: Sequence[Checkpoint]) -> int | None:
+    """The same of all complete checkpoints of a job, newest first."""
+    return next((row.pk for row in rows if row.execution.imported_from is None and not not_restorable(row)), None)
+
+
 def nearest_good(checkpoint: Checkpoint) -> Checkpoint | None:
     """The complete one nearest in time that was taken of the same job and whose files are there; at a glance, as `not_restorable`."""
     taken = Checkpoint.objects.filter(execution__job=checkpoint.execution.job_id, execution__imported_from__isnull=True)
@@ -146,32 +192,33 @@ def nearest_good(checkpoint: Checkpoint) -> Checkpoint | None:
     return min((row for row in good if row), key=lambda row: abs(row.create_time - checkpoint.create_time), default=None)
 
 
-def needed_by(checkpoint: Checkpoint) -> str:
-    """The execution that cannot do without this checkpoint, "" if there is none; see `needed_among`."""
-    return needed_among([checkpoint]).get(checkpoint.pk, "")
-
-
 def needed_among(checkpoints: Sequence[Checkpoint]) -> dict[int, str]:
-    """Row id → the execution that cannot do without it, of checkpoints of one job. Two queries, and one for each such execution.
+    """Row id → the execution that cannot do without it, of checkpoints whose jobs are known. One query.
 
     An unfinished execution needs the newest checkpoint of its generation, and the one it was started from until it has one of its own.
     """
+    return {row: execution_id for row, (execution_id, _) in needs_of_executions(checkpoints).items()}
+
+
+def needs_of_executions(checkpoints: Sequence[Checkpoint]) -> dict[int, tuple[str, bool]]:
+    """As `needed_among`, and whether that execution starts from it and has none of its own yet."""
     job_ids = {checkpoint.execution.job_id for checkpoint in checkpoints}
     origins = Checkpoint.objects.filter(execution__job__in=job_ids).values("pk")
-    concerned = Q(generation__in={one.generation for one in checkpoints}) | Q(restored_from_checkpoint_id__in=origins)
-    rows = executions().filter(concerned, end_time=None).values_list("execution_id", "generation", "restored_from_checkpoint_id")
+    concerned = Q(job__in=job_ids) | Q(restored_from_checkpoint_id__in=origins)
+    newest = completed(Checkpoint.objects.filter(generation=OuterRef("generation"))).values("pk")[:1]
+    unfinished = executions().filter(concerned, end_time=None).annotate(newest=Subquery(newest))
     needed = {}
-    for execution_id, generation, origin in rows:
-        newest = completed(Checkpoint.objects.filter(generation=generation)).values_list("pk", flat=True).first()
-        if (row := origin if newest is None else newest) is not None:
-            needed[row] = str(execution_id)
+    for execution_id, origin, own in unfinished.values_list("execution_id", "restored_from_checkpoint_id", "newest"):
+        if (row := origin if own is None else own) is not None:
+            needed[row] = (str(execution_id), own is None)
     return needed
 
 
-def gone_on_from(execution_id: str) -> bool:
-    """Whether another execution was started from one of its checkpoints."""
-    own = Checkpoint.objects.filter(execution_id=execution_id).values("pk")
-    return bool(executions().filter(restored_from_checkpoint_id__in=own).exists())
+def gone_on_from(execution_ids: Collection[str]) -> set[str]:
+    """Those of which a checkpoint is what another execution was started from."""
+    origins = executions().exclude(restored_from_checkpoint_id=None).values("restored_from_checkpoint_id")
+    found = Checkpoint.objects.filter(pk__in=origins).order_by().values_list("execution_id", flat=True).distinct()
+    return {str(one) for one in found} & set(execution_ids)
 
 
 def unwanted_lately() -> list[Checkpoint]:
@@ -186,10 +233,25 @@ def unwanted_lately() -> list[Checkpoint]:
     return list(completed(Checkpoint.objects.filter(execution_id__in=ended, pinned=False, is_savepoint=False))) if ended else []
 
 
-def rows_by_folder(execution_ids: set[str]) -> dict[tuple[str, int], Checkpoint]:
-    """(execution id, number) → its row."""
-    rows = briefly(Checkpoint.objects.filter(execution_id__in=execution_ids))
-    return {(row.execution_id, row.checkpoint_id): row for row in rows}
+class RowState(NamedTuple):
+    """Of a row, what tells whether files that stand for it belong there."""
+
+    status: str
+    storage: str
+
+
+def rows_by_folder(folders: Collection[tuple[str, int]]) -> dict[tuple[str, int], RowState]:
+    """(execution id, number) → its row, of those that have one. Long histories are read only of executions of which some have no files."""
+    with_files = (CheckpointStatus.PENDING, CheckpointStatus.COMPLETED)
+    found = _states(Checkpoint.objects.filter(status__in=with_files), {execution_id for execution_id, _ in folders})
+    others = {execution_id for execution_id, number in folders if (execution_id, number) not in found}
+    return _states(Checkpoint.objects.exclude(status__in=with_files), others) | found
+
+
+def _states(rows: "QuerySet[Checkpoint]", execution_ids: set[str]) -> dict[tuple[str, int], RowState]:
+    named = rows.filter(execution_id__in=execution_ids) if len(execution_ids) <= _NAMED_MOST else rows
+    facts = named.order_by().values_list("execution_id", "checkpoint_id", "status", "storage")
+    return {(str(execution_id), number): RowState(status, storage) for execution_id, number, status, storage in facts}
 
 
 def jobs_at_work() -> set[str]:

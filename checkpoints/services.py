@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from django.apps import apps
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Max, QuerySet
@@ -13,12 +14,12 @@ from django.utils import timezone
 
 from checkpoints.archive_facts import Taken
 from checkpoints.cut import folder_remove, partial_of
-from checkpoints.files import Brought, files_delete, files_own
+from checkpoints.files import Brought, Stores, files_own
 from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
 from checkpoints.query_facts import query_facts
-from checkpoints.selectors import abandoned, checkpoint_problems, completed, executions, needed_by
+from checkpoints.selectors import abandoned, checkpoint_problems, completed, executions
 from checkpoints.storage import bytes_exclusive, bytes_logical, checkpoint_folder
 from checkpoints.storages import folder_of
 from checkpoints.stores.base import StorageFailed
@@ -114,6 +115,7 @@ def checkpoint_complete(*, row: int, result: CheckpointResult) -> Checkpoint:
         operators=[dict(operator) for operator in result.operators],
         phases=dict(result.phases),
         rows_read=result.rows,
+        backlog=result.backlog,
         file_count=result.files,
         storage_size_bytes=result.bytes_logical,
         exclusive_bytes=result.bytes_exclusive,
@@ -213,29 +215,22 @@ def savepoint_keep(*, checkpoint: Checkpoint) -> Checkpoint:
     return checkpoint
 
 
-def checkpoint_delete(*, checkpoint: Checkpoint, deleted_by: str) -> int:
-    """COMPLETED → EXPIRED, and its files go; the bytes given back. A person may delete a savepoint, but nothing pinned or needed."""
-    if checkpoint.status != CheckpointStatus.COMPLETED:
-        raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is {checkpoint.status}: it has no files to delete")
-    if checkpoint.pinned:
-        raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is pinned: take the pin off first")
-    if execution_id := needed_by(checkpoint):
-        raise CheckpointRefused(f"execution {execution_id} needs checkpoint {checkpoint.checkpoint_id}: end it, or wait for the next one")
-    marked = checkpoints_expire(Checkpoint.objects.filter(pk=checkpoint.pk), deleted_by)
-    return expired_files_delete(checkpoint) if marked else 0
+def job_hold(job_id: int) -> None:
+    """Until the transaction ends: a restore of the job that begins now waits for us, or is seen by us."""
+    apps.get_model("jobs", "Job")._default_manager.filter(pk=job_id).update(attempt_counter=F("attempt_counter"))
 
 
 @transaction.atomic
 def checkpoints_expire(rows: "QuerySet[Checkpoint]", deleted_by: str) -> set[int]:
-    """COMPLETED → EXPIRED; the row ids of those that went: not what somebody else took away first, or pinned."""
-    mine = set(rows.select_for_update().filter(status=CheckpointStatus.COMPLETED, pinned=False).values_list("pk", flat=True))
+    """COMPLETED → EXPIRED; the row ids of those that went: not what somebody else took away first."""
+    mine = set(rows.select_for_update().filter(status=CheckpointStatus.COMPLETED).values_list("pk", flat=True))
     changes: dict[str, Any] = {"status": CheckpointStatus.EXPIRED, "delete_time": timezone.now(), "deleted_by": deleted_by[:200]}
     Checkpoint.objects.filter(pk__in=mine).update(**changes, exclusive_bytes=0)
     return mine
 
 
-def expired_files_delete(checkpoint: Checkpoint) -> int:
+def expired_files_delete(checkpoint: Checkpoint, stores: Stores) -> int:
     """Of one that is EXPIRED; the bytes given back."""
-    freed = files_delete(checkpoint)
+    freed = stores.files_delete(checkpoint)
     checkpoint.refresh_from_db(fields=["status", "delete_time", "deleted_by", "exclusive_bytes"])
     return freed

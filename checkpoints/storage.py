@@ -11,6 +11,7 @@ Numbers are those of the execution. Checkpoints stand beside the live folders, o
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,9 @@ from checkpoints.cut import cut_restore, folder_remove, folder_sync, partial_of,
 from checkpoints.verification import checkpoint_queries, checkpoint_verify
 
 CHECKPOINTS = "checkpoints"
+_PARTIAL = ".partial"
+#: Hidden names of something half written.
+_PART = re.compile(r"^\.(.*[._-])?(tmp|part|partial)([._-].*)?$")
 
 
 class OutsideRoot(Exception):
@@ -31,9 +35,12 @@ class OutsideRoot(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """One folder below the root. `key` is the generation of a live folder, or the execution of a checkpoint."""
+    """One folder below the root. `key` is the generation of a live folder, or the execution of a checkpoint.
 
-    kind: Literal["live", "checkpoint", "partial"]
+    "temporary" is a file or folder of a name that only parts have; directly below the root it has no job.
+    """
+
+    kind: Literal["live", "checkpoint", "partial", "temporary"]
     job_uid: str
     key: str
     path: Path
@@ -91,8 +98,12 @@ def inside(root: Path, path: str | Path) -> Path:
 
 
 def folder_delete(root: Path, path: str | Path) -> int:
-    """Delete one folder below `root`; the bytes that this gave back to the disk. Nothing happens where it is gone already."""
+    """Delete one folder, or file, below `root`; the bytes that this gave back to the disk. Nothing happens where it is gone already."""
     folder = inside(root, path)
+    if folder.is_file():
+        freed = bytes_freed([folder])[0]
+        folder.unlink(missing_ok=True)
+        return freed
     freed = bytes_freed([folder])[0]
     folder_remove(folder)
     folder_remove(partial_of(folder))
@@ -149,26 +160,45 @@ def bytes_exclusive(folder: Path) -> int:
 
 
 def folders_found(root: Path) -> Iterator[Found]:
-    """Every live folder and checkpoint below `root`; what does not look like ours is left out."""
+    """Every live folder and checkpoint below `root`, and parts that were left over; what does not look like ours is left out."""
+    yield from _parts(root, "", "")
     for job in _folders(root):
         if not _is_uuid(job.name):
             continue
+        yield from _parts(job, job.name, "")
         for folder in _folders(job):
             if folder.name == CHECKPOINTS:
                 yield from _checkpoints_found(job.name, folder)
             elif _is_uuid(folder.name):
                 yield Found("live", job.name, folder.name, folder)
-            elif folder.name.startswith(".") and folder.name.endswith(".partial"):
-                yield Found("partial", job.name, folder.name[1 : -len(".partial")], folder)
+            elif _is_partial(folder.name):
+                yield Found("partial", job.name, folder.name[1 : -len(_PARTIAL)], folder)
 
 
 def _checkpoints_found(job_uid: str, folder: Path) -> Iterator[Found]:
+    yield from _parts(folder, job_uid, "")
     for execution in _folders(folder):
+        yield from _parts(execution, job_uid, execution.name)
         for path in _folders(execution):
             if path.name.isdecimal():
                 yield Found("checkpoint", job_uid, execution.name, path)
-            elif path.name.endswith(".partial"):
+            elif _is_partial(path.name):
                 yield Found("partial", job_uid, execution.name, path)
+
+
+def _parts(folder: Path, job_uid: str, key: str) -> Iterator[Found]:
+    """Never what a file system or a desk keeps for itself, such as snapshots, a trash and lost+found."""
+    try:
+        entries = sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for path in entries:
+        if _PART.match(path.name) and not path.is_symlink() and not (_is_partial(path.name) and path.is_dir() and job_uid):
+            yield Found("temporary", job_uid, key, path)
+
+
+def _is_partial(name: str) -> bool:
+    return name.startswith(".") and name.endswith(_PARTIAL)
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -179,6 +209,8 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
+    if folder.is_file():
+        yield folder
     for place, _, names in os.walk(folder):
         yield from (Path(place) / name for name in names)
 

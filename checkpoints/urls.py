@@ -2,13 +2,16 @@
 
 from django.urls import path
 
-from checkpoints import api, travel_api
+from checkpoints import administration_api, api, travel_api
 from jobs.api import checkpoint_state
 
 urlpatterns = [
     path("checkpoints", api.CheckpointsView.as_view()),
     path("checkpoints/usage", api.CheckpointUsageView.as_view()),
     path("checkpoints/cleanup", api.CheckpointCleanupView.as_view()),
+    path("checkpoints/retention", administration_api.CheckpointRetentionView.as_view()),
+    path("checkpoints/orphans", administration_api.CheckpointOrphansView.as_view()),
+    path("checkpoints/delete", administration_api.CheckpointDeletionView.as_view()),
     path("checkpoints/<int:checkpoint_id>", api.CheckpointView.as_view()),
     path("checkpoints/<int:checkpoint_id>/files", api.CheckpointFilesView.as_view()),
     path("checkpoints/<int:checkpoint_id>/precheck", api.CheckpointPrecheckView.as_view()),

@@ -26,6 +26,10 @@ class StorageFailed(Exception):
     """The store could not do what was asked; the text is one sentence for people."""
 
 
+class StorageAway(StorageFailed):
+    """The store does not answer now: to ask it at once again would take as long, and bring no more."""
+
+
 class StorageUnfit(StorageFailed):
     """The store cannot be used here, or not for this job; the text says why."""
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 from checkpoints.checksums import file_digest
 from checkpoints.cut import CutDamaged, folder_remove
 from checkpoints.manifest import ManifestDamaged
-from checkpoints.stores.base import CheckpointStorage, Placed, StorageFailed, Stored, Wanted, everything
+from checkpoints.stores.base import CheckpointStorage, Placed, StorageAway, StorageFailed, Stored, Wanted, everything
 from checkpoints.stores.contents import CONTENTS, Contents, Piece, contents_parse, contents_text, key_of, objects_named
 from checkpoints.threads import Pulse, all_done, no_pulse
 from checkpoints.verification import checkpoint_files
@@ -207,7 +207,8 @@ class ObjectStorage(CheckpointStorage):
         try:
             return request(self._store())
         except NodeError as error:
-            raise StorageFailed(error.message) from error
+            is_away = not error.permanent and error.kind != "user"
+            raise (StorageAway if is_away else StorageFailed)(error.message) from error
 
     def _store(self) -> Store:
         with self._connecting:

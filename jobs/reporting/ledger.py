@@ -8,12 +8,11 @@ from django.db import close_old_connections, transaction
 from checkpoints.cleaning import checkpoints_retain
 from checkpoints.ledger import CheckpointResult, Ticket
 from checkpoints.models import Checkpoint
-from checkpoints.retention import Decision
 from checkpoints.selectors import newest_key
 from checkpoints.services import checkpoint_begin, checkpoint_complete, checkpoint_fail
 from checkpoints.storages import key_of
 from checkpoints.stores.local import LOCAL
-from jobs.services.events import event_record
+from jobs.services.events import checkpoint_deleted_by, event_record
 
 
 class RowLedger:
@@ -43,8 +42,7 @@ class RowLedger:
         with transaction.atomic():
             row = checkpoint_complete(row=ticket.row, result=result)
             self._record("checkpoint_completed", row, self._actor)
-        for decision in checkpoints_retain(checkpoint=row):
-            checkpoint_deleted_record(decision, actor="retention")
+        checkpoints_retain(checkpoint=row, told=checkpoint_deleted_by("retention"))
 
     def fail(self, ticket: Ticket, reason: str, phases: Mapping[str, int]) -> None:
         close_old_connections()
@@ -61,18 +59,3 @@ class RowLedger:
             detail={"checkpoint_id": row.checkpoint_id, "origin": row.origin},
             checkpoint=row.pk,
         )
-
-
-def checkpoint_deleted_record(decision: Decision, *, actor: str) -> None:
-    """The event of a checkpoint whose files are gone, and why; none of a folder that no row stood for."""
-    row = decision.checkpoint
-    if row is None:
-        return
-    event_record(
-        execution_id=row.execution_id,
-        kind="checkpoint_deleted",
-        actor=actor,
-        reason=decision.reason,
-        detail={"checkpoint_id": row.checkpoint_id},
-        checkpoint=row.pk,
-    )

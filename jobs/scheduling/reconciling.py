@@ -12,7 +12,7 @@ from checkpoints.services import checkpoints_reconcile
 from jobs import queue
 from jobs.models import LEASED, Command, CommandKind, CommandStatus, Driver, DriverStatus, Execution, ExecutionStatus, TransitionRefused
 from jobs.services.drivers import drivers_silent_mark
-from jobs.services.events import event_record
+from jobs.services.events import checkpoint_deleted_by, event_record
 from jobs.services.executions import execution_lease_lost, execution_refuse, execution_transition, status_asked_for
 from jobs.services.executions.clock import now_plus
 from jobs.services.executions.ending import commands_close
@@ -61,16 +61,7 @@ def checkpoints_abandoned_fail() -> None:
 
 def checkpoints_of_ended_delete() -> None:
     """Checkpoints that a cancelled or completed execution is not to leave go, and its history says so."""
-    for decision in checkpoints_unwanted_delete():
-        if (row := decision.checkpoint) is not None:
-            event_record(
-                execution_id=row.execution_id,
-                kind="checkpoint_deleted",
-                actor="retention",
-                reason=decision.reason,
-                detail={"checkpoint_id": row.checkpoint_id},
-                checkpoint=row.pk,
-            )
+    checkpoints_unwanted_delete(told=checkpoint_deleted_by("retention"))
 
 
 def stops_settle() -> int:

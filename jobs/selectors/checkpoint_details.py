@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import Q, QuerySet
+
 from checkpoints.cut import CutDamaged
 from checkpoints.manifest import MANIFEST, ManifestDamaged
 from checkpoints.models import Checkpoint, CheckpointStatus
@@ -10,7 +12,7 @@ from checkpoints.selectors import nearest_good, not_restorable
 from checkpoints.storages import opened
 from checkpoints.stores.base import StorageFailed
 from checkpoints.verification import checkpoint_files
-from jobs.models import Event, Execution, TriggeredBy
+from jobs.models import AuditEntry, Event, Execution, TriggeredBy
 from jobs.selectors.checkpoints import checkpoint_out
 from jobs.selectors.refusals import Conflict
 from jobs.selectors.shapes.checkpoint import (
@@ -23,12 +25,14 @@ from jobs.selectors.shapes.checkpoint import (
 
 #: So many of those that went on from one checkpoint are named.
 _NAMED = 20
+#: So many restores of one checkpoint are looked through.
+_STARTED_MOST = 500
 
 
 def checkpoint_detail_out(checkpoint: Checkpoint) -> CheckpointDetailOut:
-    """Four queries more than without what became of it; of one that cannot be restored, the disk is asked for the nearest good one."""
+    """Five queries more than without what became of it; of one that cannot be restored, the disk is asked for the nearest good one."""
     shown = checkpoint_out(checkpoint)
-    rows = Execution.objects.filter(job=checkpoint.execution.job_id, restored_from_checkpoint_id=checkpoint.pk)
+    rows = _gone_on_from(checkpoint)
     newest = list(rows.select_related("created_by").order_by("-create_time", "-id")[:_NAMED])
     is_useless = not shown.restorable and checkpoint.status != CheckpointStatus.PENDING
     return CheckpointDetailOut(
@@ -38,6 +42,17 @@ def checkpoint_detail_out(checkpoint: Checkpoint) -> CheckpointDetailOut:
         delete_reason=_delete_reason(checkpoint),
         nearest_good=_nearest(checkpoint) if is_useless else None,
     )
+
+
+def _gone_on_from(checkpoint: Checkpoint) -> "QuerySet[Execution]":
+    """Those that started from it, also where a damaged folder made them go on from another one since."""
+    started = list(_acts(checkpoint, "checkpoint restored").order_by("-id").values_list("detail__started", flat=True)[:_STARTED_MOST])
+    went_on = Q(restored_from_checkpoint_id=checkpoint.pk) | Q(execution_id__in=started)
+    return Execution.objects.filter(went_on, job=checkpoint.execution.job_id)
+
+
+def _acts(checkpoint: Checkpoint, action: str) -> "QuerySet[AuditEntry]":
+    return AuditEntry.objects.filter(object_type="checkpoint", object_id=str(checkpoint.pk), action=action)
 
 
 def _restore(checkpoint: Checkpoint, execution: Execution) -> CheckpointRestoreOut:
@@ -64,7 +79,10 @@ def _delete_reason(checkpoint: Checkpoint) -> str:
     if checkpoint.status != CheckpointStatus.EXPIRED:
         return ""
     events = Event.objects.filter(execution_id=checkpoint.execution_id, kind="checkpoint_deleted", detail__checkpoint_row=checkpoint.pk)
-    return events.order_by("-seq").values_list("reason", flat=True).first() or ""
+    said = events.order_by("-seq").values_list("reason", flat=True).first()
+    if said is None:  # one that was brought here has no history of its own
+        said = _acts(checkpoint, "checkpoint deleted").order_by("-id").values_list("detail__reason", flat=True).first()
+    return said or ""
 
 
 def checkpoint_files_out(checkpoint: Checkpoint, *, search: str, offset: int, most: int) -> CheckpointFilesOut:

@@ -75,6 +75,7 @@ def checkpoint_out(row: Checkpoint) -> CheckpointOut:
         attempt=row.attempt,
         state_data=row.state_data,
         rows_read=row.rows_read,
+        backlog=row.backlog,
         storage=row.storage,
         storage_path=row.storage_path,
         storage_size_bytes=row.storage_size_bytes,

@@ -15,9 +15,10 @@ from jobs.selectors.checkpoint_travel import checkpoint_archive
 from jobs.selectors.executions import execution_get
 from jobs.selectors.jobs import job_get
 from jobs.selectors.refusals import Conflict
+from jobs.selectors.surveys import surveys_outdate
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
-from jobs.services.events import event_record
+from jobs.services.events import checkpoint_deleted_by, checkpoint_event
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -34,11 +35,12 @@ def checkpoint_change(
         with transaction.atomic():
             services.checkpoint_update(checkpoint=checkpoint, label=label, pinned=pinned)
             changed = {"label": label, "pinned": pinned, "is_savepoint": is_savepoint}
-            _audit(checkpoint, user, "checkpoint changed", {name: value for name, value in changed.items() if value is not None})
+            checkpoint_audit(checkpoint, user, "checkpoint changed", {name: value for name, value in changed.items() if value is not None})
         if is_savepoint and not checkpoint.is_savepoint:
             services.savepoint_keep(checkpoint=checkpoint)
     except services.CheckpointRefused as refused:
         raise Conflict(str(refused), code="checkpoint.refused") from None
+    surveys_outdate()
     return checkpoint
 
 
@@ -46,28 +48,16 @@ def checkpoint_looked_at(*, checkpoint: Checkpoint, whole: bool) -> None:
     """A check of its bytes is kept where it found something new: those that share files with a damaged one are checked as well."""
     if checkpoint.status == CheckpointStatus.COMPLETED and whole == bool(checkpoint.failure_reason):
         for damaged in services.checkpoints_check(generation=checkpoint.generation):
-            _event(
+            checkpoint_event(
                 damaged, "notice", actor="system", reason=f"checkpoint {damaged.checkpoint_id} cannot be restored: {damaged.failure_reason}"
             )
-
-
-def checkpoint_remove(*, checkpoint: Checkpoint, user: "User") -> int:
-    """Delete its files; the bytes given back. Conflict while it is pinned or an unfinished execution needs it."""
-    _operator(checkpoint, user)
-    try:
-        freed = services.checkpoint_delete(checkpoint=checkpoint, deleted_by=user.get_username())
-    except services.CheckpointRefused as refused:
-        raise Conflict(str(refused), code="checkpoint.refused") from None
-    _event(checkpoint, "checkpoint_deleted", actor=user.get_username())
-    _audit(checkpoint, user, "checkpoint deleted", {"bytes": freed})
-    return freed
 
 
 def checkpoint_export(*, checkpoint: Checkpoint, user: "User") -> Archive:
     """Its archive, to be sent. Conflict where it is damaged or gone. For operators: state holds rows."""
     _operator(checkpoint, user)
     archive = checkpoint_archive(checkpoint)
-    _audit(checkpoint, user, "checkpoint exported", {"bytes": archive.size})
+    checkpoint_audit(checkpoint, user, "checkpoint exported", {"bytes": archive.size})
     return archive
 
 
@@ -77,12 +67,11 @@ def checkpoints_clean_up(
     """Retention over what the user operates (None: the command line, everything), with orphaned folders; a dry run only tells."""
     scope = _scope(user, job_name, execution_id)
     actor = user.get_username() if user else "clean_checkpoints"
-    found = cleaning.checkpoints_clean(scope=scope, dry_run=dry_run, deleted_by=actor)
+    found = cleaning.checkpoints_clean(scope=scope, dry_run=dry_run, deleted_by=actor, told=checkpoint_deleted_by(actor))
     going = [decision for decision in found if decision.action == "delete"]
+    if not dry_run:
+        surveys_outdate()
     if not dry_run and going:
-        for decision in going:
-            if decision.checkpoint is not None:
-                _event(decision.checkpoint, "checkpoint_deleted", actor=actor, reason=decision.reason)
         detail = {"deleted": len(going), "bytes": sum(decision.bytes for decision in going), "job_name": job_name}
         audit_record(user=user, action="checkpoints cleaned up", object_type="checkpoint", object_id="", detail=detail)
     return found
@@ -104,21 +93,7 @@ def _operator(checkpoint: Checkpoint, user: "User") -> None:
     role_check(user=user, project=checkpoint.execution.job.project_id, role=Role.OPERATOR)
 
 
-def _event(checkpoint: Checkpoint, kind: str, *, actor: str, reason: str = "") -> None:
-    """In the history of its execution; one that was brought here has none, only the audit trail."""
-    if checkpoint.execution.imported_from is not None:
-        return
-    event_record(
-        execution_id=checkpoint.execution_id,
-        kind=kind,
-        actor=actor,
-        reason=reason,
-        detail={"checkpoint_id": checkpoint.checkpoint_id, "origin": str(checkpoint.origin), "savepoint": checkpoint.is_savepoint},
-        checkpoint=checkpoint.pk,
-    )
-
-
-def _audit(checkpoint: Checkpoint, user: "User", action: str, detail: Mapping[str, object]) -> None:
+def checkpoint_audit(checkpoint: Checkpoint, user: "User", action: str, detail: Mapping[str, object]) -> None:
     audit_record(
         user=user,
         action=action,

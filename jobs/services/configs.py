@@ -11,6 +11,7 @@ from django.db import transaction
 from jobs.dag.problems import Problem
 from jobs.models import ConfigType, Job, JobConfig, Role
 from jobs.selectors.refusals import Invalid
+from jobs.selectors.surveys import surveys_outdate
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
 
@@ -105,6 +106,7 @@ def configs_delete(*, job: Job, user: "User", key: str = "") -> None:
 
 def _audit(job: Job, user: "User", detail: Mapping[str, str]) -> None:
     audit_record(user=user, action="settings changed", object_type="job", object_id=job.job_name, project=job.project, detail=detail)
+    surveys_outdate()
 
 
 def _write(rows: Sequence[JobConfig]) -> None:

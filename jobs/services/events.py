@@ -1,12 +1,13 @@
 """The event log of executions: numbered without gaps, told to everybody who watches once it is committed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from checkpoints.models import Checkpoint
 from jobs import broadcast
 from jobs.models import Event, Execution
 from jobs.selectors.checkpoints import checkpoint_message_out
@@ -32,6 +33,25 @@ def event_record(
     return event_append(
         execution_id=execution_id, kind=kind, actor=actor, reason=reason, node_id=node_id, detail=detail, checkpoint=checkpoint
     )
+
+
+def checkpoint_event(checkpoint: Checkpoint, kind: str, *, actor: str, reason: str = "") -> None:
+    """In the history of its execution; one that was brought here has none, only the audit trail."""
+    if checkpoint.execution.imported_from is not None:
+        return
+    event_record(
+        execution_id=checkpoint.execution_id,
+        kind=kind,
+        actor=actor,
+        reason=reason,
+        detail={"checkpoint_id": checkpoint.checkpoint_id, "origin": str(checkpoint.origin), "savepoint": checkpoint.is_savepoint},
+        checkpoint=checkpoint.pk,
+    )
+
+
+def checkpoint_deleted_by(actor: str) -> Callable[[Checkpoint, str], None]:
+    """What writes down that a checkpoint goes, and why."""
+    return lambda checkpoint, reason: checkpoint_event(checkpoint, "checkpoint_deleted", actor=actor, reason=reason)
 
 
 def event_append(

@@ -133,10 +133,11 @@ def test_deleting_says_what_stands_in_the_way(execution: Execution, operator: Cl
     checkpoint = kept(execution)
     path = f"/api/checkpoints/{checkpoint.pk}"
     error = send(operator, "DELETE", path, expected=409)["error"]
-    assert error["code"] == "checkpoint.refused"
+    assert error["code"] == "checkpoint.reason"
     assert execution.execution_id in error["message"]
     ended(execution)
-    send(operator, "DELETE", path, expected=204)
+    assert "the newest good one of its job" in send(operator, "DELETE", path, expected=409)["error"]["message"]
+    send(operator, "DELETE", f"{path}?reason=a+test", expected=204)
     shown = send(operator, "GET", path)
     assert (shown["status"], shown["deleted_by"], shown["restorable"]) == ("EXPIRED", "olga", False)
     assert shown["restorable_reason"] == "its files were deleted"

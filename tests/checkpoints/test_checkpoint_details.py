@@ -119,6 +119,18 @@ def test_an_attempt_that_fell_back_to_it_is_told_apart(execution: Execution, ope
     assert (restore["execution_id"], restore["in_place"]) == (execution.execution_id, True)
 
 
+def test_what_started_from_it_stays_told_when_that_fell_back_to_its_own(execution: Execution, operator: Client) -> None:
+    origin = kept(execution)
+    ended(execution)
+    name = send(operator, "POST", f"/api/checkpoints/{origin.pk}/restore", {}, expected=202)["execution_id"]
+    Execution.objects.filter(execution_id=name).update(status="RUNNING", attempt=1)
+    restored = Execution.objects.get(execution_id=name)
+    own = kept(restored)
+    execution_generation_renew(execution=restored, checkpoint=own, actor="driver", reason="offsets/3 is missing")
+    assert [(one["execution_id"], one["in_place"]) for one in detail(operator, own)["restored_by"]] == [(name, True)]
+    assert [(one["execution_id"], one["in_place"]) for one in detail(operator, origin)["restored_by"]] == [(name, False)]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_deleted_one_tells_which_rule_took_it_and_offers_the_nearest_good_one(
     execution: Execution, operator: Client, monkeypatch: pytest.MonkeyPatch

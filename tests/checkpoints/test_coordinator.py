@@ -185,11 +185,13 @@ def test_a_checkpoint_of_two_queries_is_whole_and_goes_on_as_both(bench: Bench, 
     run, heard = running(bench, plan, made)
     ticket = made.request().result(60)
     read_all(heard, 400)
+    made.request().result(60)
     run.stop()
     run.wait(30)
     made.close()
-    result = book.completed[0][1]
+    result, last = (result for _, result in book.completed[:2])
     assert set(result.queries) == {"a", "b"}
+    assert last.backlog == 0, "nothing waits any more"
     slowest = min(query["batch_id"] for query in result.queries.values())
     assert result.state_data["sources"]["gen"]["next"] == (slowest + 1) * 50
     assert {operator["query"] for operator in result.operators} == {"a", "b"}

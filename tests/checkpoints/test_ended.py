@@ -1,5 +1,6 @@
 """What becomes of checkpoints when their execution is cancelled or has read everything."""
 
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -88,3 +89,27 @@ def test_those_of_long_ago_are_the_clean_ups() -> None:
     found = checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="olga")
     assert {decision.reason for decision in found} == {"its execution was cancelled, and its settings delete checkpoints then"}
     assert states(rows) == ["EXPIRED"] * 3
+
+
+def test_the_history_has_them_even_if_the_deletion_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killed(BaseException):
+        """As a process that ends between two steps."""
+
+    def killed(*_: object) -> int:
+        raise Killed
+
+    execution, rows = ended(S.CANCELLED, "checkpoint_on_cancel")
+    with monkeypatch.context() as patched:
+        patched.setattr("checkpoints.cleaning.expired_files_delete", killed)
+        with pytest.raises(Killed):
+            checkpoints_of_ended_delete()
+    assert states(rows) == ["EXPIRED"] * 3
+    assert folder_of(rows[0]).exists()
+    told = Event.objects.filter(execution=execution, kind="checkpoint_deleted").values_list("detail__checkpoint_id", flat=True)
+    assert sorted(told) == [1, 2, 3]
+    old = timezone.now().timestamp() - 7200
+    for row in rows:
+        for path in (folder_of(row), *folder_of(row).iterdir()):
+            os.utime(path, (old, old))
+    checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="olga")
+    assert not any(folder_of(row).exists() for row in rows)

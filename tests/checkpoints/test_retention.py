@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from checkpoints import cleaning
 from checkpoints.cleaning import checkpoints_clean, checkpoints_retain
-from checkpoints.cut import partial_of
+from checkpoints.cut import folder_remove, partial_of
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Decision, Scope
+from checkpoints.selectors import newest_good
 from checkpoints.services import checkpoint_begin, checkpoint_update, savepoint_keep
 from checkpoints.storage import bytes_freed
 from checkpoints.storages import folder_of
@@ -50,6 +51,10 @@ def cleaned(*, dry_run: bool = False, **scope: Any) -> list[Decision]:
 
 def told(found: list[Decision]) -> dict[int | str, tuple[str, str]]:
     return {one.checkpoint.checkpoint_id if one.checkpoint else one.path.name: (one.action, one.reason) for one in found}
+
+
+def of_rows(found: list[Decision]) -> list[Decision]:
+    return [one for one in found if one.checkpoint]
 
 
 def aged(path: Path) -> Path:
@@ -115,12 +120,12 @@ def test_what_is_older_than_its_time_goes_but_for_the_newest_of_the_job(executio
     ended(of_another_generation.execution)
     Checkpoint.objects.filter(pk=of_another_generation.pk).update(create_time=timezone.now() - timedelta(hours=35))
     Checkpoint.objects.filter(pk=older.pk).update(create_time=timezone.now() - timedelta(hours=37))
-    assert [(one.action, one.reason) for one in cleaned(dry_run=True)] == [
+    assert [(one.action, one.reason) for one in of_rows(cleaned(dry_run=True))] == [
         ("keep", "one of the newest 2"),
         ("delete", "older than 36 hours"),
     ]
     Checkpoint.objects.all().update(create_time=timezone.now() - timedelta(days=9))
-    assert {one.reason for one in cleaned()} == {"the newest of its job", "older than 36 hours"}
+    assert {one.reason for one in of_rows(cleaned())} == {"the newest of its job", "older than 36 hours"}
     assert cleaned()[0].action == "keep"
 
 
@@ -262,7 +267,8 @@ def test_what_an_interruption_left_is_an_orphan_once_it_is_quiet(execution: Exec
     Checkpoint.objects.filter(pk=begun.pk).update(status="FAILED")
     stray = folder_of(begun).with_name("99")
     stray.mkdir()
-    assert told(cleaned()) == {partial.name: ("delete", "left by a checkpoint that did not finish")}
+    young = ("keep", "no checkpoint stands for it; it goes once nothing of it has changed for an hour")
+    assert told(cleaned()) == {partial.name: ("delete", "left by a checkpoint that did not finish"), "99": young}
     aged(stray)
     assert told(cleaned()) == {"99": ("delete", "no checkpoint stands for it")}
     assert not stray.exists()
@@ -307,3 +313,14 @@ def test_the_command_tells_and_then_does(execution: Execution, capsys: pytest.Ca
     call_command("clean_checkpoints")
     assert "1 deleted" in capsys.readouterr().out
     assert execution.events.filter(kind="checkpoint_deleted").count() == 1
+
+
+def test_one_whose_folder_was_taken_away_says_so_and_is_found_no_more(execution: Execution) -> None:
+    older, gone = kept(execution), kept(execution)
+    folder_remove(folder_of(gone))
+    cleaned(dry_run=True)
+    assert Checkpoint.objects.get(pk=gone.pk).failure_reason == "", "a dry run changes nothing"
+    cleaned()
+    assert Checkpoint.objects.get(pk=gone.pk).failure_reason == "it is damaged: its files are not there"
+    assert Checkpoint.objects.get(pk=older.pk).failure_reason == ""
+    assert newest_good(job_id=execution.job_id) == older.pk

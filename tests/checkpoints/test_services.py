@@ -9,13 +9,13 @@ from django.conf import settings
 from django.utils import timezone
 
 from checkpoints.cut import cut_files
+from checkpoints.deletion import checkpoint_delete
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import newest_readable, not_restorable
 from checkpoints.services import (
     CheckpointRefused,
     checkpoint_begin,
     checkpoint_complete,
-    checkpoint_delete,
     checkpoint_fail,
     checkpoint_update,
     checkpoints_check,
@@ -160,7 +160,10 @@ def test_neither_pinned_nor_needed_ones_can_be_deleted(execution: Execution) -> 
     with pytest.raises(CheckpointRefused, match=f"execution {execution.execution_id} needs checkpoint 2"):
         checkpoint_delete(checkpoint=newest, deleted_by="olga")
     Execution.objects.filter(pk=execution.pk).update(status=ExecutionStatus.CANCELLED, end_time=timezone.now())
-    checkpoint_delete(checkpoint=newest, deleted_by="olga")
+    with pytest.raises(CheckpointRefused, match="checkpoint 2 is the newest good one of its job"):
+        checkpoint_delete(checkpoint=newest, deleted_by="olga")
+    checkpoint_delete(checkpoint=newest, deleted_by="olga", reason="made by mistake")
+    checkpoint_delete(checkpoint=older, deleted_by="olga", reason="made by mistake")
 
 
 def test_the_origin_of_a_restore_is_needed_until_it_has_a_checkpoint_of_its_own(execution: Execution) -> None:
@@ -168,7 +171,7 @@ def test_the_origin_of_a_restore_is_needed_until_it_has_a_checkpoint_of_its_own(
     Execution.objects.filter(pk=execution.pk).update(status=ExecutionStatus.CANCELLED, end_time=timezone.now())
     restored = execution_row(execution.job, restored_from_checkpoint_id=origin.pk)
     with pytest.raises(CheckpointRefused, match=f"execution {restored.execution_id} needs"):
-        checkpoint_delete(checkpoint=origin, deleted_by="olga")
+        checkpoint_delete(checkpoint=origin, deleted_by="olga", reason="no reason is good enough")
     kept(restored)
     checkpoint_delete(checkpoint=origin, deleted_by="olga")
 

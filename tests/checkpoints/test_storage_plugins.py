@@ -10,10 +10,10 @@ from django.conf import settings
 from redis import Redis
 
 from checkpoints.cleaning import checkpoints_clean
-from checkpoints.files import stored_delete
+from checkpoints.deletion import checkpoint_delete
+from checkpoints.files import Stores
 from checkpoints.retention import Scope
 from checkpoints.selectors import newest_readable
-from checkpoints.services import checkpoint_delete
 from checkpoints.storages import key_of, storage_chosen, storage_named
 from checkpoints.stores import plugins
 from checkpoints.stores.local import LocalStorage
@@ -81,7 +81,7 @@ def test_the_examples_store_takes_and_gives_checkpoints(execution: Execution, tm
         assert [one.key for one in storage.list_stored()] == [key_of(row)]
     finally:
         ended(execution)
-        assert checkpoint_delete(checkpoint=row, deleted_by="olga") > 0
+        assert checkpoint_delete(checkpoint=row, deleted_by="olga", reason="a test") > 0
     assert list(storage.list_stored()) == []
 
 
@@ -114,6 +114,6 @@ def test_what_somebodys_store_raises_holds_up_nothing(execution: Execution) -> N
     row.storage = "raising"
     row.save(update_fields=["storage"])
     ended(execution)
-    assert stored_delete("raising", key_of(row)) == 0
-    assert checkpoint_delete(checkpoint=row, deleted_by="olga") == 0
+    assert Stores().delete("raising", key_of(row)) == 0
+    assert checkpoint_delete(checkpoint=row, deleted_by="olga", reason="a test") == 0
     assert [one.storage for one in checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="olga") if one.action == "delete"] == []

@@ -9,10 +9,11 @@ from django.conf import settings
 from django.test import Client
 
 from checkpoints.cleaning import checkpoints_clean, checkpoints_retain
+from checkpoints.deletion import checkpoint_delete
 from checkpoints.models import Checkpoint, CheckpointData
 from checkpoints.retention import Decision, Scope
 from checkpoints.selectors import newest_readable, not_restorable
-from checkpoints.services import CheckpointRefused, checkpoint_delete, savepoint_keep
+from checkpoints.services import CheckpointRefused, savepoint_keep
 from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named
 from checkpoints.stores.base import StorageUnfit
 from checkpoints.verification import checkpoint_verify
@@ -182,7 +183,7 @@ def test_what_each_takes_alone_is_what_deleting_it_gives_back(execution: Executi
     checkpoints_retain(checkpoint=rows[1])
     first = Checkpoint.objects.get(pk=rows[0].pk).exclusive_bytes
     assert 0 < first < whole
-    assert checkpoint_delete(checkpoint=rows[0], deleted_by="olga") - first < 3000, "but for the list of its contents"
+    assert checkpoint_delete(checkpoint=rows[0], deleted_by="olga", reason="a test") - first < 3000, "but for the list of its contents"
     checkpoints_retain(checkpoint=rows[1])
     left = sum(path.stat().st_size for path in files_below(store) if path.name != "contents.json")
     assert Checkpoint.objects.get(pk=rows[1].pk).exclusive_bytes == left, "of what it shared it is the last"
@@ -191,7 +192,9 @@ def test_what_each_takes_alone_is_what_deleting_it_gives_back(execution: Executi
 def test_what_no_row_stands_for_goes_once_it_is_quiet_and_no_checkpoint_is_being_taken(execution: Execution, store: Path) -> None:
     lost, good = stored(execution, "file"), stored(execution, "file", 3)
     Checkpoint.objects.filter(pk=lost.pk).update(status="FAILED")
-    assert [one.checkpoint for one in cleaned()] == [good], "it may be at work still"
+    (kept_good, young) = cleaned()
+    assert (kept_good.checkpoint, young.checkpoint, young.action) == (good, None, "keep")
+    assert young.reason.endswith("it goes once nothing of it has changed for an hour"), "it may be at work still"
     aged(store)
     pending = kept(execution)
     Checkpoint.objects.filter(pk=pending.pk).update(status="PENDING")
@@ -221,7 +224,7 @@ def test_a_store_that_is_not_set_up_any_more_is_said(execution: Execution, edito
     monkeypatch.setattr(settings, "CHECKPOINT_STORAGE_URLS", [])
     assert not_restorable(row).startswith('no store "file" is set up here')
     assert send(editor, "GET", f"/api/checkpoints/{row.pk}")["storage"] == "file"
-    assert checkpoint_delete(checkpoint=row, deleted_by="olga") == 0
+    assert checkpoint_delete(checkpoint=row, deleted_by="olga", reason="a test") == 0
 
 
 def test_a_name_decides_the_store_and_one_that_cannot_be_falls_back() -> None:

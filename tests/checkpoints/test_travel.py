@@ -16,7 +16,8 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 
 from checkpoints.models import Checkpoint
-from checkpoints.retention import Scope, orphans
+from checkpoints.orphans import orphans
+from checkpoints.retention import Scope
 from checkpoints.selectors import positions_restorable
 from checkpoints.storages import folder_of
 from checkpoints.verification import checkpoint_verify
@@ -365,5 +366,6 @@ def test_retention_leaves_what_was_imported(archive: bytes, target: Job, editor:
     send(editor, "POST", "/api/checkpoints/cleanup", {"dry_run": False, "scope": {"job_name": "letters"}})
     row.refresh_from_db()
     assert (row.status, path.exists()) == ("COMPLETED", True)
-    send(editor, "DELETE", f"/api/checkpoints/{row.pk}", expected=204)
+    send(editor, "DELETE", f"/api/checkpoints/{row.pk}?reason=not+wanted", expected=204)
     assert not path.exists()
+    assert send(editor, "GET", f"/api/checkpoints/{row.pk}")["delete_reason"] == "not wanted"

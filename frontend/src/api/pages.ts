@@ -1,4 +1,4 @@
-import { useInfiniteQuery, keepPreviousData } from '@tanstack/react-query'
+import { useInfiniteQuery, keepPreviousData, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query'
 import { request } from './request'
 import type { Page } from './types'
 
@@ -26,6 +26,11 @@ export function usePagedList<T>(key: readonly unknown[], path: string, options: 
     placeholderData: keepPreviousData,
     ...options,
   })
+  return listOf<T, Page<T>>(query)
+}
+
+/** What a table needs of a query by pages. */
+export function listOf<T, P extends { results: T[] }>(query: UseInfiniteQueryResult<InfiniteData<P>>) {
   return {
     rows: query.data?.pages.flatMap((page) => page.results),
     error: query.error,

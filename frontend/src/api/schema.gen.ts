@@ -40,7 +40,8 @@ export interface paths {
         post?: never;
         /**
          * Delete its files; the row stays as history
-         * @description Deletes the files of one checkpoint; refused while it is pinned, or an unfinished execution needs it.
+         * @description Deletes the files of one checkpoint. What is pinned, a savepoint, the newest good one of its job, or what an execution may fall
+         *     back to, goes for a reason only; what an execution starts from never.
          */
         delete: operations["checkpoints_checkpoint_id_delete"];
         options?: never;
@@ -250,6 +251,66 @@ export interface paths {
          * @description Lists what the retention rules delete and keep, and why; with `dry_run` false it deletes, of the jobs that you operate.
          */
         post: operations["checkpoints_cleanup_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checkpoints/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete the files of several; the rows stay as history
+         * @description Deletes what may go and refuses the rest, with an answer for each id; what something needs goes only for a reason.
+         */
+        post: operations["checkpoints_delete_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checkpoints/orphans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What lies where checkpoints are kept and no row needs, and rows without files
+         * @description Left-over folders, parts and objects with size, age and the end of their grace time, young ones too; the oldest first.
+         */
+        get: operations["checkpoints_orphans_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checkpoints/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the retention rule deletes next, and why each of the others stays
+         * @description Every checkpoint that you may see with what the rule does with it and why, a page at a time, counted by reason.
+         */
+        get: operations["checkpoints_retention_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1546,6 +1607,8 @@ export interface components {
             };
             /** Rows Read */
             rows_read: number | null;
+            /** Backlog */
+            backlog: number | null;
             /** Storage */
             storage: string;
             /** Storage Path */
@@ -1687,8 +1750,8 @@ export interface components {
          * @description Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free.
          *
          *     `source`: null for one that was taken here; else its execution is no run of this job, but the record of one elsewhere.
-         *     `rows_read`: source rows of the execution up to it; null where they were not counted. `storage` names the store its files are in,
-         *     "local" the disk, and `storage_path` says where they are there.
+         *     `rows_read`: source rows of the execution up to it; null where they were not counted. `backlog`: rows that waited at its sources
+         *     then, null where none can tell. `storage` names the store its files are in, "local" the disk, and `storage_path` says where there.
          */
         CheckpointOut: {
             /** Id */
@@ -1739,6 +1802,8 @@ export interface components {
             };
             /** Rows Read */
             rows_read: number | null;
+            /** Backlog */
+            backlog: number | null;
             /** Storage */
             storage: string;
             /** Storage Path */
@@ -1962,6 +2027,8 @@ export interface components {
         /**
          * CleanupItem
          * @description `checkpoint` is its row id, null for a folder that no row stands for. `bytes` of deletions add up to what is given back.
+         *
+         *     `since`: when the checkpoint was taken, or when something of the folder last changed.
          */
         CleanupItem: {
             /** Checkpoint */
@@ -1983,23 +2050,43 @@ export interface components {
             reason: string;
             /** Bytes */
             bytes: number;
+            /**
+             * Since
+             * @default null
+             */
+            since: string | null;
         };
-        /** CleanupOut */
+        /**
+         * CleanupOut
+         * @description `deleted` and `kept`: how many; `bytes`: what the deletions give back.
+         */
         CleanupOut: {
             /** Dry Run */
             dry_run: boolean;
+            /** Deleted */
+            deleted: number;
+            /** Kept */
+            kept: number;
             /** Bytes */
             bytes: number;
             /** Results */
             results: components["schemas"]["CleanupItem"][];
         };
-        /** Cleanup */
+        /**
+         * Cleanup
+         * @description `brief`: only numbers, no list.
+         */
         CleanupRequest: {
             /**
              * Dry Run
              * @default true
              */
             dry_run: boolean;
+            /**
+             * Brief
+             * @default false
+             */
+            brief: boolean;
             /**
              * @default {
              *       "job_name": null,
@@ -2305,6 +2392,79 @@ export interface components {
             ok: boolean;
             /** Steps */
             steps: components["schemas"]["CheckStepOut"][];
+        };
+        /**
+         * DeletionItemOut
+         * @description What became, or in a dry run would become, of one. `checkpoint` is the row id that was sent.
+         *
+         *     `refusal`: "" where it went; NOT_FOUND; FORBIDDEN: it takes an operator; GONE: it has no files; NEEDED: no reason lets it go now;
+         *     REASON: one has to be given. `message` says so in a sentence.
+         */
+        DeletionItemOut: {
+            /** Checkpoint */
+            checkpoint: number;
+            /** Checkpoint Id */
+            checkpoint_id: number | null;
+            /** Job Name */
+            job_name: string | null;
+            /**
+             * Refusal
+             * @enum {string}
+             */
+            refusal: "" | "NOT_FOUND" | "FORBIDDEN" | "GONE" | "NEEDED" | "REASON";
+            /** Message */
+            message: string;
+            /** Needs */
+            needs: components["schemas"]["DeletionNeedOut"][];
+            /** Bytes */
+            bytes: number;
+        };
+        /**
+         * DeletionNeedOut
+         * @description `execution`: the unfinished one that may fall back to it, or (START) starts from it and has none of its own; else "".
+         */
+        DeletionNeedOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "PINNED" | "SAVEPOINT" | "NEWEST_GOOD" | "EXECUTION" | "START";
+            /** Execution */
+            execution: string;
+        };
+        /**
+         * DeletionOut
+         * @description An answer an id, in their order. `deleted`: how many went, or would; `bytes`: what that gave back (a dry run: at least).
+         */
+        DeletionOut: {
+            /** Dry Run */
+            dry_run: boolean;
+            /** Deleted */
+            deleted: number;
+            /** Bytes */
+            bytes: number;
+            /** Results */
+            results: components["schemas"]["DeletionItemOut"][];
+        };
+        /**
+         * Deletion
+         * @description `ids`: row ids. `reason`: kept in the audit trail and in the history; without one, nothing goes that something needs.
+         *
+         *     A `dry_run` tells what would become of each, and deletes nothing.
+         */
+        DeletionRequest: {
+            /** Ids */
+            ids: number[];
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run: boolean;
         };
         /**
          * DeliveryNodeOut
@@ -2985,6 +3145,76 @@ export interface components {
             /** Rejects Rows */
             rejects_rows: boolean;
         };
+        /** OrphanKindOut */
+        OrphanKindOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "LIVE" | "RESTORE" | "PARTIAL" | "TEMPORARY" | "NO_ROW" | "ROW_GONE" | "ELSEWHERE" | "FOREIGN" | "NO_FILES";
+            /** Count */
+            count: number;
+            /** Due */
+            due: number;
+        };
+        /**
+         * OrphanOut
+         * @description Something that no row needs, or (NO_FILES) a row whose files are not there, with `checkpoint` its row id.
+         *
+         *     `changed`: when anything of it last was, or when the row's checkpoint was taken. `grace_ends`: from when on a clean-up takes it away or
+         *     marks the row; null: it never does. `due`: it has come. `marked`: the row says already that it cannot be restored.
+         */
+        OrphanOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "LIVE" | "RESTORE" | "PARTIAL" | "TEMPORARY" | "NO_ROW" | "ROW_GONE" | "ELSEWHERE" | "FOREIGN" | "NO_FILES";
+            /** Path */
+            path: string;
+            /** Storage */
+            storage: string;
+            /** Job Name */
+            job_name: string | null;
+            /** Checkpoint */
+            checkpoint: number | null;
+            /** Checkpoint Id */
+            checkpoint_id: number | null;
+            /** Execution Id */
+            execution_id: string | null;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Changed
+             * Format: date-time
+             */
+            changed: string;
+            /** Grace Ends */
+            grace_ends: string | null;
+            /** Due */
+            due: boolean;
+            /** Marked */
+            marked: boolean;
+        };
+        /**
+         * OrphansOut
+         * @description One page, the oldest first. `count`: all that fit the filter; `kinds`: of all. `grace`: seconds; `next_run`: of the clean-up.
+         */
+        OrphansOut: {
+            /** Grace */
+            grace: number;
+            /**
+             * Next Run
+             * Format: date-time
+             */
+            next_run: string;
+            /** Count */
+            count: number;
+            /** Kinds */
+            kinds: components["schemas"]["OrphanKindOut"][];
+            /** Results */
+            results: components["schemas"]["OrphanOut"][];
+        };
         /**
          * OutletResultOut
          * @description What came out where rows were expected: at a sink, or behind a flow as "id" or "id.port". `columns`: those compared.
@@ -3459,6 +3689,89 @@ export interface components {
              * @default false
              */
             roll_back: boolean;
+        };
+        /**
+         * RetentionItemOut
+         * @description One checkpoint, and what the rule does with it. `reason` says why in words; `bytes` is what it alone takes.
+         *
+         *     `newest`, `age` (seconds, 0 where there is no such limit) and `room` (bytes) are the limits that `kind` speaks of, null where it
+         *     speaks of none; `needed_by` is the execution.
+         */
+        RetentionItemOut: {
+            /** Checkpoint */
+            checkpoint: number;
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /** Job Name */
+            job_name: string;
+            /** Job Title */
+            job_title: string;
+            /** Execution Id */
+            execution_id: string;
+            /**
+             * Create Time
+             * Format: date-time
+             */
+            create_time: string;
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "delete" | "keep";
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "SAVEPOINT" | "PINNED" | "NEWEST" | "NEWEST_GOOD" | "EXECUTION" | "COUNT" | "AGE" | "ROOM" | "JOB_DELETED" | "CANCELLED" | "COMPLETED" | "ORPHAN";
+            /** Reason */
+            reason: string;
+            /** Newest */
+            newest: number | null;
+            /** Age */
+            age: number | null;
+            /** Room */
+            room: number | null;
+            /** Needed By */
+            needed_by: string;
+            /** Bytes */
+            bytes: number;
+        };
+        /**
+         * RetentionOut
+         * @description One page of what the rule does with every checkpoint. `next_run`: when it does so by itself; `count`: all that fit the filters.
+         */
+        RetentionOut: {
+            /**
+             * Next Run
+             * Format: date-time
+             */
+            next_run: string;
+            /** Count */
+            count: number;
+            /** Reasons */
+            reasons: components["schemas"]["RetentionReasonOut"][];
+            /** Results */
+            results: components["schemas"]["RetentionItemOut"][];
+        };
+        /**
+         * RetentionReasonOut
+         * @description How many of the job asked for go or stay for one reason, whatever the page is filtered by.
+         */
+        RetentionReasonOut: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "delete" | "keep";
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "SAVEPOINT" | "PINNED" | "NEWEST" | "NEWEST_GOOD" | "EXECUTION" | "COUNT" | "AGE" | "ROOM" | "JOB_DELETED" | "CANCELLED" | "COMPLETED" | "ORPHAN";
+            /** Count */
+            count: number;
+            /** Bytes */
+            bytes: number;
         };
         /**
          * RollBackOut
@@ -4516,7 +4829,10 @@ export interface operations {
     };
     checkpoints_checkpoint_id_delete: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Kept in the history; asked for (409 checkpoint.reason) where something needs it. At most 500 characters. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 checkpoint_id: number;
@@ -5407,6 +5723,235 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CleanupOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_delete_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeletionRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletionOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_orphans_get: {
+        parameters: {
+            query?: {
+                /** @description Of this job only, by name. */
+                job?: string;
+                /** @description Only of this kind. */
+                kind?: "ELSEWHERE" | "FOREIGN" | "LIVE" | "NO_FILES" | "NO_ROW" | "PARTIAL" | "RESTORE" | "ROW_GONE" | "TEMPORARY";
+                /** @description Entries to leave out. */
+                offset?: number;
+                /** @description true: only of jobs that you operate, which are those that a clean-up looks at. */
+                operated?: string;
+                /** @description At most so many, up to 500; 100 without it. */
+                rows?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrphansOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    checkpoints_retention_get: {
+        parameters: {
+            query?: {
+                /** @description Only what goes (delete) or stays (keep). */
+                action?: "delete" | "keep";
+                /** @description Of this job only, by name. */
+                job?: string;
+                /** @description Only for this reason. */
+                kind?: "AGE" | "CANCELLED" | "COMPLETED" | "COUNT" | "EXECUTION" | "JOB_DELETED" | "NEWEST" | "NEWEST_GOOD" | "ORPHAN" | "PINNED" | "ROOM" | "SAVEPOINT";
+                /** @description Entries to leave out. */
+                offset?: number;
+                /** @description true: only of jobs that you operate, which are those that a clean-up looks at. */
+                operated?: string;
+                /** @description At most so many, up to 500; 100 without it. */
+                rows?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionOut"];
                 };
             };
             400: {

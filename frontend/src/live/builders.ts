@@ -16,7 +16,7 @@ export const event = (seq: number, change: Partial<ExecutionEvent> = {}): Execut
 
 export const checkpoint = (number: number, change: Partial<Checkpoint> = {}): Checkpoint => ({
   id: number * 10, execution_id: 'e1', job_name: 'orders', job_title: 'Orders', project: 'default', generation: 'g', checkpoint_id: number, checkpoint_type: 'STREAMING', status: 'COMPLETED', origin: 'INTERVAL', requested_by: '', label: '', pinned: false, is_savepoint: false, attempt: 1, state_data: {},
-  rows_read: null, storage: 'local', storage_path: '', storage_size_bytes: 0, exclusive_bytes: 0, file_count: 0, phases: {}, queries: {}, operators: [], failure_reason: '', create_time: '2026-11-21T10:00:00Z', complete_time: null, delete_time: null, deleted_by: '', duration_ms: null, restorable: true, restorable_reason: '', source: null,
+  rows_read: null, backlog: null, storage: 'local', storage_path: '', storage_size_bytes: 0, exclusive_bytes: 0, file_count: 0, phases: {}, queries: {}, operators: [], failure_reason: '', create_time: '2026-11-21T10:00:00Z', complete_time: null, delete_time: null, deleted_by: '', duration_ms: null, restorable: true, restorable_reason: '', source: null,
   ...change,
 })
 

@@ -43,8 +43,8 @@ class CheckpointOut(Shape):
     """Every column, and whether one can start from it. `storage_size_bytes` is logical; `exclusive_bytes` is what deleting would free.
 
     `source`: null for one that was taken here; else its execution is no run of this job, but the record of one elsewhere.
-    `rows_read`: source rows of the execution up to it; null where they were not counted. `storage` names the store its files are in,
-    "local" the disk, and `storage_path` says where they are there.
+    `rows_read`: source rows of the execution up to it; null where they were not counted. `backlog`: rows that waited at its sources
+    then, null where none can tell. `storage` names the store its files are in, "local" the disk, and `storage_path` says where there.
     """
 
     id: int
@@ -64,6 +64,7 @@ class CheckpointOut(Shape):
     attempt: int
     state_data: dict[str, Any]
     rows_read: int | None
+    backlog: int | None
     storage: str
     storage_path: str
     storage_size_bytes: int

@@ -1,6 +1,6 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { IconEraser, IconFileUpload } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { usePagedList, withQuery } from '../../api/pages'
@@ -19,15 +19,21 @@ import { useRefetchOnChange } from '../../shared/overview'
 import { SearchField } from '../../shared/search-field'
 import { useStateWord } from '../../shared/state-word'
 import { useUrlState } from '../../shared/url-state'
-import { CleanupDialog } from './cleanup-dialog'
+import { TickedBar, tickColumn } from './ticked-bar'
 import { UsageByJob } from './usage-by-job'
 import { UsageStrip } from './usage-strip'
+import { useTicked } from './use-ticked'
 
 const ArrivalDialog = lazy(() => import('../../shared/checkpoints/travel/arrival-dialog'))
+const CleanupDialog = lazy(() => import('./administration/cleanup-dialog'))
+const DeletionDialog = lazy(() => import('../../shared/checkpoints/deletion/deletion-dialog'))
+const RetentionPanel = lazy(() => import('./administration/retention-panel'))
+const OrphansPanel = lazy(() => import('./administration/orphans-panel'))
 
+const VIEWS = ['', 'jobs', 'rule', 'orphans'] as const
 const STATES = ['PENDING', 'COMPLETED', 'FAILED', 'EXPIRED'] as const
 
-/** The installation's checkpoints: what they take, history, one in detail, and the clean-up with its dry run. */
+/** The installation's checkpoints: what they take, history, one in detail, what the rule does, orphans, deletion and the clean-up. */
 export default function CheckpointsPage() {
   const { t } = useTranslation(['checkpoints', 'shared'])
   const [q, setQ] = useUrlState('q')
@@ -36,6 +42,9 @@ export default function CheckpointsPage() {
   const [kept, setKept] = useUrlState('kept')
   const [chosen, setChosen] = useUrlState('checkpoint')
   const [view, setView] = useUrlState('view')
+  const [does, setDoes] = useUrlState('does')
+  const [kind, setKind] = useUrlState('kind')
+  const [deleting, setDeleting] = useState<number[] | null>(null)
   const [cleaning, setCleaning] = useState(false)
   const [arriving, setArriving] = useState(false)
   const usage = useQuery({ queryKey: ['checkpoints', 'usage'], queryFn: () => request<CheckpointUsage>('GET', '/api/checkpoints/usage'), refetchInterval: 15_000 })
@@ -44,15 +53,20 @@ export default function CheckpointsPage() {
   const { rows } = list
   const selected = rows?.find((one) => String(one.id) === chosen)
   const beside = selected !== undefined
-  const columns = useMemo(() => checkpointColumns(t, { largest: largestOf(rows ?? []), withJob: true, beside }), [t, rows, beside])
+  const described = useMemo(() => checkpointColumns(t, { largest: largestOf(rows ?? []), withJob: true, beside }), [t, rows, beside])
   const said = useStateWord()
   const operates = useMay()('OPERATOR')
+  const ticked = useTicked({ q, job, kept })
+  const columns = operates ? [tickColumn(t, ticked, rows ?? []), ...described] : described
   const all = { value: '', label: t('shared:all') }
-  const byJob = view === 'jobs'
-  const changed = () => {
-    list.refetch()
-    void usage.refetch()
+  const isHistory = !VIEWS.slice(1).some((one) => one === view)
+  const viewed = (next: string) => {
+    setKind('')
+    setDoes('')
+    setView(next)
   }
+  const client = useQueryClient()
+  const changed = () => void client.invalidateQueries({ queryKey: ['checkpoints'] })
   const arrived = (made: Checkpoint) => {
     setArriving(false)
     historyOf(made.job_name)
@@ -69,8 +83,8 @@ export default function CheckpointsPage() {
       <div className="pw-page pw-grow">
         <div className="pw-head">
           <h1>{t('title')}</h1>
-          <SegmentedControl size="xs" aria-label={t('view.label')} value={byJob ? 'jobs' : ''} onChange={setView} data={[{ value: '', label: t('view.history') }, { value: 'jobs', label: t('view.jobs') }]} />
-          {rows && !byJob && <span className="pw-12 pw-3">{t(list.hasMore ? 'shownFirst' : 'shown', { count: rows.length })}</span>}
+          <SegmentedControl size="xs" aria-label={t('view.label')} value={isHistory ? '' : view} onChange={viewed} data={VIEWS.map((value) => ({ value, label: t(`view.${value || 'history'}`) }))} />
+          {rows && isHistory && <span className="pw-12 pw-3">{t(list.hasMore ? 'shownFirst' : 'shown', { count: rows.length })}</span>}
           <span className="pw-grow" />
           {operates && (
             <Button leftSection={<IconFileUpload size={14} />} onClick={() => setArriving(true)}>
@@ -85,17 +99,23 @@ export default function CheckpointsPage() {
         </div>
         {usage.data && usage.data.count + usage.data.failed > 0 && <UsageStrip usage={usage.data} />}
         {usage.error && <Failure error={usage.error} what={t('usage.title')} retry={() => void usage.refetch()} />}
-        {byJob ? (
+        {view === 'jobs' && (
           <div className="pw-table-wrap pw-grow">
             <UsageByJob usage={usage.data} onJob={historyOf} />
           </div>
-        ) : (
+        )}
+        <Suspense fallback={<div className="pw-grow" />}>
+          {view === 'rule' && <RetentionPanel asked={{ job, action: does, kind }} onAsk={(asked) => { setJob(asked.job ?? ''); setDoes(asked.action ?? ''); setKind(asked.kind ?? '') }} />}
+          {view === 'orphans' && <OrphansPanel kind={kind} onKind={setKind} />}
+        </Suspense>
+        {isHistory && (
           <>
             <div className="pw-filters">
               <SearchField value={q} onChange={setQ} label={t('search')} />
               <FilterMenu label={t('filter.state')} value={state} onChange={setState} options={[all, ...STATES.map((value) => ({ value, label: said(value) }))]} />
               <FilterMenu label={t('filter.kept')} value={kept} onChange={setKept} options={[all, { value: 'true', label: t('filter.person') }]} />
               {job && <FilterMenu label={t('filter.job')} value={job} onChange={setJob} options={[all, { value: job, label: job }]} />}
+              {operates && <TickedBar ticked={ticked} hasMore={list.hasMore} onDelete={() => setDeleting([...ticked.ids])} />}
             </div>
             {list.error && <Failure error={list.error} what={t('title')} retry={list.refetch} />}
             <div className="pw-table-wrap pw-grow" data-stale={list.stale || undefined}>
@@ -106,13 +126,16 @@ export default function CheckpointsPage() {
           </>
         )}
       </div>
-      {selected && !byJob && <CheckpointDetail checkpoint={selected} onClose={() => setChosen('')} onChange={changed} />}
+      {selected && isHistory && <CheckpointDetail checkpoint={selected} onClose={() => setChosen('')} onChange={changed} />}
       {arriving && (
         <Suspense>
           <ArrivalDialog job={job} onClose={() => setArriving(false)} onDone={arrived} />
         </Suspense>
       )}
-      {cleaning && <CleanupDialog onClose={() => setCleaning(false)} onDone={changed} />}
+      <Suspense>
+        {cleaning && <CleanupDialog onClose={() => setCleaning(false)} onDone={changed} />}
+        {deleting && <DeletionDialog ids={deleting} onClose={() => setDeleting(null)} onDone={() => { ticked.clear(); changed() }} />}
+      </Suspense>
     </main>
   )
 }

@@ -16,7 +16,7 @@ vi.mock('../../api/use-may', () => ({ useMay: () => () => true }))
 const query = { batch_id: 746, sinks: ['t'], files: 41, bytes: 9000, watermark_ms: Date.UTC(2026, 0, 1) }
 const good = {
   id: 122, checkpoint_id: 12, execution_id: 'e0000000-1', generation: 'g0000000', job_name: 'agg', job_title: 'Aggregate', project: 'default', attempt: 1, status: 'COMPLETED', origin: 'INTERVAL', requested_by: '', label: '', pinned: false, is_savepoint: false,
-  storage: 'local', storage_path: '/data/12', storage_size_bytes: 10_000, exclusive_bytes: 100, rows_read: 5, file_count: 42, phases: {}, queries: { t: query }, operators: [], state_data: {}, failure_reason: '', create_time: '2026-01-01T10:00:00Z', complete_time: '2026-01-01T10:00:01Z', delete_time: null, deleted_by: '', duration_ms: 1000, restorable: true, restorable_reason: '', source: null, checkpoint_type: 'STREAMING',
+  storage: 'local', storage_path: '/data/12', storage_size_bytes: 10_000, exclusive_bytes: 100, rows_read: 5, backlog: 17, file_count: 42, phases: {}, queries: { t: query }, operators: [], state_data: {}, failure_reason: '', create_time: '2026-01-01T10:00:00Z', complete_time: '2026-01-01T10:00:01Z', delete_time: null, deleted_by: '', duration_ms: 1000, restorable: true, restorable_reason: '', source: null, checkpoint_type: 'STREAMING',
 } as Checkpoint
 const facts: CheckpointDetailFacts = { ...good, restored_by: [], restored_by_more: 0, delete_reason: '', nearest_good: null }
 const stateful: SourcePosition = { node_id: 'g', name: 'Generated', type: 'source.generator', position: {}, values: {}, ways: [], refused: '"Sum" keeps state, which was made of the rows up to here and of no others' }
@@ -28,7 +28,7 @@ function opened(checkpoint: Checkpoint, more: Partial<CheckpointDetailFacts> = {
     return Promise.resolve(new Response(JSON.stringify(asked.endsWith('/positions') ? { results: positions } : { ...facts, ...checkpoint, ...more })))
   })
   vi.stubGlobal('fetch', server)
-  render(
+  return render(
     <MantineProvider env="test">
       <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
         <MemoryRouter>
@@ -62,6 +62,14 @@ it('shows a row of older days, which has no such figures', () => {
   opened({ ...good, queries: { t: { batch_id: 746, sinks: ['t'], files: null, bytes: null, watermark_ms: null } } })
   expect(screen.getByText('746')).toBeVisible()
   expect(screen.queryByText(/watermark/)).toBeNull()
+})
+
+it('tells what waited at its sources, where they can tell', () => {
+  const { unmount } = opened(good)
+  expect(screen.getByText('compare.backlog').nextSibling).toHaveTextContent('17')
+  unmount()
+  opened({ ...good, backlog: null })
+  expect(screen.queryByText('compare.backlog')).toBeNull()
 })
 
 it('names what started from it, and what deleted it and why', async () => {

@@ -101,6 +101,7 @@ function Facts({ checkpoint }: { checkpoint: Checkpoint }) {
     [t('detail.storage'), t(`store.${checkpoint.storage}`, { defaultValue: checkpoint.storage })],
     [t('column.logical'), <SizeFigure key="l" value={keptBytes(checkpoint, checkpoint.storage_size_bytes)} />],
     [t('compare.rowsRead'), count(checkpoint.rows_read)],
+    ...(checkpoint.backlog === null ? [] : [[t('compare.backlog'), count(checkpoint.backlog)] satisfies [string, string]]),
     [t('column.exclusive'), <SizeFigure key="x" value={keptBytes(checkpoint, checkpoint.exclusive_bytes)} />],
   ]
   return (
@@ -139,7 +140,7 @@ export function CheckpointDetail({ checkpoint, onClose, onChange, onCompare, ofP
               </ActionIcon>
             </Tooltip>
           )}
-          {operates && <CheckpointActs checkpoint={checkpoint} onClose={onClose} onChange={onChange} />}
+          {operates && <CheckpointActs checkpoint={checkpoint} onChange={onChange} />}
           <ActionIcon variant="subtle" color="gray" aria-label={t('shared:close')} onClick={onClose}>
             <IconX size={16} />
           </ActionIcon>

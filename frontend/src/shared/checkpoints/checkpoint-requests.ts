@@ -1,16 +1,14 @@
 import { request } from '../../api/request'
-import type { Checkpoint, CheckpointComparison, CheckpointDetailFacts, CheckpointFiles, CheckpointHistory, CleanupItem, Precheck, StateOperator, StateRows } from '../../api/types'
+import type { Checkpoint, CheckpointComparison, CheckpointDetailFacts, CheckpointFiles, CheckpointHistory, Precheck, StateOperator, StateRows } from '../../api/types'
 
 const path = (id: number) => `/api/checkpoints/${id}`
 
 export const changeCheckpoint = (id: number, change: { label?: string; pinned?: boolean; is_savepoint?: boolean }) => request<Checkpoint>('PATCH', path(id), change)
 export const readCheckpoint = (id: number) => request<CheckpointDetailFacts>('GET', path(id))
 export const readFiles = (id: number, q: string, offset: number, rows: number, signal: AbortSignal) => request<CheckpointFiles>('GET', `${path(id)}/files?${new URLSearchParams({ q, offset: String(offset), rows: String(rows) })}`, undefined, {}, signal)
-export const deleteCheckpoint = (id: number) => request<undefined>('DELETE', path(id))
 /** `version`: "current", or "" for the one it was taken of. */
 export const precheckRestore = (id: number, version: string) => request<Precheck>('GET', `${path(id)}/precheck${version && `?version=${version}`}`)
 export const restoreCheckpoint = (id: number, how: { version: number | undefined; allow_non_restored_state: boolean; roll_back: boolean }) => request<{ execution_id: string }>('POST', `${path(id)}/restore`, how)
-export const cleanUp = (dryRun: boolean) => request<{ results: CleanupItem[] }>('POST', '/api/checkpoints/cleanup', { dry_run: dryRun })
 
 /** One part of what one operator remembers, and the text that stands in its keys. */
 export interface StatePlace {

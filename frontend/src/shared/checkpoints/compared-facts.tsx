@@ -20,6 +20,7 @@ export function ComparedFacts({ first, second }: { first: Checkpoint; second: Ch
     [t('column.taken'), ...both((one) => dayClock(one.create_time)), `${apart < 0 ? '−' : '+'}${duration(Math.abs(apart))}`],
     [t('detail.origin'), ...both((one) => t(`shared:origin.${one.origin}`)), ''],
     [t('compare.rowsRead'), ...both((one) => count(one.rows_read)), signed(less(second.rows_read, first.rows_read))],
+    [t('compare.backlog'), ...both((one) => count(one.backlog)), signed(less(second.backlog, first.backlog))],
     [t('column.took'), ...both((one) => duration(one.duration_ms)), ''],
     [t('column.logical'), ...both((one) => <SizeFigure value={size(one)} />), <SignedBytes key="b" value={less(size(second), size(first))} />],
     [t('compare.files'), ...both((one) => count(one.file_count)), signed(second.file_count - first.file_count)],

@@ -136,7 +136,7 @@ export default function RestoreDialog({ checkpoint, onClose, onCopied }: Props) 
     { value: 'other', label: t('restore.other') },
   ]
   return (
-    <Modal opened onClose={onClose} title={t('restore.title', { number: checkpoint.checkpoint_id })} size={760}>
+    <Modal opened onClose={onClose} title={from === 'this' ? t('restore.title', { number: checkpoint.checkpoint_id }) : t('restore.otherTitle')} size={760}>
       <SegmentedControl size="xs" fullWidth mb={8} data={data} value={from} onChange={setFrom} aria-label={t('restore.from')} />
       {checkpoint.source && <p className="pw-12 pw-2 pw-wrap">{t(`travel.${checkpoint.source.way}`, { job: checkpoint.source.job_name, number: checkpoint.source.checkpoint_id, by: checkpoint.source.by })}</p>}
       {from === 'this' ? <Restore checkpoint={checkpoint} /> : <Suspense><OtherSavepoint job={checkpoint.job_name} project={checkpoint.project} onDone={onCopied} /></Suspense>}

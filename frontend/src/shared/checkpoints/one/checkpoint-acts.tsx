@@ -1,11 +1,13 @@
 import { ActionIcon, Button, Menu, Modal, TextInput } from '@mantine/core'
 import { IconDeviceFloppy, IconDots, IconDownload, IconPin, IconPinnedOff, IconTag, IconTrash } from '@tabler/icons-react'
-import { useState, type FormEvent } from 'react'
+import { lazy, Suspense, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Checkpoint } from '../../../api/types'
 import { useAct } from '../../use-act'
-import { changeCheckpoint, deleteCheckpoint } from '../checkpoint-requests'
+import { changeCheckpoint } from '../checkpoint-requests'
 import './i18n'
+
+const DeletionDialog = lazy(() => import('../deletion/deletion-dialog'))
 
 interface Props {
   checkpoint: Checkpoint
@@ -36,29 +38,8 @@ function LabelDialog({ checkpoint, onClose, onChange }: Props) {
   )
 }
 
-function DeleteDialog({ checkpoint, onClose, onChange }: Props) {
-  const { t } = useTranslation(['checkpoints', 'shared'])
-  const [busy, act] = useAct()
-  const remove = async () => {
-    if (await act('delete', { run: () => deleteCheckpoint(checkpoint.id), done: () => t('delete.done', { number: checkpoint.checkpoint_id }), after: onChange })) onClose()
-  }
-  return (
-    <Modal opened onClose={onClose} title={t('delete.title', { number: checkpoint.checkpoint_id })} size={400}>
-      <p className="pw-help">{t('delete.help')}</p>
-      <div className="pw-form-acts">
-        <Button data-autofocus onClick={onClose}>
-          {t('shared:cancel')}
-        </Button>
-        <Button className="pw-danger" loading={busy !== null} onClick={() => void remove()}>
-          {t('delete.confirm')}
-        </Button>
-      </div>
-    </Modal>
-  )
-}
-
 /** What one can do with a checkpoint beside starting from it. */
-export function CheckpointActs({ checkpoint, onClose, onChange }: Props) {
+export function CheckpointActs({ checkpoint, onChange }: Omit<Props, 'onClose'>) {
   const { t } = useTranslation(['checkpoint', 'checkpoints'])
   const [dialog, setDialog] = useState<'label' | 'delete' | null>(null)
   const [busy, act] = useAct()
@@ -100,7 +81,7 @@ export function CheckpointActs({ checkpoint, onClose, onChange }: Props) {
         </Menu.Dropdown>
       </Menu>
       {dialog === 'label' && <LabelDialog checkpoint={checkpoint} onClose={close} onChange={onChange} />}
-      {dialog === 'delete' && <DeleteDialog checkpoint={checkpoint} onClose={() => { close(); onClose() }} onChange={onChange} />}
+      {dialog === 'delete' && <Suspense><DeletionDialog ids={[checkpoint.id]} onClose={close} onDone={onChange} /></Suspense>}
     </>
   )
 }

@@ -20,6 +20,8 @@ describe("the server's sentences", () => {
   it('have words for each rule that deletes, and keep what a person wrote', () => {
     expect(deletionWords(zh, 'older than the newest 10')).toBe('早于最新的 10 个')
     expect(deletionWords(zh, 'older than 7 days')).toBe('早于 7 天')
+    expect(deletionWords(zh, 'execution ce581503-1f2e needs it')).toBe('执行 ce581503 需要它')
+    expect(deletionWords(zh, 'no checkpoint stands for it; it goes once nothing of it has changed for an hour')).toBe('没有对应的检查点；一小时内无改动后删除')
     expect(deletionWords(zh, 'the checkpoints of its job would take more than 1.0 GB')).toBe('该作业的检查点会超过 1.0 GB')
     expect(deletionWords(zh, 'no room left on Friday')).toBe('no room left on Friday')
   })
