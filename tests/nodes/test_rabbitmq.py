@@ -282,8 +282,7 @@ def test_a_broker_that_breaks_off_the_sign_in_is_no_refusal(rabbitmq_server: Rab
 
 def test_a_broker_that_goes_away_while_rows_are_sent_is_waited_for(spark: SparkSession, build: Build):
     with RabbitMQServer() as server:
-        with closing(server.line()) as line:
-            line.channel().queue_declare("numbers", durable=True)
+        server.queue_create("numbers")
         built = sink(build, server, routing_key="numbers", id_columns=["id"])
         frame = spark.range(0, 20_000, 1, 2)
         done: list[Any] = []

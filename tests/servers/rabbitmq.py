@@ -93,6 +93,16 @@ class RabbitMQServer:
         credentials = pika.PlainCredentials(USER, PASSWORD)
         return pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", self.port, credentials=credentials))
 
+    def queue_create(self, name: str) -> None:
+        """Returns when the durable queue outlives a kill: a broker writes down a little later that it has it."""
+        with closing(self.line()) as line:
+            line.channel().queue_declare(name, durable=True)
+        wait_until(lambda: self._is_noted(name), seconds=60, what=f"the broker to note that it has {name}")
+
+    def _is_noted(self, queue: str) -> bool:
+        notes = (note for kind in ("*.LOG", "rabbit_durable_queue.*") for note in self.folder.glob(f"data/*/{kind}"))
+        return any(queue.encode() in note.read_bytes() for note in notes)
+
     def stream_create(self, name: str, **arguments: object) -> None:
         """Returns when the stream outlives a kill: a broker forgets its first one within a second of making it."""
         with closing(self.line()) as line:
