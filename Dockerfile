@@ -6,7 +6,7 @@ COPY scripts scripts
 RUN python -m venv .venv \
  && .venv/bin/pip install --no-cache-dir --quiet --require-hashes -r requirements/uv.lock \
  && .venv/bin/uv pip install --no-cache --quiet --python .venv/bin/python --require-hashes -r requirements/run.lock
-RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless \
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends openjdk-17-jdk-headless \
  && .venv/bin/python -m scripts.fetch_jars .venv/spark-jars
 COPY frontend frontend
 RUN .venv/bin/python -m scripts.frontend build && rm -rf frontend/node_modules

@@ -17,7 +17,8 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.engine.session import SessionOptions, class_archive_in, class_archive_place, jars_in, session_build
+from jobs.engine.session import SessionOptions, class_archive_in, class_archive_place, jars_in, local_files_in, session_build
+from scripts.local_files import local_files_make
 
 ROOT = Path(__file__).resolve().parent.parent
 _SECONDS = 600
@@ -25,6 +26,7 @@ _SECONDS = 600
 
 def archive_make(folder: Path) -> bool:
     """Make the archive of `folder`, where Spark's jars are, unless it is there and up to date. Whether it is there then."""
+    local_files_make(folder)  # it stands first on the class path, for which the archive is made
     place, stamp = class_archive_place(folder), folder / "classes.stamp"
     made_for = _made_for(folder)
     if class_archive_in(folder) and stamp.is_file() and stamp.read_text() == made_for:
@@ -45,7 +47,9 @@ def _made_for(folder: Path) -> str:
     """What an archive belongs to: another Java, PySpark or set of jars, or another place of any of them, wants another one."""
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr
     jars = " ".join(jar.name for jar in jars_in(folder))
-    return hashlib.sha256(f"{java}\n{pyspark.__version__}\n{pyspark.__file__}\n{folder}\n{jars}\n".encode()).hexdigest()
+    local_files = local_files_in(folder)
+    first = local_files.stat().st_mtime_ns if local_files else ""  # the JVM asks for the same one, by its time
+    return hashlib.sha256(f"{java}\n{pyspark.__version__}\n{pyspark.__file__}\n{folder}\n{jars}\n{first}\n".encode()).hexdigest()
 
 
 def train(folder: Path, part: Path) -> None:
@@ -53,7 +57,8 @@ def train(folder: Path, part: Path) -> None:
     local = part.parent / "spark"
     # One compiler: what is archived are classes, and the second compiler only takes time here.
     options = f'"-XX:ArchiveClassesAtExit={part}" -XX:TieredStopAtLevel=1'
-    spark = session_build(SessionOptions("local[2]", jars_in(folder), memory="1g", local_dir=local, java_options=options))
+    jars, files = jars_in(folder), local_files_in(folder)
+    spark = session_build(SessionOptions("local[2]", jars, memory="1g", local_dir=local, java_options=options, local_files=files))
     gateway: Any = spark.sparkContext._gateway
     try:
         _work(spark, local)

@@ -18,6 +18,7 @@ from typing import IO
 
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.frontend import FrontendBroken, frontend_build
+from scripts.local_files import local_files_make
 from scripts.services import redis_binary
 from scripts.supervisor import Service, Supervisor
 
@@ -159,12 +160,17 @@ def prepare(environment: dict[str, str]) -> None:
     (ROOT / "staticfiles").mkdir(exist_ok=True)
     say("Preparing: front end, Spark's jars, tables, examples")
     with ThreadPoolExecutor() as pool:
-        front, jars = pool.submit(frontend_build), pool.submit(jars_fetch, ROOT / ".venv" / "spark-jars")
+        front, jars = pool.submit(frontend_build), pool.submit(sparks_jars_make, ROOT / ".venv" / "spark-jars")
         tables = subprocess.run([sys.executable, "-m", "scripts.prepare"], cwd=ROOT, env=environment, check=False)
         front.result()
         jars.result()
     if tables.returncode:
         raise CannotStart("Preparing the tables and the examples failed: the reason stands above")
+
+
+def sparks_jars_make(folder: Path) -> None:
+    jars_fetch(folder)
+    local_files_make(folder)
 
 
 def services(host: str, port: str, data: Path, redis: Redis) -> list[Service]:

@@ -157,7 +157,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """The one Spark session of this run, built as a driver builds it."""
     from django.conf import settings
 
-    from jobs.engine.session import SessionOptions, class_archive_in, jars_in, session_build
+    from jobs.engine.session import SessionOptions, class_archive_in, jars_in, local_files_in, session_build
     from scripts.class_archive import archive_make
     from scripts.fetch_jars import jars_fetch
 
@@ -165,9 +165,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     archive_make(settings.SPARK_JARS_DIR)
     folder = tmp_path_factory.mktemp("spark")
     jars = jars_in(settings.SPARK_JARS_DIR)
-    archive = class_archive_in(settings.SPARK_JARS_DIR)
-    java = settings.SPARK_DRIVER_JAVA_OPTIONS
-    options = SessionOptions("local[2]", jars, memory="1g", app_name="tests", local_dir=folder, java_options=java, class_archive=archive)
+    options = SessionOptions(
+        "local[2]",
+        jars,
+        memory="1g",
+        app_name="tests",
+        local_dir=folder,
+        java_options=settings.SPARK_DRIVER_JAVA_OPTIONS,
+        class_archive=class_archive_in(settings.SPARK_JARS_DIR),
+        local_files=local_files_in(settings.SPARK_JARS_DIR),
+    )
     session = session_build(options)
     session.conf.set("spark.sql.shuffle.partitions", "2")
     yield session

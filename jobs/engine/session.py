@@ -61,6 +61,8 @@ DELTA_CONF: Mapping[str, str] = {
 _LOOPBACK = "127.0.0.1"
 _FEW_PROCESSORS = 4
 _LOGGING = Path(__file__).with_name("log4j2.properties")
+#: What `local_files_place` holds compiled.
+LOCAL_FILES_SOURCE = Path(__file__).with_name("LocalFiles.java")
 _building = threading.Lock()
 
 
@@ -79,6 +81,8 @@ class SessionOptions:
     java_options: str = ""
     #: The JVM's archive of classes (`class_archive_in`).
     class_archive: Path | None = None
+    #: The jar of Spark's own local file system (`local_files_in`).
+    local_files: Path | None = None
 
 
 def jars_in(folder: Path) -> tuple[Path, ...]:
@@ -94,6 +98,17 @@ def class_archive_place(folder: Path) -> Path:
 def class_archive_in(folder: Path) -> Path | None:
     """It halves the time in which Spark starts; None where there is none."""
     place = class_archive_place(folder)
+    return place if place.is_file() else None
+
+
+def local_files_place(folder: Path) -> Path:
+    """Where the jar of Spark's own local file system stands, apart from the jars in `folder`: it is needed before those are loaded."""
+    return folder / "class-path" / "local-files.jar"
+
+
+def local_files_in(folder: Path) -> Path | None:
+    """It spares a process for each file that a batch writes; None where there is none."""
+    place = local_files_place(folder)
     return place if place.is_file() else None
 
 
@@ -137,6 +152,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     }
     if options.master.startswith("local"):
         conf |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+    if options.local_files and options.master.startswith("local"):  # executors elsewhere do not have it
+        conf |= {"spark.driver.extraClassPath": str(options.local_files), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
     if options.jars:
         conf["spark.jars"] = ",".join(str(jar) for jar in options.jars)
     if any(jar.name.startswith("delta-spark_") for jar in options.jars):

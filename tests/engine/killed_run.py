@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jobs.engine.events import BatchWritten, EngineEvent, QueryStarted
 from jobs.engine.runner import Run
-from jobs.engine.session import SessionOptions, class_archive_in, session_build
+from jobs.engine.session import SessionOptions, class_archive_in, local_files_in, session_build
 from jobs.nodes.base import ConnectionSettings
 from tests.engine.graphs import REGISTRY, Bench, document, files, keep, numbers
 
@@ -24,9 +24,16 @@ def tell(event: EngineEvent) -> None:
 
 
 def main(folder: Path, generation: str, attempt: int) -> None:
-    archive = class_archive_in(Path(__file__).resolve().parents[2] / ".venv" / "spark-jars")
-    java = "-XX:TieredStopAtLevel=1"
-    spark = session_build(SessionOptions("local[2]", memory="1g", local_dir=folder / "spark", java_options=java, class_archive=archive))
+    beside = Path(__file__).resolve().parents[2] / ".venv" / "spark-jars"
+    options = SessionOptions(
+        "local[2]",
+        memory="1g",
+        local_dir=folder / "spark",
+        java_options="-XX:TieredStopAtLevel=1",
+        class_archive=class_archive_in(beside),
+        local_files=local_files_in(beside),
+    )
+    spark = session_build(options)
     spark.sparkContext.setLogLevel("OFF")
     bench = Bench(spark, folder)
     table = ("sink.jdbc", {"connection": "db", "table": "numbers", "mode": "append"})

@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from pyspark.sql import SparkSession
 
-from jobs.engine.session import class_archive_place
+from jobs.engine.session import class_archive_place, local_files_place
 from scripts.class_archive import ROOT, archive_make
 from tests.servers.waiting import wait_until
 
@@ -35,7 +35,7 @@ def test_an_archive_that_is_there_is_not_made_again() -> None:
 def test_one_that_is_stopped_while_it_makes_the_archive_leaves_nothing_behind(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "scripts.class_archive"]
     with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "SPARK_JARS_DIR": str(tmp_path)}) as making:
-        wait_until(lambda: any(tmp_path.iterdir()), seconds=60, what="the beginnings of an archive")
+        wait_until(lambda: any(tmp_path.glob("archive-*")), seconds=60, what="the beginnings of an archive")
         making.send_signal(signal.SIGTERM)
         assert making.wait(30) == 0
-    assert not list(tmp_path.iterdir())
+    assert list(tmp_path.iterdir()) == [local_files_place(tmp_path).parent]

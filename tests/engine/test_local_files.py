@@ -1,0 +1,75 @@
+"""Spark's local files: permissions without a program, the same on the disk as ever."""
+
+import stat
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.engine.session import SessionOptions, local_files_place, session_conf
+from scripts.local_files import local_files_make
+
+
+@pytest.mark.spark
+def test_spark_writes_its_files_through_it(spark: SparkSession, tmp_path: Path) -> None:
+    java: Any = spark
+    hadoop = java._jvm.org.apache.hadoop.fs
+    files = hadoop.FileSystem.get(java._jvm.java.net.URI("file:///"), java._jsc.hadoopConfiguration())
+    assert files.getClass().getName() == "pipeline_web.LocalFiles"
+    place = hadoop.Path(str(tmp_path / "a file"))
+    files.create(place).close()
+    assert (tmp_path / "a file").is_file()
+    for mode in (0o600, 0o751, 0o444, 0o1777):  # the last one has a bit of which Java does not know
+        files.setPermission(place, hadoop.permission.FsPermission(mode))
+        assert stat.S_IMODE((tmp_path / "a file").stat().st_mode) == mode
+        assert files.getFileStatus(place).getPermission().toOctal() == int(f"{mode:o}")
+
+
+@pytest.mark.spark
+def test_a_batch_of_a_stream_starts_no_program(spark: SparkSession, tmp_path: Path) -> None:
+    java: Any = spark
+    children = Path(f"/proc/{java._jvm.java.lang.ProcessHandle.current().pid()}/stat")
+    spark.range(10).write.parquet(str(tmp_path / "warm"))
+
+    def ended() -> int:
+        """Page faults of the JVM's children that have ended and were waited for."""
+        return int(children.read_text().rsplit(")", 1)[1].split()[8])
+
+    before = ended()
+    spark.range(10).write.parquet(str(tmp_path / "again"))
+    rates = spark.readStream.name("rates").format("rate-micro-batch").option("rowsPerBatch", 10).load()
+    query = rates.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
+    query.awaitTermination(60)
+    query.stop()
+    assert ended() == before
+
+
+def test_executors_elsewhere_keep_to_what_they_have(tmp_path: Path) -> None:
+    at_home = session_conf(SessionOptions("local[2]", local_files=tmp_path / "files.jar"))
+    away = session_conf(SessionOptions("spark://host:7077", local_files=tmp_path / "files.jar"))
+    assert at_home["spark.hadoop.fs.file.impl"] == "pipeline_web.LocalFiles"
+    assert "spark.hadoop.fs.file.impl" not in away
+
+
+def test_it_is_compiled_once_and_again_where_the_jar_is_damaged(tmp_path: Path) -> None:
+    place = local_files_place(tmp_path)
+    assert local_files_make(tmp_path)
+    before = place.stat().st_mtime_ns
+    assert local_files_make(tmp_path)
+    assert place.stat().st_mtime_ns == before
+    place.write_bytes(place.read_bytes()[:-30])
+    assert local_files_make(tmp_path)
+    assert "pipeline_web/LocalFiles.class" in zipfile.ZipFile(place).namelist()
+    assert [*tmp_path.iterdir(), *place.parent.iterdir()] == [place.parent, place]
+
+
+def test_without_a_compiler_spark_goes_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = subprocess.CompletedProcess([], 1, "", "Module jdk.compiler not found")
+    monkeypatch.setattr(subprocess, "run", lambda *args, **options: refused)
+    assert not local_files_make(tmp_path)
+    assert "is this Java a JDK?" in capsys.readouterr().out
