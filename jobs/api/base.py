@@ -159,3 +159,12 @@ def number_asked(request: Request, name: str, default: int, *, least: int, most:
     except ValueError:
         problem = Problem(code="query.invalid", pointer=f"/{name}", message=f"{name} must be a whole number")
         raise Invalid("the query has problems", problems=[problem]) from None
+
+
+def text_asked(request: Request, name: str, *, most: int) -> str:
+    """A text of the query; "" if it was not given. One that is longer than `most` characters is refused, not cut."""
+    text = request.query_params.get(name, "")
+    if len(text) <= most:
+        return text
+    problem = Problem(code="query.invalid", pointer=f"/{name}", message=f"{name} has {len(text):,} characters; at most {most:,} are kept")
+    raise Invalid("the query has problems", problems=[problem])

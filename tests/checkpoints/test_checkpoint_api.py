@@ -137,6 +137,8 @@ def test_deleting_says_what_stands_in_the_way(execution: Execution, operator: Cl
     assert execution.execution_id in error["message"]
     ended(execution)
     assert "the newest good one of its job" in send(operator, "DELETE", path, expected=409)["error"]["message"]
+    error = send(operator, "DELETE", f"{path}?reason={'x' * 501}", expected=422)["error"]
+    assert error["problems"][0]["message"] == "reason has 501 characters; at most 500 are kept"
     send(operator, "DELETE", f"{path}?reason=a+test", expected=204)
     shown = send(operator, "GET", path)
     assert (shown["status"], shown["deleted_by"], shown["restorable"]) == ("EXPIRED", "olga", False)
