@@ -56,9 +56,13 @@ class RollsBack(Generic[ConfigT]):
         """The same text for two nodes that write to one target in which `roll_back` cannot tell their rows apart; "" where it can."""
         return ""
 
+    def replaces(self, config: ConfigT) -> bool:
+        """Whether rows that come again overwrite those with the same keys: then nothing has to be taken away."""
+        return False
+
     def roll_back_view(self, context: NodeContext[ConfigT], point: RollBackPoint) -> RollBack:
         """What `roll_back` would do, asked before a person confirms a restore. Changes nothing; NodeError where the target is silent."""
-        return RollBack("repeated", hindrance=self.stays)
+        return RollBack("replaced") if self.replaces(context.config) else RollBack("repeated", hindrance=self.stays)
 
     def roll_back(self, context: NodeContext[ConfigT], point: RollBackPoint) -> RollBack:
         """Take away what was written behind `point`; `count` says how much went. Called behind `begin`, before the first batch.

@@ -1,12 +1,13 @@
 """What a restore of a checkpoint would meet: asked before it is started."""
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import checkpoint_problems, not_restorable
 from checkpoints.stores.base import StorageFailed
-from jobs.dag.document import DagDocument, parse_document
+from jobs.dag.document import DagDocument, Node, parse_document
+from jobs.dag.parameters import config_filled
 from jobs.engine.change_words import Verdict
 from jobs.engine.graph_changes import Compatibility
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, JobVersion
@@ -183,17 +184,29 @@ def _version(checkpoint: Checkpoint, version: int, own: int | None, document: Da
         yield _check("version", True, f"It starts version {version}, which it was taken of; version {current} is current", "warning")
     else:
         yield _check("version", True, f"It starts version {version}; it was taken of version {own}", "warning")
-    yield from _sinks(document, fresh, is_elsewhere=is_of_another(checkpoint.execution))
+    yield from _sinks(document, fresh, checkpoint.execution)
 
 
-def _sinks(document: DagDocument, fresh: set[str], *, is_elsewhere: bool) -> Iterator[CheckOut]:
+def _sinks(document: DagDocument, fresh: set[str], execution: Execution) -> Iterator[CheckOut]:
     """What each sink promises about rows that are written again after a step back; the `fresh` ones have none yet."""
+    is_elsewhere = is_of_another(execution)
     for node_id, node in sorted(document.nodes.items()):
         node_type = REGISTRY.get(node.type)
         if node_type is not None and issubclass(node_type, Sink) and node_id not in fresh:
+            name = f"sink.{node_id}"
             if is_elsewhere:
-                yield _check(f"sink.{node_id}", True, f'"{node.name}": what this job wrote before stays where it is', "warning")
-                continue
-            repeats = f'"{node.name}": rows written since this checkpoint are still there and are written again'
-            promise = f" (within one generation the sink writes {node_type.guarantee})" if node_type.guarantee else ""
-            yield _check(f"sink.{node_id}", True, repeats + promise, "warning")
+                yield _check(name, True, f'"{node.name}": what this job wrote before stays where it is', "warning")
+            elif _replaces(node_type, node, execution.parameters):
+                yield _check(name, True, f'"{node.name}": rows since this checkpoint come again and replace those with the same keys')
+            else:
+                repeats = f'"{node.name}": rows written since this checkpoint are still there and are written again'
+                promise = f" (within one generation the sink writes {node_type.guarantee})" if node_type.guarantee else ""
+                yield _check(name, True, repeats + promise, "warning")
+
+
+def _replaces(sink: type[Sink[Any]], node: Node, parameters: Mapping[str, Any]) -> bool:
+    """False, too, where its settings are not those of this version of the sink: then it does not start anyway."""
+    try:
+        return sink().replaces(sink.Config.model_validate(config_filled(node.config, parameters, sink.Config.verbatim)))
+    except ValueError:
+        return False

@@ -88,6 +88,24 @@ def test_a_new_sink_repeats_no_rows(checkpoint: Checkpoint, operator: Client) ->
     assert ("sink.out" in names, "sink.too" in names) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("config", "ends_with"),
+    [
+        ({"mode": "upsert", "keys": ["id"]}, "rows since this checkpoint come again and replace those with the same keys"),
+        ({"mode": "append"}, "are written again (within one generation the sink writes exactly once)"),
+        ({"mode": "${mode}"}, "are written again (within one generation the sink writes exactly once)"),
+    ],
+    ids=["upsert", "append", "a parameter without a value"],
+)
+def test_a_table_says_whether_rows_that_come_again_replace_others(
+    checkpoint: Checkpoint, operator: Client, config: dict[str, Any], ends_with: str
+) -> None:
+    version(checkpoint.execution.job, out={"type": "sink.jdbc", "name": "Out", "config": {"connection": "db", "table": "t"} | config})
+    (told,) = [check for check in precheck(operator, checkpoint, "2")["checks"] if check["name"] == "sink.out"]
+    assert told["message"].endswith(ends_with)
+    assert told["severity"] == ("info" if "replace" in ends_with else "warning")
+
+
 def test_what_needs_a_fresh_start_is_refused_before_and_at_the_restore(checkpoint: Checkpoint, operator: Client) -> None:
     version(checkpoint.execution.job, per=SUMMED)
     found = precheck(operator, checkpoint, "2")

@@ -9,7 +9,7 @@ from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
-from jobs.nodes.roll_back import Hindrance, RollBack, RollBackPoint
+from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.delta_columns import (
     added_columns,
     as_in_table,
@@ -106,8 +106,8 @@ class DeltaSink(Sink[DeltaSinkConfig]):
         _check_table(table, frame.schema, config)
         return plain_write(as_in_table(frame, written, wider(table.schema, added_columns(written, table.schema))), written, folder, config)
 
-    def roll_back_view(self, context: NodeContext[DeltaSinkConfig], point: RollBackPoint) -> RollBack:
-        return RollBack("replaced") if context.config.mode == "upsert" else super().roll_back_view(context, point)
+    def replaces(self, config: DeltaSinkConfig) -> bool:
+        return config.mode == "upsert"
 
 
 class _Kept:

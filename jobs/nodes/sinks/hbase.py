@@ -9,7 +9,6 @@ from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.connections.hbase_client import HbaseLine, HbaseSettings, hbase_silent
 from jobs.nodes.connections.reach import SECONDS
 from jobs.nodes.durable_text import text_place
-from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.nodes.sinks.hbase_config import HbaseSinkConfig
 from jobs.nodes.sinks.hbase_rows import cell_columns, rows_made
 from jobs.nodes.sinks.hbase_table import families_check, families_there, table_make
@@ -52,8 +51,8 @@ class HbaseSink(Sink[HbaseSinkConfig]):
                 table_make(line, context.config)
                 families_check(families_there(line, context.config), context.config)
 
-    def roll_back_view(self, context: NodeContext[HbaseSinkConfig], point: RollBackPoint) -> RollBack:
-        return RollBack("replaced")
+    def replaces(self, config: HbaseSinkConfig) -> bool:
+        return True
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[HbaseSinkConfig]) -> tuple[DataFrame, str]:
         from jobs.nodes.sinks.hbase_plain import HbasePutting

@@ -120,6 +120,9 @@ class JdbcSink(Sink[JdbcSinkConfig]):
     def target_of(self, config: JdbcSinkConfig) -> str:
         return f"{config.connection}/{config.table.lower()}"
 
+    def replaces(self, config: JdbcSinkConfig) -> bool:
+        return bool(config.keys)
+
     def roll_back_view(self, context: NodeContext[JdbcSinkConfig], point: RollBackPoint) -> RollBack:
         dialect = _dialect(context)
         if context.config.keys or not dialect.is_there():

@@ -11,6 +11,7 @@ it('translates what the server writes by itself', () => {
   expect(words('Execution 6dbed669-34d2-44bc is RUNNING: stop or cancel it first')).toBe('执行 6dbed669 处于 RUNNING：请先停止或取消')
   expect(words('It starts version 2; it was taken of version 1')).toBe('将启动版本 2；检查点属于版本 1')
   expect(words('"Out": rows written since this checkpoint are still there and are written again (within one generation the sink writes at least once)')).toBe('“Out”：此检查点之后写入的行仍在，并会再次写入（同一代内至少写一次）')
+  expect(words('"Out": rows since this checkpoint come again and replace those with the same keys')).toBe('“Out”：此检查点之后的行会再次写入，并替换相同键的行')
   expect(words('It starts version 2; it was taken of version 7 of "orders"')).toBe('将启动版本 2；检查点属于“orders”的版本 7')
   expect(words('"Out": what this job wrote before stays where it is')).toBe('“Out”：此作业此前写入的内容保持不动')
 })

@@ -22,6 +22,7 @@ const CHECKS: readonly [RegExp, string][] = [
   [/^"(?<sink>.*)": rows written since this checkpoint are still there and are written again \(within one generation the sink writes exactly once\)$/, 'repeatsExactly'],
   [/^"(?<sink>.*)": rows written since this checkpoint are still there and are written again \(within one generation the sink writes at least once\)$/, 'repeatsAtLeast'],
   [/^"(?<sink>.*)": rows written since this checkpoint are still there and are written again$/, 'repeats'],
+  [/^"(?<sink>.*)": rows since this checkpoint come again and replace those with the same keys$/, 'replaces'],
   [/^Sinks were rolled back to checkpoint (?<number>\d+) since: rows that they wrote from there to this one are not brought back$/, 'rolledBack'],
   [/^The two versions cannot be compared: (?<why>.+)$/, 'incomparable'],
 ]

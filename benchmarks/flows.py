@@ -1,0 +1,199 @@
+"""Flows against the same step by hand, from Parquet to Parquet: `python -m benchmarks.flows [rows] [name …]`.
+
+A job reads, takes the step, writes, counts rows and keeps rejected ones apart; by hand only the step stands between read and write.
+Python, Stateful and For each have benchmarks of their own or wait for another system.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from benchmarks.comparison import Variant, compare, folder, run_document, session
+
+TYPES = {
+    "id": "long",
+    "customer": "long",
+    "amount": "double",
+    "country": "string",
+    "tags": "string",
+    "body": "string",
+    "at": "timestamp",
+}
+CUSTOMERS = 100_000
+TABLE_TYPES = {"customer": "long", "name": "string", "city": "string"}
+COUNT_AND_MORE = [
+    {"name": "orders"},
+    {"name": "largest", "function": "max", "column": "amount"},
+    {"name": "mean", "function": "avg", "column": "amount"},
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One flow over `columns` of the orders; `by_hand` gets them and the customers."""
+
+    config: dict[str, Any]
+    by_hand: Callable[[DataFrame, DataFrame], DataFrame]
+    columns: tuple[str, ...] = ("id", "amount", "country")
+    #: Port → what comes into it.
+    inputs: dict[str, str] = field(default_factory=lambda: {"in": "orders"})
+
+
+def _counted(groups: DataFrame, *keys: Any) -> DataFrame:
+    return groups.groupBy(*keys).agg(F.count("*").alias("orders"), F.max("amount").alias("largest"), F.avg("amount").alias("mean"))
+
+
+def _parsed(orders: DataFrame, _: DataFrame) -> DataFrame:
+    """As one does it who wants bad rows apart."""
+    kind = "number bigint, price double, who string, bad string"
+    parsed = orders.select("id", F.from_json("body", kind, {"columnNameOfCorruptRecord": "bad"}).alias("one"))
+    return parsed.select("id", "one.*").filter("bad is null").drop("bad")
+
+
+def _first_of_each(orders: DataFrame, _: DataFrame) -> DataFrame:
+    place = F.row_number().over(Window.partitionBy("customer").orderBy(F.col("amount").desc()))
+    return orders.withColumn("place", place).filter("place <= 3")
+
+
+def _split_text(orders: DataFrame, _: DataFrame) -> DataFrame:
+    return orders.withColumn("tag", F.explode(F.transform(F.split("tags", ","), F.trim))).drop("tags")
+
+
+def _scripted(orders: DataFrame, _: DataFrame) -> DataFrame:
+    computed = orders.withColumn("gross", F.expr("amount * 1.19"))
+    return computed.withColumn("band", F.expr("case when gross > 600 then 'high' else 'low' end")).filter("amount > 10")
+
+
+PARSED = [{"name": "number", "type": "long"}, {"name": "price", "type": "double"}, {"name": "who"}]
+RULES = [{"name": "positive", "condition": "amount >= 0"}, {"name": "known", "condition": "country <> ''"}]
+FIELDS = [{"column": "id", "name": "number"}, {"column": "amount", "type": "decimal(10, 2)"}]
+SCRIPT = "gross = amount * 1.19\nband = case when gross > 600 then 'high' else 'low' end\nkeep if amount > 10"
+BY_CUSTOMER = {"keys": [{"left": "customer"}]}
+BY_AMOUNT = [{"column": "amount", "order": "descending"}]
+QUERY = "SELECT country, customer, sum(amount) AS total FROM input WHERE amount > 10 GROUP BY ALL"
+
+CASES = {
+    "filter_rows": Case({"condition": "amount > 300"}, lambda orders, _: orders.filter("amount > 300")),
+    "compute_columns": Case(
+        {"columns": [{"name": "gross", "expression": "amount * 1.19"}]},
+        lambda orders, _: orders.withColumn("gross", F.expr("amount * 1.19")),
+    ),
+    "select_fields": Case({"fields": FIELDS}, lambda orders, _: orders.selectExpr("id number", "cast(amount as decimal(10, 2)) amount")),
+    "script": Case({"script": SCRIPT}, _scripted),
+    "flat_map": Case({"column": "tags", "separator": ",", "output": "tag"}, _split_text, ("id", "tags")),
+    "parse": Case({"column": "body", "columns": PARSED}, _parsed, ("id", "body")),
+    "format": Case(
+        {"keep": "none"}, lambda orders, _: orders.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("value"))
+    ),
+    "mask": Case(
+        {"salt": "pepper", "fields": [{"column": "tags"}]},
+        lambda orders, _: orders.withColumn("tags", F.sha2(F.concat(F.lit("pepper"), "tags"), 256)),
+        ("id", "tags"),
+    ),
+    "expectations": Case({"rules": RULES}, lambda orders, _: orders.filter("amount >= 0 and country <> ''")),
+    "sample": Case({"percent": 50}, lambda orders, _: orders.sample(0.5)),
+    "limit": Case({"rows": 100_000}, lambda orders, _: orders.limit(100_000)),
+    "sort": Case({"order_by": BY_AMOUNT}, lambda orders, _: orders.orderBy(F.col("amount").desc())),
+    "repartition": Case({"partitions": 4, "keys": ["country"]}, lambda orders, _: orders.repartition(4, "country")),
+    "union": Case({}, lambda orders, _: orders.unionByName(orders), inputs={"in": "orders", "in ": "orders"}),
+    "aggregate": Case(
+        {"group_by": ["customer"], "aggregates": COUNT_AND_MORE},
+        lambda orders, _: _counted(orders, "customer"),
+        ("customer", "amount"),
+    ),
+    "window_aggregate": Case(
+        {"time_column": "at", "window": "1 h", "group_by": ["country"], "aggregates": COUNT_AND_MORE},
+        lambda orders, _: _counted(orders, F.window("at", "1 hour"), "country").select(
+            "window.start", "window.end", "country", "orders", "largest", "mean"
+        ),
+        ("at", "amount", "country"),
+    ),
+    "deduplicate": Case({"keys": ["customer"]}, lambda orders, _: orders.dropDuplicates(["customer"]), ("id", "customer")),
+    "rank": Case(
+        {"keys": ["customer"], "order_by": BY_AMOUNT, "rows": 3, "rank_column": "place"}, _first_of_each, ("id", "customer", "amount")
+    ),
+    "join": Case(
+        BY_CUSTOMER,
+        lambda orders, customers: orders.join(customers, "customer"),
+        ("id", "customer", "amount"),
+        {"left": "orders", "right": "customers"},
+    ),
+    "lookup": Case(
+        BY_CUSTOMER,
+        lambda orders, customers: orders.join(F.broadcast(customers), "customer", "left"),
+        ("id", "customer", "amount"),
+        {"in": "orders", "table": "customers"},
+    ),
+    "sql": Case(
+        {"query": QUERY},
+        lambda orders, _: orders.filter("amount > 10").groupBy("country", "customer").agg(F.sum("amount").alias("total")),
+        ("customer", "amount", "country"),
+    ),
+}
+
+
+def fill(spark: SparkSession, root: Path, rows: int) -> None:
+    orders = spark.range(0, rows, 1, 4).selectExpr(
+        "id",
+        f"pmod(hash(id), {CUSTOMERS}) customer",
+        "cast(pmod(hash(id, 7), 100000) / 100.0 as double) amount",
+        "substr('DEFRITES', 1 + 2 * pmod(id, 4), 2) country",
+        "concat('red, ', id, ',large') tags",
+        "to_json(named_struct('number', id, 'price', id / 8, 'who', concat('customer ', id))) body",
+        "timestamp_seconds(1357000000 + id % 864000) at",
+    )
+    orders.write.parquet(str(root / "orders"))
+    customers = spark.range(0, CUSTOMERS, 1, 1).selectExpr("id customer", "concat('name ', id) name", "concat('city ', id % 500) city")
+    customers.write.parquet(str(root / "customers"))
+
+
+def document(name: str, case: Case, out: str) -> dict[str, Any]:
+    types = {"orders": {column: TYPES[column] for column in case.columns}, "customers": TABLE_TYPES}
+    nodes: dict[str, Any] = {
+        "step": {"type": f"flow.{name}", "config": case.config},
+        "out": {"type": "sink.file", "config": {"path": out}},
+    }
+    edges: dict[str, Any] = {"last": {"from": ["step", "out"], "to": ["out", "in"]}}
+    for number, (port, table) in enumerate(case.inputs.items()):
+        columns = [{"name": column, "type": kind} for column, kind in types[table].items()]
+        nodes[f"in{number}"] = {"type": "source.file", "config": {"path": table, "format": "parquet", "columns": columns}}
+        edges[f"e{number}"] = {"from": [f"in{number}", "out"], "to": ["step", port.strip()]}
+    return {"name": "benchmark", "type": "SQL_TASK", "nodes": nodes, "edges": edges}
+
+
+def variants(spark: SparkSession, root: Path, name: str, case: Case) -> list[Variant]:
+    def by_hand(number: int) -> None:
+        orders, customers = spark.read.parquet(str(root / "orders")), spark.read.parquet(str(root / "customers"))
+        made = case.by_hand(orders.select(*case.columns), customers)
+        made.write.parquet(str(root / "hand" / f"{name}-{number}"))
+
+    def ours(number: int) -> None:
+        run_document(spark, document(name, case, f"ours/{name}-{number}"), root)
+
+    return [Variant("by hand", by_hand), Variant("a job, with counters", ours)]
+
+
+def is_same(spark: SparkSession, root: Path, name: str) -> bool:
+    """Whether both wrote so many rows; of a sample nearly so many."""
+    hand, ours = (spark.read.parquet(str(root / whose / f"{name}-1")).count() for whose in ("hand", "ours"))
+    return abs(hand - ours) <= (hand / 100 if name == "sample" else 0)
+
+
+def main(rows: int, names: tuple[str, ...]) -> None:
+    with folder() as name:
+        root = Path(name)
+        spark = session(root)
+        fill(spark, root, rows)
+        for flow in names:
+            compare(flow, rows, variants(spark, root, flow, CASES[flow]), rounds=3)
+            assert is_same(spark, root, flow), f"{flow}: the job and the step by hand write different numbers of rows"
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000, tuple(sys.argv[2:]) or tuple(CASES))
