@@ -20,6 +20,7 @@ from jobs.api.errors import ConflictOut, ErrorOut
 from jobs.api.pagination import CreateTimeCursorPagination
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
+from jobs.dag.unknown_fields import unknown_words
 from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
 from jobs.selectors.refusals import Invalid, NotFound
@@ -113,6 +114,8 @@ def _place(data: Any, loc: Sequence[str | int]) -> list[str | int]:
 
 
 def _fault_words(model: type[BaseModel], fault: "ErrorDetails") -> str:
+    if fault["type"] == "extra_forbidden":
+        return unknown_words("field", model, fault["loc"])
     if fault["type"] != "string_pattern_mismatch":
         return fault["msg"]
     return pattern_words(model, fault["loc"], field_words(str(fault["loc"][-1])))

@@ -186,7 +186,7 @@ def parse_document(raw: bytes | str | Mapping[str, Any]) -> tuple[DagDocument | 
     try:
         return DagDocument.model_validate(data), []
     except ValidationError as error:
-        return None, shape_problems(error)
+        return None, shape_problems(DagDocument, error)
 
 
 def document_data(document: DagDocument) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.dag.reading import MAX_PROBLEMS
+from jobs.dag.unknown_fields import unknown_words
 
 MAX_NODES = 500
 MAX_EDGES = 1000
@@ -17,7 +18,6 @@ MAX_TESTS = 100
 _WORDS = {
     "missing": 'the field "{field}" is missing',
     "bool_type": '"{field}" must be true or false',
-    "extra_forbidden": 'there is no field called "{field}"',
     "string_type": '"{field}" must be text',
     "string_too_short": '"{field}" must not be empty',
     "int_type": '"{field}" must be a whole number',
@@ -59,13 +59,13 @@ def size_problems(data: Any) -> list[Problem]:
     return problems
 
 
-def shape_problems(error: ValidationError) -> list[Problem]:
-    """One Problem per fault pydantic found in a DagDocument, at most MAX_PROBLEMS."""
+def shape_problems(model: type[BaseModel], error: ValidationError) -> list[Problem]:
+    """One Problem per fault pydantic found in what should be `model`, a document or a part of one; at most MAX_PROBLEMS."""
     faults = error.errors(include_url=False, include_context=True)
-    return [_problem(fault) for fault in faults[:MAX_PROBLEMS]]
+    return [_problem(model, fault) for fault in faults[:MAX_PROBLEMS]]
 
 
-def _problem(fault: ErrorDetails) -> Problem:
+def _problem(model: type[BaseModel], fault: ErrorDetails) -> Problem:
     path = [part for part in fault["loc"] if part != "[key]"]
     part = str(path[0]) if path else ""
     owner = str(path[1]) if len(path) > 1 else None
@@ -74,12 +74,14 @@ def _problem(fault: ErrorDetails) -> Problem:
         node_id=owner if part == "nodes" else None,
         edge_id=owner if part == "edges" else None,
         pointer=pointer_of(path),
-        message=_words(fault, path),
+        message=_words(model, fault, path),
     )
 
 
-def _words(fault: ErrorDetails, path: list[str | int]) -> str:
+def _words(model: type[BaseModel], fault: ErrorDetails, path: list[str | int]) -> str:
     field = str(path[-1]) if path else "document"
+    if fault["type"] == "extra_forbidden":
+        return unknown_words("field", model, path)
     if fault["type"] == "string_pattern_mismatch":
         known = _PATTERNS.get(str(path[0]), '"{value}" is not allowed here')
         return known.format(value=_short(fault["input"]))

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, to_jsonable_python
 
 from jobs.dag.problems import Problem
+from jobs.dag.unknown_fields import unknown_words
 from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
 
@@ -62,7 +63,7 @@ def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
     if detail["type"] == "missing":
         return f"{name} is required"
     if detail["type"] == "extra_forbidden":
-        return f'there is no setting called "{detail["loc"][-1]}"'
+        return unknown_words("setting", model, detail["loc"])
     if detail["type"] in ("string_too_short", "too_short") and not detail["input"]:
         return f"{name} must not be empty"
     if detail["type"] == "string_pattern_mismatch":

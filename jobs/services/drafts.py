@@ -95,4 +95,4 @@ def layout_read(layout: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return Layout.model_validate(data).model_dump(mode="json")
     except ValidationError as error:
-        raise Invalid("the layout is not one", problems=shape_problems(error)) from None
+        raise Invalid("the layout is not one", problems=shape_problems(Layout, error)) from None

@@ -60,6 +60,13 @@ def test_a_node_without_a_name_is_called_by_its_id():
         ({"type": "BATCH"}, "document.invalid", "/type", "STREAMING"),
         ({"schema_version": 2}, "document.invalid", "/schema_version", "must be 1"),
         ({"password": "x"}, "document.invalid", "/password", 'no field called "password"'),
+        ({"titel": "x"}, "document.invalid", "/titel", 'did you mean "title"'),
+        (
+            {"settings": {"checkpoint.interval": "3s"}},
+            "settings.invalid",
+            "/settings/checkpoint.interval",
+            'did you mean "checkpoint_interval"',
+        ),
         ({"title": "t" * 201}, "document.invalid", "/title", "at most 200"),
         ({"nodes": []}, "node.invalid", "/nodes", "must be an object"),
         ({"nodes": {"a": 1}}, "node.invalid", "/nodes/a", "must be an object"),

@@ -107,10 +107,11 @@ def test_every_node_type_has_cases(spec: NodeTypeSpec):
 
 def test_an_unknown_field_and_a_missing_one_are_problems_on_their_place():
     spec = REGISTRY.catalogue()["flow.compute_columns"]
-    problems = spec.config_problems({"columns": [{"name": "x"}], "a/b": 1})
+    problems = spec.config_problems({"columns": [{"name": "x", "expresion": "1"}], "a/b": 1})
     assert [(problem.code, problem.pointer, problem.message) for problem in problems] == [
         ("config.missing", "/columns/0/expression", "expression is required"),
-        ("config.invalid", "/a~1b", 'there is no setting called "a/b"'),
+        ("config.invalid", "/columns/0/expresion", 'there is no setting called "expresion"; did you mean "expression"?'),
+        ("config.invalid", "/a~1b", 'there is no setting called "a/b"; there is columns'),
     ]
 
 

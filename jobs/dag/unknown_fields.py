@@ -1,0 +1,40 @@
+"""A field that is not known, told with the one that was probably meant, or with those that there are."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+_MOST_NAMES = 40
+_MOST_CHARACTERS = 60
+
+
+def unknown_words(what: str, model: type[BaseModel], place: Sequence[int | str]) -> str:
+    """'there is no setting called "lateness"; did you mean "late"?'. `place` leads to the unknown field from `model` on."""
+    name = str(place[-1])
+    shown = name if len(name) <= _MOST_CHARACTERS else f"{name[: _MOST_CHARACTERS - 3]}…"
+    known = _names(model, place[:-1])
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+    if near:
+        return f'there is no {what} called "{shown}"; did you mean "{near[0]}"?'
+    listed = ", ".join(known[:_MOST_NAMES]) + (" …" if len(known) > _MOST_NAMES else "")
+    return f'there is no {what} called "{shown}"' + (f"; there is {listed}" if listed else "")
+
+
+def _names(model: type[BaseModel], way: Sequence[int | str]) -> list[str]:
+    """The fields where `way` ends; none where it leads to several kinds of objects."""
+    found = [model]
+    for step in way:
+        below = [one for owner in found if step in owner.model_fields for one in _models(owner.model_fields[str(step)].annotation)]
+        if below:  # else the number or the key of an item
+            found = below
+    return [field.alias or name for name, field in found[0].model_fields.items()] if len(set(found)) == 1 else []
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Those that stand in it: of `list[Column] | None` Column."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
