@@ -66,7 +66,7 @@ it('tells of each orphan what it is and when its grace time ends', async () => {
   shown(<OrphansPanel kind="" onKind={vi.fn()} />)
   const grace = async (name: string) => (await screen.findByRole('cell', { name })).closest('tr')?.lastElementChild?.textContent
   expect(await grace('temporary part')).toBe('goes at the next clean-up')
-  expect(await grace('folder without a row')).toMatch(/^not yet: until in \d+ d$/)
+  expect(await grace('folder without a row')).toMatch(/^not yet: in \d+ d$/)
   expect(await grace('of a job not known here')).toBe('left alone: delete it by hand')
   expect(await grace('checkpoint without files')).toBe('marked as damaged: delete the checkpoint')
 })

@@ -31,13 +31,13 @@ function ReasonGroup({ action, reasons, asked, onAsk }: Reasons) {
   return (
     <div className="pw-reasons" role="group" aria-label={t(action === 'delete' ? 'go' : 'stay')}>
       <button type="button" className="pw-reason pw-reason-all" data-does={action} aria-pressed={isAsked && !asked.kind} onClick={() => onAsk(isAsked && !asked.kind ? {} : { action })}>
-        <b>{t(action === 'delete' ? 'go' : 'stay')}</b> <span>{count(total)}</span> <span className="pw-3"><SizeFigure value={taken} /></span>
+        <b>{t(action === 'delete' ? 'go' : 'stay')}</b> <span>{count(total)}</span> <span className="pw-3">· <SizeFigure value={taken} /></span>
       </button>
       {mine.map((one) => {
         const on = isAsked && asked.kind === one.kind
         return (
           <button key={one.kind} type="button" className="pw-reason" aria-pressed={on} onClick={() => onAsk(on ? { action } : { action, kind: one.kind })}>
-            {t(`reason.${one.kind}`)} <span>{count(one.count)}</span> <span className="pw-3"><SizeFigure value={one.bytes} /></span>
+            {t(`reason.${one.kind}`)} <span>{count(one.count)}</span> <span className="pw-3">· <SizeFigure value={one.bytes} /></span>
           </button>
         )
       })}
