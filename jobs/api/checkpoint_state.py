@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, described, number_asked
+from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, described, number_asked, text_asked
 from jobs.api.csv_cells import csv_cell
 from jobs.api.driver_questions import driver_answer
 from jobs.dag.problems import Problem
@@ -106,14 +106,24 @@ def _rows(view: ApiView, request: Request, checkpoint_id: int, *, most: int) -> 
     return _asked_of_driver(
         {
             "checkpoint": checkpoint.pk,
-            "query": given.get("query", ""),
+            "query": _query_asked(given.get("query", ""), checkpoint),
             "operator": _operator_asked(given.get("operator", "") or "0"),
             "part": given.get("part", "default"),
-            "search": given.get("q", "")[:1000],
+            "search": text_asked(request, "q", most=1000),
             "offset": number_asked(request, "offset", 0, least=0, most=2**31 - MOST_ROWS - 2),
             "rows": number_asked(request, "rows", most, least=1, most=MOST_ROWS),
         }
     )
+
+
+def _query_asked(name: str, checkpoint: Checkpoint) -> str:
+    """One of those that the checkpoint tells of; where it tells of none, what its files hold decides."""
+    if name and (not checkpoint.queries or name in checkpoint.queries):
+        return name
+    known = ", ".join(sorted(checkpoint.queries))
+    wrong = f'this checkpoint has no query "{name[:100]}"' if name else "query is missing"
+    problem = Problem(code="query.invalid", pointer="/query", message=f"{wrong}: name one of {known}" if known else wrong)
+    raise Invalid("the query has problems", problems=[problem])
 
 
 def _operator_asked(text: str) -> int:

@@ -226,7 +226,15 @@ def test_state_is_shown_to_members_of_complete_ones_and_only_by_a_driver(executi
     row = kept(execution)
     path = f"/api/checkpoints/{row.pk}/state"
     assert send(viewer, "GET", path, expected=503)["error"]["code"] == "unavailable"
-    assert send(viewer, "GET", f"{path}/rows?operator=-1", expected=422)["error"]["problems"][0]["pointer"] == "/operator"
+    Checkpoint.objects.filter(pk=row.pk).update(queries={"out": {}, "also": {}})
+    for asked, pointer, words in (
+        ("query=out&operator=-1", "/operator", "a whole number"),
+        ("", "/query", "query is missing: name one of also, out"),
+        ("query=nope", "/query", 'no query "nope": name one of also, out'),
+        (f"query=out&q={'x' * 1001}", "/q", "at most 1,000"),
+    ):
+        (problem,) = send(viewer, "GET", f"{path}/rows?{asked}", expected=422)["error"]["problems"]
+        assert (problem["pointer"], words in problem["message"]) == (pointer, True), problem
     for address in (path, f"{path}/rows", f"{path}/file"):
         send(stranger, "GET", address, expected=404)
     Checkpoint.objects.filter(pk=row.pk).update(status="EXPIRED")
