@@ -206,7 +206,8 @@ class _Classifier:
     def _state_differs(self, was: str, node_id: str) -> Change:
         if self.before.step(was).type != self.after.step(node_id).type:
             return self._new(node_id, "state.added")
-        if fields := self._changed(was, node_id, deciding=True):
+        patience = self.after.steps.types[node_id].patience_fields
+        if fields := [field for field in self._changed(was, node_id, deciding=True) if field not in patience]:
             return self._new(node_id, "state.settings", fields=words_of(fields))
         return self._new(node_id, "state.above", nodes=", ".join(self._culprits(was, node_id)))
 

@@ -63,7 +63,7 @@ class GraphShape:
 
     @cached_property
     def signatures(self) -> Mapping[str, str]:
-        """Node → a hash of all that decides about its rows: its settings but for those of pace, and everything above it."""
+        """Node → a hash of all that decides about what is kept: its settings but those of pace and patience, and everything above it."""
         found: dict[str, str] = {}
         for step in self.plan.steps:
             node_type = self.steps.types[step.node_id]
@@ -73,7 +73,8 @@ class GraphShape:
                 for port, upstreams in sorted(step.inputs.items())
             ]
             own_id = step.node_id if step.node_id in self.steps.sources else ""  # Spark knows sources by their ids, and nothing else
-            text = json.dumps([step.type, own_id, self.deciding(step.node_id), inputs], sort_keys=True)
+            lasting = {field: value for field, value in self.deciding(step.node_id).items() if field not in node_type.patience_fields}
+            text = json.dumps([step.type, own_id, lasting, inputs], sort_keys=True)
             found[step.node_id] = hashlib.sha256(text.encode()).hexdigest()
         return found
 

@@ -70,6 +70,9 @@ class NodeType(ABC, Generic[ConfigT]):
     own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {}  # config field → `${names}` it fills in itself; None: any
     pace_fields: ClassVar[frozenset[str]] = frozenset()  # config fields on which neither rows nor what is kept of them depends
 
+    #: Config fields that say only how long a stateful flow waits: what it keeps is right under another value of theirs, too.
+    patience_fields: ClassVar[frozenset[str]] = frozenset()
+
     def waits_for(self, context: NodeContext[ConfigT]) -> str:
         """The system that this node needs and that does not answer now, as in "waiting for kafka main"; "" if all is well.
 

@@ -70,8 +70,8 @@ def files(path: str, format: str = "parquet") -> tuple[str, dict[str, Any]]:
     return "sink.file", {"path": path, "format": format}
 
 
-def windows(length: str = "1 min", emit: str = "update") -> tuple[str, dict[str, Any]]:
-    return "flow.window_aggregate", {"time_column": "time", "window": length, "emit": emit, "aggregates": [{"name": "n"}]}
+def windows(length: str = "1 min", emit: str = "update", **more: Any) -> tuple[str, dict[str, Any]]:
+    return "flow.window_aggregate", {"time_column": "time", "window": length, "emit": emit, "aggregates": [{"name": "n"}], **more}
 
 
 COLLECT: tuple[str, dict[str, Any]] = ("sink.collect", {})

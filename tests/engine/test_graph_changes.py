@@ -99,6 +99,7 @@ FRESH = [
     pytest.param("aggregated", {"per": sums(group_by=["id"])}, {"per": "state.settings"}, id="other keys"),
     pytest.param("windowed", {"per": windows("5 min")}, {"per": "state.settings"}, id="another window size"),
     pytest.param("windowed", {"per": windows(emit="close")}, {"per": "state.settings"}, id="another way to send"),
+    pytest.param("windowed", {"per": windows("5 min", late="2 h")}, {"per": "state.settings"}, id="another window size, and later rows"),
     pytest.param("distinct", {"once": distinct("id", "time")}, {"once": "state.settings"}, id="other keys of what is distinct"),
     pytest.param("distinct", {"once": distinct("id", within="1 d")}, {"once": "state.settings"}, id="another time to remember"),
     pytest.param("joined", {"both": joined(keys=[{"left": "id", "right": "time"}])}, {"both": "state.settings"}, id="other keys of a join"),
@@ -163,6 +164,7 @@ COMPATIBLE = [
     pytest.param("aggregated", {"big": keep("n > 2")}, {"big": "rows"}, id="a filter behind the aggregate"),
     pytest.param("plain", {"more": columns(twice="id * 2", half="id / 2")}, {"more": "rows"}, id="a new column"),
     pytest.param("plain", {"some": keep("id > 2")}, {"some": "rows"}, id="a filter without state"),
+    pytest.param("windowed", {"per": windows(late="2 h")}, {"per": "rows"}, id="later rows are taken into a window"),
     pytest.param("plain", {"out": files("elsewhere")}, {"out": "sink.rows"}, id="another path"),
     pytest.param("plain", {"out": COLLECT}, {"out": "sink.type"}, id="a sink of another type"),
     pytest.param("plain", {"orders": kafka(format="text", columns=[])}, {"orders": "rows"}, id="another format without state"),
@@ -170,7 +172,7 @@ COMPATIBLE = [
 
 
 @pytest.mark.parametrize(("name", "nodes", "codes"), COMPATIBLE)
-def test_what_keeps_no_state_may_change_with_a_warning(name: str, nodes: Nodes, codes: dict[str, str]) -> None:
+def test_what_leaves_all_state_right_may_change_with_a_warning(name: str, nodes: Nodes, codes: dict[str, str]) -> None:
     found = changes_classify(original(name), changed(name, **nodes))
     assert {change.node_id: change.code for change in found.changes if change.code != "same"} == codes
     assert {change.verdict for change in found.warnings} == {"compatible_with_warning"}

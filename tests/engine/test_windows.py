@@ -48,8 +48,11 @@ def expected(kind: str, rows: list[Event]) -> Counter[Window]:
     )
 
 
-@pytest.mark.parametrize("kind", ["sliding", "session"])
-def test_windows_of_shuffled_rows_are_those_of_sorted_ones(bench: Bench, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "late_then"), [("sliding", "4 h"), ("session", "4 h"), ("sliding", "5 h")], ids=["sliding", "session", "later rows are taken"]
+)
+def test_windows_of_shuffled_rows_are_those_of_sorted_ones(bench: Bench, kind: str, late_then: str) -> None:
+    """`late_then`: behind the stop, where what was kept goes on under another one, too."""
     seed = random.randrange(10**6)
     print(f"seed {seed}")
     rows = events(random.Random(seed), ROWS, keys=3)
@@ -64,8 +67,8 @@ def test_windows_of_shuffled_rows_are_those_of_sorted_ones(bench: Bench, kind: s
         ),
         "out": COLLECT,
     }
-    read = document(nodes, "seen>windows, windows>out", type="STREAMING")
-    plan = bench.plan(read)
+    edges = "seen>windows, windows>out"
+    plan = bench.plan(document(nodes, edges, type="STREAMING"))
     bench.drained(plan, ROWS // 3)
     events_close(bench, "seen")
     wanted = expected(kind, rows)
@@ -74,7 +77,8 @@ def test_windows_of_shuffled_rows_are_those_of_sorted_ones(bench: Bench, kind: s
         found = [row for batch in list(CollectSink.rows[plan.generation + "out"].values()) for row in batch if row.key != -1]
         return Counter((_utc(row.window_start), _utc(row.window_end), row.key, row.n, row.a, row.z) for row in found)
 
-    run, _ = bench.run(bench.plan(read, generation=plan.generation, attempt=2))
+    nodes["windows"][1]["late"] = late_then
+    run, _ = bench.run(bench.plan(document(nodes, edges, type="STREAMING"), generation=plan.generation, attempt=2))
     wait_until(lambda: told().total() >= wanted.total(), seconds=90, what="every window")
     run.stop()
     assert run.wait(30) == "stopped"

@@ -94,6 +94,7 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
     Config = WindowAggregateConfig
     changes_row_count: ClassVar[bool] = True
     summary_template = "{window} · {group_by}"
+    patience_fields: ClassVar[frozenset[str]] = frozenset({"late"})
 
     def is_stateful(self, config: WindowAggregateConfig) -> bool:
         return True
