@@ -116,6 +116,8 @@ def _place(data: Any, loc: Sequence[str | int]) -> list[str | int]:
 def _fault_words(model: type[BaseModel], fault: "ErrorDetails") -> str:
     if fault["type"] == "extra_forbidden":
         return unknown_words("field", model, fault["loc"])
+    if fault["type"] == "missing":
+        return f'the field "{fault["loc"][-1]}" is missing'
     if fault["type"] != "string_pattern_mismatch":
         return fault["msg"]
     return pattern_words(model, fault["loc"], field_words(str(fault["loc"][-1])))

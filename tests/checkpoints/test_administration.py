@@ -193,6 +193,11 @@ def test_deletion_keeps_to_projects_and_roles(execution: Execution, operator: Cl
     assert [(one["checkpoint"], one["refusal"]) for one in found] == [(999_999, "NOT_FOUND"), (row.pk, "")]
     for ids in ([], [0], ["x"], list(range(1, 502))):
         send(operator, "POST", DELETE, {"ids": ids}, expected=422)
+    problems = send(operator, "POST", DELETE, {"checkpoints": [row.pk]}, expected=422)["error"]["problems"]
+    assert [(problem["pointer"], problem["message"]) for problem in problems] == [
+        ("/ids", 'the field "ids" is missing'),
+        ("/checkpoints", 'there is no field called "checkpoints"; there is ids, reason, dry_run'),
+    ]
     assert Checkpoint.objects.get(pk=other.pk).status == "COMPLETED"
 
 
