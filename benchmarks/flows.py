@@ -1,6 +1,6 @@
 """Flows against the same step by hand, from Parquet to Parquet: `python -m benchmarks.flows [rows] [name …]`.
 
-A job reads, takes the step, writes, counts rows and keeps rejected ones apart; by hand only the step stands between read and write.
+The node alone leaves out what it rejects; a job also counts what passes each node, and keeps what was rejected.
 Python, Stateful and For each have benchmarks of their own or wait for another system.
 """
 
@@ -8,12 +8,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from benchmarks.comparison import Variant, compare, folder, run_document, session
+from jobs.nodes.base import REJECTED, Flow, NodeContext
+from jobs.nodes.registry import REGISTRY
 
 TYPES = {
     "id": "long",
@@ -140,7 +142,7 @@ CASES = {
 def fill(spark: SparkSession, root: Path, rows: int) -> None:
     orders = spark.range(0, rows, 1, 4).selectExpr(
         "id",
-        f"pmod(hash(id), {CUSTOMERS}) customer",
+        f"cast(pmod(hash(id), {CUSTOMERS}) as bigint) customer",
         "cast(pmod(hash(id, 7), 100000) / 100.0 as double) amount",
         "substr('DEFRITES', 1 + 2 * pmod(id, 4), 2) country",
         "concat('red, ', id, ',large') tags",
@@ -167,15 +169,28 @@ def document(name: str, case: Case, out: str) -> dict[str, Any]:
 
 
 def variants(spark: SparkSession, root: Path, name: str, case: Case) -> list[Variant]:
+    def customers() -> DataFrame:
+        return spark.read.parquet(str(root / "customers"))
+
     def by_hand(number: int) -> None:
-        orders, customers = spark.read.parquet(str(root / "orders")), spark.read.parquet(str(root / "customers"))
-        made = case.by_hand(orders.select(*case.columns), customers)
+        made = case.by_hand(spark.read.parquet(str(root / "orders")).select(*case.columns), customers())
         made.write.parquet(str(root / "hand" / f"{name}-{number}"))
+
+    def alone(number: int) -> None:
+        flow = cast("type[Flow[Any]]", REGISTRY.get(f"flow.{name}"))
+        tables = {"orders": spark.read.parquet(str(root / "orders")).select(*case.columns), "customers": customers()}
+        frames: dict[str, list[DataFrame]] = {}
+        for port, table in case.inputs.items():
+            frames.setdefault(port.strip(), []).append(tables[table])
+        context = NodeContext("step", "Step", flow.Config.model_validate(case.config), job_type="SQL_TASK")
+        made = cast("DataFrame", flow().apply(frames, context))
+        kept = made.filter(F.col(REJECTED).isNull()).drop(REJECTED) if REJECTED in made.columns else made
+        kept.write.parquet(str(root / "alone" / f"{name}-{number}"))
 
     def ours(number: int) -> None:
         run_document(spark, document(name, case, f"ours/{name}-{number}"), root)
 
-    return [Variant("by hand", by_hand), Variant("a job, with counters", ours)]
+    return [Variant("by hand", by_hand), Variant("the node alone", alone), Variant("a job, with counters", ours)]
 
 
 def is_same(spark: SparkSession, root: Path, name: str) -> bool:
