@@ -57,6 +57,12 @@ def _parsed(orders: DataFrame, _: DataFrame) -> DataFrame:
     return parsed.select("id", "one.*").filter("bad is null").drop("bad")
 
 
+def _chosen(orders: DataFrame, _: DataFrame) -> DataFrame:
+    """A value that does not fit costs its row, not the job."""
+    typed = orders.selectExpr("id number", "amount given", "try_cast(amount as decimal(10, 2)) amount")
+    return typed.filter("amount is not null or given is null").drop("given")
+
+
 def _first_of_each(orders: DataFrame, _: DataFrame) -> DataFrame:
     place = F.row_number().over(Window.partitionBy("customer").orderBy(F.col("amount").desc()))
     return orders.withColumn("place", place).filter("place <= 3")
@@ -85,7 +91,7 @@ CASES = {
         {"columns": [{"name": "gross", "expression": "amount * 1.19"}]},
         lambda orders, _: orders.withColumn("gross", F.expr("amount * 1.19")),
     ),
-    "select_fields": Case({"fields": FIELDS}, lambda orders, _: orders.selectExpr("id number", "cast(amount as decimal(10, 2)) amount")),
+    "select_fields": Case({"fields": FIELDS}, _chosen),
     "script": Case({"script": SCRIPT}, _scripted),
     "flat_map": Case({"column": "tags", "separator": ",", "output": "tag"}, _split_text, ("id", "tags")),
     "parse": Case({"column": "body", "columns": PARSED}, _parsed, ("id", "body")),
