@@ -10,7 +10,7 @@ from pydantic import Field
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
 from jobs.nodes.base import Caution, Flow, NodeContext
-from jobs.nodes.columns import column, require_columns, require_timestamp
+from jobs.nodes.columns import column, quoted, require_columns, require_timestamp
 from jobs.nodes.duration_fields import Span
 from jobs.nodes.form import ColumnName, hints
 
@@ -76,7 +76,7 @@ class Deduplicate(Flow[DeduplicateConfig]):
         require_columns(frame, [config.time_column], "time_column")
         require_timestamp(frame, config.time_column, "time_column")
         if context.mode == "stream":
-            known = frame.withWatermark(config.time_column, f"{duration_ms(config.within)} milliseconds")
+            known = frame.withWatermark(quoted(config.time_column), f"{duration_ms(config.within)} milliseconds")
             return known.dropDuplicatesWithinWatermark(keys)
         return _earliest(frame, keys, config.time_column)
 

@@ -11,7 +11,7 @@ from jobs.dag.catalogue import Port
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeContext, NodeError
-from jobs.nodes.columns import column, require_columns, require_timestamp
+from jobs.nodes.columns import column, quoted, require_columns, require_timestamp
 from jobs.nodes.duration_fields import Duration
 from jobs.nodes.form import hints
 from jobs.nodes.key_pairs import KeyPair, key_pairs_check, key_pairs_field, keys_equal
@@ -107,7 +107,7 @@ class Join(Flow[JoinConfig]):
         condition = keys_equal(config.keys, right=_KEY)
         if config.left_time:
             late = f"{duration_ms(config.late)} milliseconds"
-            left, other = left.withWatermark(config.left_time, late), other.withWatermark(_TIME, late)
+            left, other = left.withWatermark(quoted(config.left_time), late), other.withWatermark(_TIME, late)
             condition &= F.col(_TIME) >= column(config.left_time) - _span(config.before)
             condition &= F.col(_TIME) <= column(config.left_time) + _span(config.after)
         joined = left.join(other, condition, {"full": "full_outer", "semi": "left_semi"}.get(config.kind, config.kind))

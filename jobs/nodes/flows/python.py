@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeContext
-from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
+from jobs.nodes.columns import ColumnField, numbered, rejected_schema, schema_of
 from jobs.nodes.form import hints
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.code import DEFAULT_CODE, checked_code
@@ -78,10 +78,10 @@ class PythonFlow(Flow[PythonConfig]):
         config = context.config
         schema = schema_of(config.columns) if config.columns else frame.schema.toNullable()
         task = self._task(frame, schema, context)
-        made = rejected_schema(schema)
+        given, made = numbered(frame), rejected_schema(schema)
         if context.for_script:
-            return frame.mapInArrow(task.calling(plain_code(context)).run, made)
-        return in_workers_apart(frame.sparkSession, context.job_uid, lambda: frame.mapInArrow(lambda batches: task.run(batches), made))
+            return given.mapInArrow(task.calling(plain_code(context)).run, made)
+        return in_workers_apart(frame.sparkSession, context.job_uid, lambda: given.mapInArrow(lambda batches: task.run(batches), made))
 
     def _task(self, frame: DataFrame, schema: StructType, context: NodeContext[PythonConfig]) -> _Task:
         from jobs.nodes.user_python.loaded import UserCode
@@ -89,7 +89,8 @@ class PythonFlow(Flow[PythonConfig]):
         handed_schema(frame.schema, context.time_zone, "it is handed")  # what cannot be handed over is told here
         arrow = handed_schema(schema, context.time_zone, "goes on")
         code = UserCode(context.node_name, context.config.code, dict(context.parameters))
-        task = _Task(context.node_id, code, arrow, context.config.shape, bool(context.config.columns), seconds_given())
+        names, came = tuple(frame.columns), bool(context.config.columns)
+        task = _Task(context.node_id, code, names, arrow, context.config.shape, came, seconds_given())
         return task if context.schema_only or context.for_script else replace(task, prints=self._prints(frame.sparkSession, context))
 
     def _prints(self, spark: SparkSession, context: NodeContext[PythonConfig]) -> Accumulator[tuple[str, ...]]:
@@ -106,6 +107,7 @@ class _Task:
 
     node_id: str
     code: UserCode
+    names: tuple[str, ...]
     schema: pa.Schema
     shape: Literal["row", "arrow", "pandas"]
     came: bool
@@ -126,5 +128,5 @@ class _Task:
         from jobs.nodes.user_python.rows import RowByRow
 
         if self.shape == "row":
-            return RowByRow(code, Rejecting(self.schema, self.came))
-        return BatchByBatch(code, self.schema, self.shape)
+            return RowByRow(code, Rejecting(self.schema, self.came), self.names)
+        return BatchByBatch(code, self.schema, self.shape, self.names)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.dag.durations import duration_ms
 from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
-from jobs.nodes.columns import column, numbered, rejected_schema, require_columns, require_timestamp, schema_from_ddl, schema_of
+from jobs.nodes.columns import column, numbered, quoted, rejected_schema, require_columns, require_timestamp, schema_from_ddl, schema_of
 from jobs.nodes.flows.stateful_config import Kept, StatefulConfig
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.plain_code import plain_code
@@ -84,7 +84,7 @@ class Stateful(Flow[StatefulConfig]):
         config = context.config
         types = tuple(handed_schema(frame.schema, context.time_zone, "it is handed").types)
         if config.time == "event":
-            frame = frame.withWatermark(config.time_column, f"{duration_ms(config.late)} milliseconds")
+            frame = frame.withWatermark(quoted(config.time_column), f"{duration_ms(config.late)} milliseconds")
         keys = [f"c{keyed.names.index(name)}" for name in keyed.keys]
         processor = KeyedProcessor(keyed, types) if context.for_script else JobProcessor(keyed, types, self._prints(frame, context))
         # The clock is also what a time to live goes by.
@@ -99,7 +99,7 @@ class Stateful(Flow[StatefulConfig]):
         from jobs.nodes.user_python.loaded import UserCode
 
         by_key = [column(name) for name in keyed.keys]
-        gathered = frame.repartition(*by_key).sortWithinPartitions(*by_key)
+        gathered = numbered(frame.repartition(*by_key).sortWithinPartitions(*by_key))
         if context.for_script:
             return gathered.mapInArrow(KeyedRows(keyed).run, made)
         assert isinstance(keyed.code, UserCode)

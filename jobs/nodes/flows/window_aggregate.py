@@ -11,7 +11,7 @@ from jobs.dag.durations import duration_ms
 from jobs.nodes import base
 from jobs.nodes.aggregates import Aggregate, aggregated
 from jobs.nodes.base import Flow, NodeContext
-from jobs.nodes.columns import column, require_columns, require_timestamp
+from jobs.nodes.columns import column, quoted, require_columns, require_timestamp
 from jobs.nodes.duration_fields import Duration, Span
 from jobs.nodes.form import ColumnName, hints
 
@@ -114,7 +114,7 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
         (frame,) = frames["in"]
         config = context.config
         _check(frame, config)
-        grouped = frame.withWatermark(config.time_column, _span(config.late)).groupBy(
+        grouped = frame.withWatermark(quoted(config.time_column), _span(config.late)).groupBy(
             _windows(config).alias("__window"), *(column(name) for name in config.group_by)
         )
         time = column(config.time_column)

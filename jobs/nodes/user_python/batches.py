@@ -20,17 +20,19 @@ _KINDS = (pa.RecordBatch, pa.Table)
 
 @dataclass(frozen=True)
 class BatchByBatch:
-    """`schema` is that of the rows that go on. What does not fit it ends the job, with the column's name."""
+    """`names`: of the columns that come, which Spark numbers. What does not fit `schema`, that of the rows that go on, ends the job
+    with the column's name."""
 
     code: Code
     schema: pa.Schema
     shape: Literal["arrow", "pandas"]
+    names: tuple[str, ...]
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of `schema` with the column REJECTED, which is empty: no row is refused by itself here."""
         function, full = self.code.load(), self.schema.append(pa.field(REJECTED, pa.string()))
         for batch in batches:
-            for made in self._made(function, batch):
+            for made in self._made(function, batch.rename_columns(list(self.names))):
                 fitted = self._fitted(made)
                 for part in fitted.to_batches() if isinstance(fitted, pa.Table) else (fitted,):
                     yield pa.RecordBatch.from_arrays([*part.columns, pa.nulls(part.num_rows, pa.string())], schema=full)

@@ -45,20 +45,25 @@ class KeyedTask:
 
 @dataclass(frozen=True)
 class KeyedRows:
-    """Rows of a key must follow one another. When they have been read, all its timers fire, the earliest first: nothing comes after."""
+    """Rows of a key, with numbered columns, must follow one another. When they have been read, all its timers fire, the earliest first:
+    nothing comes after."""
 
     keyed: KeyedCode
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         calls = KeyByKey(self.keyed)
         waiting: list[Made] = []
-        for key, rows in groupby(_rows(batches), key=self._key):
+        for key, rows in groupby(self._rows(batches), key=self._key):
             waiting += self._of_key(calls, key, list(rows))
             if len(waiting) >= _AT_ONCE:
                 yield self.keyed.rejecting.batch(waiting)
                 waiting = []
         if waiting:
             yield self.keyed.rejecting.batch(waiting)
+
+    def _rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+        for batch in batches:
+            yield from batch.rename_columns(list(self.keyed.names)).to_pylist(maps_as_pydicts="lossy")
 
     def _key(self, row: dict[str, Any]) -> tuple[Any, ...]:
         return tuple(row[name] for name in self.keyed.keys)
@@ -77,8 +82,3 @@ class KeyedRows:
             made += calls.timer(key, at, handle, store, max(now, at))
             handle.deleteTimer(at)
         return made
-
-
-def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    for batch in batches:
-        yield from batch.to_pylist(maps_as_pydicts="lossy")

@@ -19,31 +19,34 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class RowByRow:
+    """`names`: of the columns that come, which Spark numbers."""
+
     code: Code
     rejecting: Rejecting
+    names: tuple[str, ...]
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of `schema` with the column REJECTED."""
-        function, names = self.code.load(), frozenset(self.rejecting.schema.names)
+        function, known = self.code.load(), frozenset(self.rejecting.schema.names)
         waiting: list[Made] = []
         for batch in batches:
-            for row in batch.to_pylist(maps_as_pydicts="lossy"):
-                waiting += self._made(function, row, names)
+            for row in batch.rename_columns(list(self.names)).to_pylist(maps_as_pydicts="lossy"):
+                waiting += self._made(function, row, known)
                 if len(waiting) >= _AT_ONCE:
                     yield self.rejecting.batch(waiting)
                     waiting = []
         if waiting:
             yield self.rejecting.batch(waiting)
 
-    def _made(self, function: Callable[[Any], Any], row: dict[str, Any], names: frozenset[str]) -> list[Made]:
+    def _made(self, function: Callable[[Any], Any], row: dict[str, Any], known: frozenset[str]) -> list[Made]:
         came = dict(row)  # the function may change it
         try:
             made = _rows_of(function(row), row)
         except RAISED as error:
             return [(came, self.rejecting.why(self.code.reason(error), came))]
         for one in made:
-            if not one.keys() <= names:
-                return [(came, self.rejecting.why(undeclared(one, names), came))]
+            if not one.keys() <= known:
+                return [(came, self.rejecting.why(undeclared(one, known), came))]
         return [(one, "") for one in made]
 
 
