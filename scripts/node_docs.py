@@ -63,6 +63,8 @@ def _node_lines(spec: NodeTypeSpec) -> Iterator[str]:
         yield f"- Connection: {', '.join(f'[`{kind}`](connection.{kind}.md)' for kind in spec.connection_kinds)}"
     if spec.stateful:
         yield "- Keeps state between batches"
+    if spec.real_time:
+        yield "- Goes in [real time](../real-time.md)"
     yield ""
     yield from _field_lines(spec.schema)
 

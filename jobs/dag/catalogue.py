@@ -65,6 +65,10 @@ class NodeTypeSpec:
     verbatim: frozenset[str] = frozenset()
     #: Its config holds a program, which only some may run.
     runs_user_code: bool = False
+    #: Spark can run it in real time, row by row; whether a node of its can, its config may decide.
+    real_time: bool = False
+    #: Why a stream with a node of this config cannot run in real time, in words behind its name; "" where it can. Never raises.
+    hinders_real_time: Callable[[Mapping[str, Any]], str] = lambda config: ""
 
     def ports_of(self, config: Mapping[str, Any]) -> tuple[Port, ...]:
         """The ports of a node with this config: those that its rows name stand before the other outputs. Never raises."""

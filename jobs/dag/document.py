@@ -105,6 +105,8 @@ class DocumentSettings(_Part):
     (`checkpoint_each_page`), whichever comes first; an interval or a number of 0 is none. `checkpoint_tolerable_failures` in a row,
     -1 any number. `checkpoint_storage`: the store they go to, by its name. `checkpoint_on_cancel` and `checkpoint_on_completion`: what
     becomes of those that nobody keeps or needs.
+
+    A stream reads a batch each `trigger_interval`, or with `trigger` real_time row by row, in batches that are that long.
     """
 
     checkpoint_interval: Duration | None = None
@@ -117,6 +119,7 @@ class DocumentSettings(_Part):
     checkpoint_storage: StorageName | None = None
     checkpoint_on_cancel: OnEnd | None = None
     checkpoint_on_completion: OnEnd | None = None
+    trigger: Literal["interval", "real_time"] | None = None
     trigger_interval: Duration | None = None
     max_retry_times: int | None = Field(default=None, ge=0, le=1000, strict=True)
     retry_interval: Duration | None = None

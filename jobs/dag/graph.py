@@ -14,6 +14,7 @@ from jobs.dag.parameters import default_problems
 from jobs.dag.pipeline_test_problems import pipeline_test_problems
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
+from jobs.dag.real_time import real_time_problems
 
 
 def check_document(raw: bytes | str | Mapping[str, Any], catalogue: Catalogue) -> tuple[DagDocument | None, list[Problem]]:
@@ -33,6 +34,7 @@ def structure_problems(document: DagDocument, catalogue: Catalogue) -> list[Prob
         *config_problems(document, catalogue),
         *default_problems(document),
         *checkpoint_problems(document),
+        *real_time_problems(document, catalogue),
         *pipeline_test_problems(document, catalogue),
     ]
 

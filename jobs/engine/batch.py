@@ -41,7 +41,7 @@ class BatchSinks:
         for sink, frame in targets.items():
             if not self._was_counted(sink, written):
                 frame.count()
-        self._report(batch_id, written, seen())
+        self.tell(batch_id, written, seen())
 
     def _was_counted(self, sink: str, written: Mapping[str, Written]) -> bool:
         """Whether all that arrives at `sink` was computed: by the sink, or by another that reads the same."""
@@ -95,7 +95,8 @@ class BatchSinks:
     def _policy(self) -> str:
         return self.steps.plan.settings.rejected_rows
 
-    def _report(self, batch_id: int, written: Mapping[str, Written], seen: Mapping[str, Seen]) -> None:
+    def tell(self, batch_id: int, written: Mapping[str, Written], seen: Mapping[str, Seen]) -> None:
+        """Report what a batch wrote, by sink, and what was seen behind each node."""
         counts = node_counts(self.steps, self.query.nodes, seen, written)
         own = {node_id: count for node_id, count in counts.items() if node_id in self.query.counted}
         self._counts[batch_id] = own

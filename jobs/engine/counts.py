@@ -79,7 +79,7 @@ class StreamCounter(Counter):
 
     def seen(self, spark: SparkSession, execution: Any) -> dict[str, Seen]:
         """What the batch that is being written has seen so far; nodes that Spark did not reach are missing."""
-        return {node_id: _seen(row) for node_id, row in observed_rows(spark, execution, self.node_ids).items()}
+        return {node_id: seen_of(row) for node_id, row in observed_rows(spark, execution, self.node_ids).items()}
 
 
 def last_execution(query: StreamingQuery) -> Any:
@@ -112,7 +112,7 @@ class BatchCounter(Counter):
     def seen(self) -> dict[str, Seen]:
         """Spark tells what it observed a moment after the action: wait for it, but not for ever."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        return {node_id: _seen(observation.get) for node_id, observation in self.observations.items() if _arrived(observation, deadline)}
+        return {node_id: seen_of(observation.get) for node_id, observation in self.observations.items() if _arrived(observation, deadline)}
 
 
 def _arrived(observation: Observation, deadline: float) -> bool:
@@ -182,7 +182,8 @@ def _delimited(came: str, names: list[str]) -> dict[str, str] | int:
     return dict(zip(names, fitting, strict=True)) if fitting else max(len(values) for values in ways)
 
 
-def _seen(row: Mapping[str, Any]) -> Seen:
+def seen_of(row: Mapping[str, Any]) -> Seen:
+    """What an observation of a node says: `row` by the names of its measures."""
     if ports := {name.removeprefix(_PORT): int(rows) for name, rows in row.items() if name.startswith(_PORT)}:
         return Seen(rows=sum(ports.values()), ports=ports)
     sample = tuple(rejection_told(item["reason"], item["row"]) for item in row.get("sample") or () if item is not None)

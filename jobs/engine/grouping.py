@@ -65,10 +65,10 @@ def is_whole(steps: Steps) -> bool:
 
 
 def query_plans(steps: Steps) -> tuple[QueryPlan, ...]:
-    """As few queries as the graph allows, in the order of their keys."""
+    """As few queries as the graph allows, in the order of their keys. In real time each sink has one, as Spark writes it itself."""
     groups: list[tuple[str, ...]] = []
     for sink in sorted(steps.sinks):
-        for index, group in enumerate(groups):
+        for index, group in enumerate(() if steps.plan.is_real_time else groups):
             if _stateful_above(steps, (sink,)) == _stateful_above(steps, group) and _frontier(steps, (*group, sink)) is not None:
                 groups[index] = (*group, sink)
                 break
@@ -90,7 +90,7 @@ def frontier_port(steps: Steps, plan: QueryPlan) -> str | None:
 
 
 def _query_plan(steps: Steps, sinks: tuple[str, ...], counted_before: frozenset[str]) -> QueryPlan:
-    frontier = _frontier(steps, sinks) or _last_before(steps, sinks[0])
+    frontier = (None if steps.plan.is_real_time else _frontier(steps, sinks)) or _last_before(steps, sinks[0])
     nodes = steps.upstream(sinks)
     streaming = steps.upstream((frontier,))
     return QueryPlan(

@@ -15,6 +15,7 @@ from jobs.nodes.base import Config, ConnectionSettings, Limits
 class Settings:
     """How one execution runs, after config, document and installation default were laid over one another. Times in seconds."""
 
+    trigger: str = "interval"  # interval | real_time
     trigger_interval: float = 5.0
     checkpoint_interval: float = 60.0  # 0: not by time
     checkpoint_rows: int = 0  # 0: not by rows
@@ -99,3 +100,8 @@ class Plan:
     is_run: bool = False
     #: It is written into a script that runs by itself.
     for_script: bool = False
+
+    @property
+    def is_real_time(self) -> bool:
+        """Each row goes its way as it comes. What is to end once it has read all that is there goes in batches."""
+        return self.settings.trigger == "real_time" and self.job_type == "STREAMING" and not self.until_drained

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from jobs.engine.events import BatchCommitted, NodeCounts, Progressed
@@ -68,6 +69,19 @@ class _Called:
 
 def _nobody_hears(text: str) -> None:
     """The run is over."""
+
+
+def streaming_leaves(frame: DataFrame) -> tuple[str, ...]:
+    """Names of the streaming sources of `frame` in the order in which Spark's progress lists them."""
+    leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
+    names: list[str] = []
+    for index in range(leaves.size()):
+        leaf = leaves.apply(index)
+        parts = [str(leaf.productElement(part)) for part in range(leaf.productArity())]
+        named = [part for part in parts if part.startswith('name="') and part.endswith('"')]
+        if leaf.isStreaming() and named:
+            names.append(named[0][len('name="') : -1])
+    return tuple(dict.fromkeys(names))
 
 
 def last_committed(folder: Path) -> int:

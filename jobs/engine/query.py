@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from jobs.engine.acting import Acting, kept
 from jobs.engine.batch import BatchSinks
@@ -21,7 +22,7 @@ from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, frontier_port, query_folder
 from jobs.engine.line import LineCounter, line_marks
-from jobs.engine.progress import last_committed
+from jobs.engine.progress import last_committed, streaming_leaves
 from jobs.engine.references import References
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
@@ -48,9 +49,8 @@ class StreamQuery:
         self.failure: BaseException | None = None
         self.sinks = BatchSinks(steps, plan, report, self._go_on)
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
-        marks = line_marks(steps, plan.streaming)
         self._references = References(steps, report)
-        self._counter = LineCounter(marks) if marks else StreamCounter()
+        self._counter = self._counting()
         self._acts = any(steps.acts(node_id) for node_id in plan.streaming)
         self._query: StreamingQuery | None = None
         self._started = threading.Event()
@@ -87,8 +87,12 @@ class StreamQuery:
         )
         self._frame = frames.frontier(self.plan.frontier, frontier_port(self._steps, self.plan))
         self.source_names = frames.source_names
-        self.source_order = _streaming_leaves(self._frame)
+        self.source_order = streaming_leaves(self._frame)
         return self._frame
+
+    def _counting(self) -> LineCounter | StreamCounter:
+        marks = line_marks(self._steps, self.plan.streaming)
+        return LineCounter(marks) if marks else StreamCounter()
 
     def empty_branches(self, frame: DataFrame) -> Frames:
         """The frames behind the frontier without any rows, for their schemas."""
@@ -102,21 +106,21 @@ class StreamQuery:
         self._launch()
 
     def _launch(self) -> None:
-        writer = (
-            self._frame.writeStream.foreachBatch(batch_callback(self._batch))
-            .outputMode(self.plan.output_mode)
-            .option("checkpointLocation", self.folder.as_uri())
-            .queryName(f"{self._steps.plan.job_name}/{self.key}/{self._steps.plan.generation}")
-        )
-        plan = self._steps.plan
-        if plan.job_type == "STREAMING" and not plan.until_drained:
-            writer = writer.trigger(processingTime=f"{max(0, round(plan.settings.trigger_interval * 1000))} milliseconds")
-        else:
-            writer = writer.trigger(availableNow=True)
-        self._query = writer.start()
+        name = f"{self._steps.plan.job_name}/{self.key}/{self._steps.plan.generation}"
+        self._query = self._writer().option("checkpointLocation", self.folder.as_uri()).queryName(name).start()
         self._run_ids.add(self.run_id)
         self._pausing.clear()
         self._started.set()
+
+    def _writer(self) -> DataStreamWriter:
+        writer = self._frame.writeStream.foreachBatch(batch_callback(self._batch)).outputMode(self.plan.output_mode)
+        plan = self._steps.plan
+        if plan.job_type == "STREAMING" and not plan.until_drained:
+            return writer.trigger(processingTime=f"{max(0, round(plan.settings.trigger_interval * 1000))} milliseconds")
+        return writer.trigger(availableNow=True)
+
+    def heard(self, progress: Mapping[str, Any]) -> None:
+        """Spark's report of a batch that it has committed: what the batch wrote was told while it wrote."""
 
     def close(self) -> None:
         """Let go of what was kept between batches."""
@@ -166,12 +170,16 @@ class StreamQuery:
             self._stop_at_boundary()
 
     def _stop_at_boundary(self) -> bool:
+        self._await_boundary()
+        return self._end()
+
+    def _await_boundary(self) -> None:
+        """Until the batch that is being written, if any, is committed."""
         while self._writing is not None and self._is_running():
             time.sleep(_POLL_SECONDS)
         deadline = time.monotonic() + _COMMIT_SECONDS
         while self._is_running() and self._written > last_committed(self.folder) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
-        return self._end()
 
     def _pause(self, act: Callable[[int], None]) -> None:
         with self._ending:
@@ -283,16 +291,3 @@ class StreamQuery:
         return Frames(
             self._steps, spark, counter, mode="batch", given=given, counted=counted, keep=acting.keep, references=self._references
         )
-
-
-def _streaming_leaves(frame: DataFrame) -> tuple[str, ...]:
-    """Names of the streaming sources in the order in which Spark's progress lists them."""
-    leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
-    names: list[str] = []
-    for index in range(leaves.size()):
-        leaf = leaves.apply(index)
-        parts = [str(leaf.productElement(part)) for part in range(leaf.productArity())]
-        named = [part for part in parts if part.startswith('name="') and part.endswith('"')]
-        if leaf.isStreaming() and named:
-            names.append(named[0][len('name="') : -1])
-    return tuple(dict.fromkeys(names))

@@ -21,6 +21,7 @@ from jobs.engine.grouping import is_whole, query_plans
 from jobs.engine.plan import Plan
 from jobs.engine.progress import committed, progressed
 from jobs.engine.query import StreamQuery
+from jobs.engine.real_time import RealTimeQuery, TaskSlots
 from jobs.engine.receiving import Receiving
 from jobs.engine.rolling_back import sinks_roll_back
 from jobs.engine.session import execution_session, session_enter
@@ -77,6 +78,7 @@ class Run:
         self._ends_heard: set[str] = set()
         self._turn = StartTurn()
         self._receiving = Receiving(self._steps, self._report)
+        self._slots: TaskSlots | None = None
 
     def start(self) -> None:
         """Begin in a thread of its own; whatever goes wrong is raised by `wait`."""
@@ -162,9 +164,14 @@ class Run:
         return query_
 
     def _streams(self, session: SparkSession) -> list[StreamQuery]:
+        plans = query_plans(self._steps)
+        kind = RealTimeQuery if self.plan.is_real_time else StreamQuery
+        if self.plan.is_real_time:
+            self._slots = TaskSlots(self._steps, plans, session)
+            self._slots.check()
         queries = []
-        for plan in query_plans(self._steps):
-            query_ = StreamQuery(self._steps, plan, session, self._report, self._changed.set)
+        for plan in plans:
+            query_ = kind(self._steps, plan, session, self._report, self._changed.set)
             frame = query_.build()
             self._begin_sinks(session, plan.sinks, query_.empty_branches(frame))
             for node_id in sorted(plan.repeated):
@@ -206,6 +213,8 @@ class Run:
         self._checked_at = time.monotonic()
         try:
             sources_check(self._steps)
+            if self._slots:
+                self._slots.check()
         except AtNode as error:
             return error
         return None
@@ -259,6 +268,7 @@ class Run:
         query_ = next((one for one in self._queries if isinstance(one, StreamQuery) and one.ran_as(str(progress["runId"]))), None)
         if query_ is None:
             return
+        query_.heard(progress)
         counts = query_.sinks.counts_of(int(progress["batchId"]))
         event = committed(
             query_.key,

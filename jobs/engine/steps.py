@@ -130,6 +130,7 @@ class Steps:
             mode=mode,
             bounded=plan.job_type != "STREAMING",
             schema_only=schema_only,
+            real_time=plan.is_real_time and mode == "stream",
             connections=plan.connections,
             limits=plan.limits,
             work_dir=plan.locations.work / node_id,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
     from jobs.nodes.backpressure import Buffered, Skip
@@ -40,6 +41,10 @@ REJECTED = "__rejected"
 AS_IT_CAME = ":\n"
 #: The reason of a line of delimited values: the engine looks into it for those that are to blame.
 LINE_MISFIT = "the line does not fit the columns"
+
+
+#: Said of a node that works on batches.
+NOT_IN_REAL_TIME = "it works on whole batches"
 
 
 #: Named here because node classes have attributes called `type` and `Config`.
@@ -63,6 +68,7 @@ class NodeType(ABC, Generic[ConfigT]):
     rejects_rows: ClassVar[bool] = False
     runs_user_code: ClassVar[bool] = False  # its config holds a program, which only those who are allowed to may write and run
     changes_row_count: ClassVar[bool] = False  # row count out differs from row count in: the engine observes behind this node
+    real_time: ClassVar[bool] = False  # Spark can run it without batches, row by row
     #: The one line under the name on the node's card, with `{field}` for config values; drawn in the browser as `x-summary`.
     summary_template: ClassVar[str] = ""
     #: Where others reach this node, below the installation's own address, with `{job_uid}` and `{node_id}`; drawn as `x-address`.
@@ -83,6 +89,10 @@ class NodeType(ABC, Generic[ConfigT]):
     def needs_to_begin(self, context: NodeContext[ConfigT]) -> str:
         """Like `waits_for`: asked before an attempt begins, which does so when every node says ""."""
         return self.waits_for(context)
+
+    def hinders_real_time(self, config: ConfigT) -> str:
+        """Why a stream with this node cannot run in real time, in words behind its name; "" where it can. Reads no other system."""
+        return "" if self.real_time else NOT_IN_REAL_TIME
 
     def plain_fault(self, context: NodeContext[ConfigT]) -> str:
         """Why a plain PySpark script cannot do what this node does, as in "messages are received by workers"; "" where it can."""
@@ -161,6 +171,10 @@ class Source(NodeType[ConfigT]):
         """How its own buffer stands, or what waits behind `positions`, where its queries are; None if unknown. Asked every second."""
         return None
 
+    def real_time_tasks(self, context: NodeContext[ConfigT]) -> int:
+        """How many of Spark's tasks read it at the same time in real time: each of them runs as long as the stream does."""
+        return 1
+
     def skip(self, context: NodeContext[ConfigT], positions: Sequence[Any]) -> Skip | None:
         """What to leave out behind `positions`, one for each time a query reads this source; None: nothing.
 
@@ -190,6 +204,9 @@ class Flow(NodeType[ConfigT]):
     def is_stateful(self, config: ConfigT) -> bool:
         """Keeps state between micro-batches: such a node ends up in the streaming plan, never inside a batch."""
         return False
+
+    def hinders_real_time(self, config: ConfigT) -> str:
+        return "it keeps something from one batch to the next" if self.is_stateful(config) else super().hinders_real_time(config)
 
     def output_mode(self, config: ConfigT) -> Literal["append", "update"]:
         """How a stateful node emits."""
@@ -244,6 +261,10 @@ class Sink(RollsBack[ConfigT], NodeType[ConfigT]):
     @abstractmethod
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[ConfigT]) -> Written:
         """Make the rows of `frame` visible in the target, all or none."""
+
+    def stream_writer(self, frame: DataFrame, context: NodeContext[ConfigT]) -> DataStreamWriter:
+        """By which Spark writes a stream without handing over batches: of a sink that runs in real time."""
+        raise NotImplementedError(self.type)
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[ConfigT]) -> tuple[DataFrame, str]:
         """For a script, whose lines calls of Spark's API become: writes `frame` by Spark itself, or returns what `rows` are to be for lines

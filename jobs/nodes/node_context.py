@@ -44,6 +44,8 @@ class NodeContext(Generic[ConfigT]):
     mode: Literal["stream", "batch"] = "batch"
     bounded: bool = True
     schema_only: bool = False
+    #: The stream has no batches to speak of: rows are written as they are read.
+    real_time: bool = False
     connections: Mapping[str, ConnectionSettings] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     work_dir: Path = Path("work")

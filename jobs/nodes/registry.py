@@ -10,7 +10,7 @@ from typing import Any, cast, get_args
 
 from jobs.dag.catalogue import Catalogue, Family, JobTypeName, NodeTypeSpec, Port
 from jobs.dag.problems import Problem
-from jobs.nodes.base import Flow, NodeType, Sink, Source
+from jobs.nodes.base import NOT_IN_REAL_TIME, Flow, NodeType, Sink, Source
 from jobs.nodes.config_problems import config_problems, config_resolved
 from jobs.nodes.connection_kind import ConnectionKind
 from jobs.nodes.form import form_schema
@@ -197,6 +197,8 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
         ports_field=node_type.ports_field,
         verbatim=node_type.Config.verbatim,
         runs_user_code=node_type.runs_user_code,
+        real_time=node_type.real_time,
+        hinders_real_time=partial(_hinders_real_time, node_type),
     )
 
 
@@ -208,6 +210,13 @@ def _guarantee(node_type: type[NodeType[Any]], config: Mapping[str, Any]) -> str
         return node_type().guarantee_of(node_type.Config.model_construct(**config)) if node_type.guarantee else ""
     except Exception:  # a plugin's own fault
         return node_type.guarantee
+
+
+def _hinders_real_time(node_type: type[NodeType[Any]], config: Mapping[str, Any]) -> str:
+    try:
+        return node_type().hinders_real_time(node_type.Config.model_construct(**config))
+    except Exception:  # a config that does not hold yet is told of by itself
+        return "" if node_type.real_time else NOT_IN_REAL_TIME
 
 
 def _ports(node_type: type[NodeType[Any]]) -> tuple[Port, ...]:

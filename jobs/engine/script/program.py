@@ -73,7 +73,8 @@ def script_write(
             limits=limits,
             registry=registry,
         )
-        steps = Steps(replace(plan, for_script=True), registry)
+        plan = replace(plan, for_script=True, settings=replace(plan.settings, trigger="interval"))  # its sinks take batches
+        steps = Steps(plan, registry)
         session = execution_session(spark, plan)
         session_enter(session, plan)
         try:

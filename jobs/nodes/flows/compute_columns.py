@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -42,6 +42,7 @@ class ComputeColumns(Flow[ComputeColumnsConfig]):
     title = "Compute columns"
     icon = "math-function"
     Config = ComputeColumnsConfig
+    real_time: ClassVar[bool] = True
     summary_template = "{columns}"
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ComputeColumnsConfig]) -> DataFrame:

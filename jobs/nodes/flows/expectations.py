@@ -66,6 +66,7 @@ class Expectations(Flow[ExpectationsConfig]):
     title = "Expectations"
     icon = "checklist"
     Config = ExpectationsConfig
+    real_time: ClassVar[bool] = True
     rejects_rows: ClassVar[bool] = True
     summary_template = "{rules}"
 

@@ -32,6 +32,7 @@ class FilterRows(Flow[FilterRowsConfig]):
     title = "Filter rows"
     icon = "filter"
     Config = FilterRowsConfig
+    real_time: ClassVar[bool] = True
     changes_row_count: ClassVar[bool] = True
     filters_rows: ClassVar[bool] = True
     summary_template = "{condition}"

@@ -52,6 +52,7 @@ class FlatMap(Flow[FlatMapConfig]):
     title = "Flat map"
     icon = "list-tree"
     Config = FlatMapConfig
+    real_time: ClassVar[bool] = True
     changes_row_count: ClassVar[bool] = True
     summary_template = "{column}"
 

@@ -82,6 +82,7 @@ class Format(Flow[FormatConfig]):
     title = "Format"
     icon = "code-dots"
     Config = FormatConfig
+    real_time: ClassVar[bool] = True
     own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {"template": None}
     summary_template = "{format} → {output}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
@@ -50,6 +50,7 @@ class Mask(Flow[MaskConfig]):
     title = "Mask"
     icon = "mask"
     Config = MaskConfig
+    real_time: ClassVar[bool] = True
     summary_template = "{fields}"
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[MaskConfig]) -> DataFrame:

@@ -93,6 +93,7 @@ class Parse(Flow[ParseConfig]):
     title = "Parse"
     icon = "braces"
     Config = ParseConfig
+    real_time: ClassVar[bool] = True
     rejects_rows: ClassVar[bool] = True
     summary_template = "{column} · {format}"
 

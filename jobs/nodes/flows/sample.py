@@ -36,6 +36,7 @@ class Sample(Flow[SampleConfig]):
     title = "Sample"
     icon = "color-picker"
     Config = SampleConfig
+    real_time: ClassVar[bool] = True
     changes_row_count: ClassVar[bool] = True
     filters_rows: ClassVar[bool] = True
     summary_template = "{percent} %"

@@ -91,6 +91,7 @@ class Script(Flow[ScriptConfig]):
     title = "Script"
     icon = "script"
     Config = ScriptConfig
+    real_time: ClassVar[bool] = True
     changes_row_count: ClassVar[bool] = True
     summary_template = "{script}"
 

@@ -50,6 +50,7 @@ class SelectFields(Flow[SelectFieldsConfig]):
     title = "Select fields"
     icon = "columns"
     Config = SelectFieldsConfig
+    real_time: ClassVar[bool] = True
     rejects_rows: ClassVar[bool] = True
     summary_template = "{fields}"
 

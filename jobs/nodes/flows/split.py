@@ -68,6 +68,7 @@ class Split(Flow[SplitConfig]):
     title = "Split"
     icon = "arrows-split"
     Config = SplitConfig
+    real_time: ClassVar[bool] = True
     ports = (Port("in", "input"), Port(ELSE, "output", required=False))
     ports_field: ClassVar[str] = "branches"
     changes_row_count: ClassVar[bool] = True

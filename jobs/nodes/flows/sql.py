@@ -41,6 +41,7 @@ class SqlFlow(Flow[SqlConfig]):
     title = "SQL"
     icon = "sql"
     Config = SqlConfig
+    real_time: ClassVar[bool] = True
     ports = (Port("in", "input", many=True), Port("out", "output"))
     changes_row_count: ClassVar[bool] = True
     summary_template = "{query}"

@@ -29,6 +29,7 @@ class Union(Flow[UnionConfig]):
     title = "Union"
     icon = "arrows-join"
     Config = UnionConfig
+    real_time: ClassVar[bool] = True
     ports = (Port("in", "input", many=True), Port("out", "output"))
     changes_row_count: ClassVar[bool] = True
     summary_template = "by column name"

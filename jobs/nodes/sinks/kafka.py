@@ -26,6 +26,7 @@ from jobs.nodes.sinks.messages import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
 
@@ -62,6 +63,7 @@ class KafkaSink(Sink[KafkaSinkConfig]):
     Config = KafkaSinkConfig
     connection_kinds = ("kafka",)
     guarantee: ClassVar[str] = "at least once"
+    real_time: ClassVar[bool] = True
     stays: ClassVar[Hindrance] = "sent"
     summary_template = "{topic} · {format}"
 
@@ -90,10 +92,16 @@ class KafkaSink(Sink[KafkaSinkConfig]):
         return Written(rows=batch.rows)
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> tuple[DataFrame, str]:
-        options = kafka_spark_options(context.connection(context.config.connection))
-        messages = _message(frame, context)
-        messages.write.format("kafka").options(**options, topic=context.config.topic, includeHeaders="true").save()
+        _message(frame, context).write.format("kafka").options(**_options(context)).save()
         return frame, ""
+
+    def stream_writer(self, frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataStreamWriter:
+        return _message(frame, context).writeStream.format("kafka").options(**_options(context))
+
+
+def _options(context: NodeContext[KafkaSinkConfig]) -> dict[str, str]:
+    options = kafka_spark_options(context.connection(context.config.connection))
+    return {**options, "topic": context.config.topic, "includeHeaders": "true"}
 
 
 def _message(frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataFrame:

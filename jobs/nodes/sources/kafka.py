@@ -57,6 +57,7 @@ class KafkaSource(Source[KafkaSourceConfig]):
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
+    real_time: ClassVar[bool] = True
     summary_template = "{topic} · {format}"
     pace_fields: ClassVar[frozenset[str]] = frozenset(
         {
@@ -84,6 +85,16 @@ class KafkaSource(Source[KafkaSourceConfig]):
 
     def waits_for(self, context: NodeContext[KafkaSourceConfig]) -> str:
         return kafka_silent(context.connection(context.config.connection))
+
+    def hinders_real_time(self, config: KafkaSourceConfig) -> str:
+        if config.backpressure != "BUFFER":
+            return f"its backpressure is {config.backpressure}, which looks at what waits between batches; only BUFFER goes"
+        return super().hinders_real_time(config)
+
+    def real_time_tasks(self, context: NodeContext[KafkaSourceConfig]) -> int:
+        """One for each partition."""
+        admin = KafkaAdmin(context.connection(context.config.connection))
+        return context.config.places().number(admin.partitions())
 
     @classmethod
     def failure_words(cls, text: str, connection: str) -> NodeError | None:

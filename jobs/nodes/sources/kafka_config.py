@@ -106,7 +106,7 @@ class KafkaSourceConfig(base.Config):
         100_000,
         ge=0,
         le=100_000_000,
-        description="Most messages of one batch over all partitions; 0 takes all there are.",
+        description="Most messages of one batch over all partitions; 0 takes all there are. In real time there is no such limit.",
         examples=[100_000],
         json_schema_extra=hints(advanced=True),
     )

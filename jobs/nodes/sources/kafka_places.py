@@ -36,6 +36,10 @@ class ReadPlaces:
             return [topic for topic in topics if re.fullmatch(self.topic, topic)]
         return [topic for topic in self.names if topic in topics]
 
+    def number(self, topics: Mapping[str, int]) -> int:
+        """How many partitions of `topics` (topic → partitions) are read."""
+        return sum(len(self.partitions) or topics[topic] for topic in self.among(topics))
+
     def missing(self, topics: Mapping[str, int]) -> str:
         """What is to be read and is not among `topics`, in words; "" if all is there. A pattern may match topics to come."""
         if self.is_pattern:
@@ -105,7 +109,7 @@ def places_options(context: NodeContext[KafkaSourceConfig]) -> dict[str, str]:
     }
     if context.mode == "batch":
         return options | _end(config)
-    if config.max_records_per_trigger:
+    if config.max_records_per_trigger and not context.real_time:
         options["maxOffsetsPerTrigger"] = str(config.max_records_per_trigger)
     return options
 

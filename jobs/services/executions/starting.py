@@ -245,4 +245,6 @@ def _settings_of(job: Job, version: JobVersion, document: DagDocument) -> Settin
     except ValueError as error:
         raise NotStartable(str(error), code="config.invalid") from error
     # A person's code that never ends would keep the processors of a shared driver from its other executions.
-    return replace(resolved, isolation="dedicated") if code_nodes(version.dag_definition) else resolved
+    # In real time a job's tasks never end: they would leave the others none.
+    apart = resolved.trigger == "real_time" or code_nodes(version.dag_definition)
+    return replace(resolved, isolation="dedicated") if apart else resolved

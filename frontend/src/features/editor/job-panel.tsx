@@ -11,7 +11,7 @@ import { SettingField } from './setting-field'
 const JOB_TYPES: JobType[] = ['STREAMING', 'BATCH_ROLLER', 'SQL_TASK']
 const TIMES = ['trigger_interval', 'retry_interval'] as const
 const NUMBERS = ['parallelism', 'max_retry_times'] as const
-const CHOICES = { rejected_rows: ['dead_letter', 'drop', 'fail'], state_store: ['rocksdb', 'memory'], isolation: ['shared', 'dedicated'] } as const
+const CHOICES = { trigger: ['interval', 'real_time'], rejected_rows: ['dead_letter', 'drop', 'fail'], state_store: ['rocksdb', 'memory'], isolation: ['shared', 'dedicated'] } as const
 
 interface Parameter {
   type?: string
@@ -54,15 +54,19 @@ function Parameters({ document }: { document: DagDocument }) {
   )
 }
 
-/** What has no meaning for a single query: it has one batch and nothing to go on with. */
-const NOT_OF_TASKS: ReadonlySet<string> = new Set(['trigger_interval', 'state_store'])
+/** What has no meaning for a single query, which has one batch and nothing to go on with, nor for a stream in real time, which has a driver of its own. */
+const hasMeaning = (document: DagDocument, name: string) => {
+  if (name === 'trigger') return document.type === 'STREAMING'
+  if (name === 'isolation') return document.type !== 'STREAMING' || document.settings.trigger !== 'real_time'
+  return document.type !== 'SQL_TASK' || (name !== 'trigger_interval' && name !== 'state_store')
+}
 
 /** Settings of the whole job: its kind, how often it runs a batch, what happens to rejected rows, its checkpoints. */
 export function JobPanel() {
   const { t } = useTranslation('canvas')
   const document = useDocument()
   const readOnly = useEditor((state) => state.readOnly)
-  const has = (name: string) => document.type !== 'SQL_TASK' || !NOT_OF_TASKS.has(name)
+  const has = (name: string) => hasMeaning(document, name)
   return (
     <>
       <header className="pw-panel-head">
