@@ -169,7 +169,7 @@ class Attempt:
             self.execution,
             self._host.writer,
             project=self.execution.job.project.slug,
-            trigger_seconds=plan.settings.trigger_interval if plan.job_type == "STREAMING" else 1.0,
+            trigger_seconds=plan.settings.batch_seconds if plan.job_type == "STREAMING" else 1.0,
             log=self._log,
         )
 

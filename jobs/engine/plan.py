@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.dag.catalogue import JobTypeName
+from jobs.dag.real_time import LEAST_SECONDS
 from jobs.nodes.base import Config, ConnectionSettings, Limits
 
 
@@ -35,6 +36,11 @@ class Settings:
     retry_interval: float = 5.0
     isolation: str = "shared"  # shared | dedicated
     max_batches: int | None = None
+
+    @property
+    def batch_seconds(self) -> float:
+        """From one batch of a stream to the next."""
+        return max(LEAST_SECONDS, self.trigger_interval) if self.trigger == "real_time" else self.trigger_interval
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from jobs.dag.real_time import LEAST_SECONDS
 from jobs.engine.counts import PREFIX, StreamCounter, seen_of
 from jobs.engine.failure import AtNode
 from jobs.engine.grouping import QueryPlan, ways_to
@@ -41,8 +40,8 @@ class RealTimeQuery(StreamQuery):
             writer = self._steps.sink(sink).stream_writer(self._frame, self._steps.context(sink, "stream"))
         except Exception as error:
             raise AtNode(sink, error) from error
-        seconds = max(LEAST_SECONDS, self._steps.plan.settings.trigger_interval)
-        in_real_time: DataStreamWriter = writer.trigger(realTime=f"{round(seconds * 1000)} milliseconds")  # type: ignore[call-overload]
+        length = f"{round(self._steps.plan.settings.batch_seconds * 1000)} milliseconds"
+        in_real_time: DataStreamWriter = writer.trigger(realTime=length)  # type: ignore[call-overload]
         return in_real_time.outputMode("update")
 
     def heard(self, progress: Mapping[str, Any]) -> None:

@@ -136,4 +136,5 @@ def _node_type_out(spec: "NodeTypeSpec") -> NodeTypeOut:
         unavailable_reason=spec.unavailable_reason,
         stateful=spec.stateful,
         rejects_rows=spec.rejects_rows,
+        real_time=spec.real_time,
     )

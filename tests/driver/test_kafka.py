@@ -7,6 +7,8 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from confluent_kafka import Consumer, Producer
@@ -43,30 +45,38 @@ def own_kafka() -> Iterator[KafkaServer]:
         yield server
 
 
+def drawn(name: str, sinks: dict[str, Any], **settings: str) -> dict[str, Any]:
+    """From the topic "orders" into each of `sinks`."""
+    source = {"connection": "main", "topic": "orders", "columns": [{"name": "id", "type": "long"}], "group_id": "followers"}
+    return {
+        "schema_version": 1,
+        "name": name,
+        "type": "STREAMING",
+        "nodes": {"orders": {"type": "source.kafka", "type_version": 1, "name": "Orders", "config": source}, **sinks},
+        "edges": {f"to_{sink}": {"from": ["orders", "out"], "to": [sink, "in"]} for sink in sinks},
+        "settings": {"retry_interval": "500ms", "parallelism": 2, "checkpoint_interval": "0s", **settings},
+    }
+
+
+TABLE = {"type": "sink.jdbc", "type_version": 1, "name": "Table", "config": {"connection": "target", "table": "numbers"}}
+COPY = {
+    "type": "sink.kafka",
+    "type_version": 1,
+    "name": "Copy",
+    "config": {"connection": "main", "topic": "copy", "key_column": "id", "id_columns": ["id"]},
+}
+
+
 @pytest.fixture
-def job(user: User, own_kafka: KafkaServer, data: object) -> Job:
+def connections(own_kafka: KafkaServer, data: object) -> None:
     project = Project.objects.get(slug="default")
     Connection.objects.create(project=project, name="main", kind="kafka", config={"servers": own_kafka.bootstrap})
     Connection.objects.create(project=project, name="target", kind="sqlite", config={"path": f"{data}/target.sqlite3"})
-    source = {"connection": "main", "topic": "orders", "columns": [{"name": "id", "type": "long"}], "group_id": "followers"}
-    document = {
-        "schema_version": 1,
-        "name": "orders",
-        "type": "STREAMING",
-        "nodes": {
-            "orders": {"type": "source.kafka", "type_version": 1, "name": "Orders", "config": source},
-            "table": {"type": "sink.jdbc", "type_version": 1, "name": "Table", "config": {"connection": "target", "table": "numbers"}},
-            "copy": {
-                "type": "sink.kafka",
-                "type_version": 1,
-                "name": "Copy",
-                "config": {"connection": "main", "topic": "copy", "key_column": "id", "id_columns": ["id"]},
-            },
-        },
-        "edges": {"e1": {"from": ["orders", "out"], "to": ["table", "in"]}, "e2": {"from": ["orders", "out"], "to": ["copy", "in"]}},
-        "settings": {"trigger_interval": "200ms", "retry_interval": "500ms", "parallelism": 2, "checkpoint_interval": "0s"},
-    }
-    return job_create(user=user, document=document)
+
+
+@pytest.fixture
+def job(user: User, connections: None) -> Job:
+    return job_create(user=user, document=drawn("orders", {"table": TABLE, "copy": COPY}, trigger_interval="200ms"))
 
 
 class Feed:
@@ -102,7 +112,7 @@ def feed(server: KafkaServer) -> Iterator[Feed]:
 
 def copied(server: KafkaServer, at_least: int) -> Counter[str]:
     """Message ids in the copy with how often each came."""
-    consumer = Consumer({"bootstrap.servers": server.bootstrap, "group.id": "reader", "auto.offset.reset": "earliest"})
+    consumer = Consumer({"bootstrap.servers": server.bootstrap, "group.id": uuid4().hex, "auto.offset.reset": "earliest"})
     consumer.subscribe(["copy"])
     found: Counter[str] = Counter()
 
@@ -151,4 +161,30 @@ def test_a_killed_broker_and_a_killed_driver_lose_nothing_and_the_group_follows_
     last = Checkpoint.objects.filter(status="COMPLETED").latest("pk")
     position = {("orders", int(number)): offset for number, offset in last.state_data["sources"]["orders"]["orders"].items()}
     assert sum(position.values()) == fed.sent
+    wait_until(lambda: own_kafka.group_offsets("followers") == position, seconds=30, what="the group at the last checkpoint")
+
+
+def test_in_real_time_a_killed_driver_loses_nothing_and_what_comes_again_bears_the_same_id(
+    worker: Worker, own_kafka: KafkaServer, connections: None, start: Start, user: User
+) -> None:
+    job = job_create(user=user, document=drawn("orders", {"copy": COPY}, trigger="real_time", trigger_interval="5s"))
+    with feed(own_kafka) as fed:
+        execution = start(job)
+        copied(own_kafka, 50)
+        first = status_reached(execution, "RUNNING")
+        assert first.driver is not None
+        os.kill(first.driver.pid, signal.SIGKILL)
+        copied(own_kafka, fed.sent + 50)
+        running = status_reached(execution, "RUNNING")
+        assert (running.isolation, running.attempt) == ("dedicated", 2)
+        checkpoint_request(execution=running, user=user)
+        wait_until(lambda: Checkpoint.objects.filter(status="COMPLETED").exists(), seconds=60, what="a checkpoint")
+        fed.end()
+        copies = copied(own_kafka, fed.sent)
+        execution_stop(execution=running, user=user)
+        ended = status_reached(execution, "PAUSED")
+    assert {int(name.rpartition("/")[2]) for name in copies} == set(range(fed.sent))
+    assert (ended.processed_records, ended.failed_records) == (fed.sent, 0)
+    last = Checkpoint.objects.filter(status="COMPLETED").latest("pk")
+    position = {("orders", int(number)): offset for number, offset in last.state_data["sources"]["orders"]["orders"].items()}
     wait_until(lambda: own_kafka.group_offsets("followers") == position, seconds=30, what="the group at the last checkpoint")

@@ -3144,6 +3144,8 @@ export interface components {
             stateful: boolean;
             /** Rejects Rows */
             rejects_rows: boolean;
+            /** Real Time */
+            real_time: boolean;
         };
         /** OrphanKindOut */
         OrphanKindOut: {

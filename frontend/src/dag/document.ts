@@ -90,6 +90,7 @@ export interface NodeType {
   guarantee: string
   stateful: boolean
   rejects_rows: boolean
+  real_time: boolean
 }
 
 export type Catalogue = ReadonlyMap<string, NodeType>

@@ -20,6 +20,7 @@ export const nodeType = (type: string, ports: Port[], schema: Record<string, unk
   guarantee: '',
   stateful: false,
   rejects_rows: false,
+  real_time: type === 'flow.filter_rows',
 })
 
 export const SOURCE = nodeType('source.file', [port('out', 'output'), port('errors', 'errors')])

@@ -106,3 +106,5 @@ class NodeTypeOut(Shape):
     unavailable_reason: str
     stateful: bool
     rejects_rows: bool
+    #: It goes in real time, row by row; its config may hinder that.
+    real_time: bool

@@ -2,6 +2,7 @@ import { ActionIcon, Button, SegmentedControl, Select, TextInput, Textarea } fro
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { DagDocument, Json, JobType } from '../../dag/document'
+import { isRealTime } from '../../dag/may-stand'
 import { changeDocument } from './change-setting'
 import { CheckpointSettings } from './checkpoint-settings'
 import { useDocument, useEditor } from './editor-store'
@@ -54,10 +55,10 @@ function Parameters({ document }: { document: DagDocument }) {
   )
 }
 
-/** What has no meaning for a single query, which has one batch and nothing to go on with, nor for a stream in real time, which has a driver of its own. */
+/** Left out: what has no meaning for a single query, which has one batch and nothing to go on with, or for a stream in real time, which keeps no state and has a driver of its own. */
 const hasMeaning = (document: DagDocument, name: string) => {
   if (name === 'trigger') return document.type === 'STREAMING'
-  if (name === 'isolation') return document.type !== 'STREAMING' || document.settings.trigger !== 'real_time'
+  if (isRealTime(document) && (name === 'isolation' || name === 'state_store')) return false
   return document.type !== 'SQL_TASK' || (name !== 'trigger_interval' && name !== 'state_store')
 }
 

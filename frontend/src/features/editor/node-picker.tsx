@@ -3,7 +3,8 @@ import { IconSearch } from '@tabler/icons-react'
 import { useMemo, useState, type KeyboardEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fittingPort } from '../../dag/connect-rules'
-import type { Endpoint, NodeType } from '../../dag/document'
+import type { DagDocument, Endpoint, NodeType } from '../../dag/document'
+import { unfitFor } from '../../dag/may-stand'
 import { FamilyTile } from '../canvas/family-tile'
 import { typeWords } from '../canvas/type-words'
 import { addAtCentre } from './add-at-centre'
@@ -12,8 +13,8 @@ import { matches } from './palette'
 import { closePicker, usePicker, type PickRequest } from './picker-store'
 
 /** Only what fits: behind an output nothing without an input, before an input nothing without an output. */
-function fits(type: NodeType, request: PickRequest, jobType: string): boolean {
-  if (!type.available || !type.job_types.includes(jobType)) return false
+function fits(type: NodeType, request: PickRequest, document: DagDocument): boolean {
+  if (!type.available || unfitFor(document, type)) return false
   const needsInput = Boolean(request.from ?? request.edge)
   const needsOutput = Boolean(request.to ?? request.edge)
   const output = { name: 'out', kind: 'output', required: true, many: true } as const
@@ -33,10 +34,10 @@ function place(request: PickRequest, type: NodeType) {
 function Choices({ request }: { request: PickRequest }) {
   const { t } = useTranslation('canvas')
   const catalogue = useEditor((state) => state.catalogue)
-  const jobType = useDocument().type
+  const document = useDocument()
   const [words, setWords] = useState('')
   const [index, setIndex] = useState(0)
-  const types = useMemo(() => [...catalogue.values()].filter((type) => fits(type, request, jobType) && matches(t, type, words)), [catalogue, request, jobType, words, t])
+  const types = useMemo(() => [...catalogue.values()].filter((type) => fits(type, request, document) && matches(t, type, words)), [catalogue, request, document, words, t])
   const current = Math.min(index, types.length - 1)
   const choose = (type: NodeType | undefined) => {
     if (!type) return

@@ -3,6 +3,7 @@ import type { TFunction } from 'i18next'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Family, NodeType } from '../../dag/document'
+import { unfitFor } from '../../dag/may-stand'
 import { FamilyTile } from '../canvas/family-tile'
 import { typeWords } from '../canvas/type-words'
 import { useDocument, useEditor } from './editor-store'
@@ -17,17 +18,18 @@ export function matches(t: TFunction, type: NodeType, words: string): boolean {
   return `${title} ${help} ${type.title} ${type.type} ${type.help}`.toLowerCase().includes(words.trim().toLowerCase())
 }
 
-function PaletteItem({ type, usable }: { type: NodeType; usable: boolean }) {
+function PaletteItem({ type, unfit }: { type: NodeType; unfit: ReturnType<typeof unfitFor> }) {
   const { t } = useTranslation('canvas')
   const { title, help } = typeWords(t, type)
-  const reason = !type.available ? type.unavailable_reason : usable ? help : t('notInThisJobType')
+  const usable = type.available && !unfit
+  const reason = !type.available ? type.unavailable_reason : unfit ? t(`unfit.${unfit}`) : help
   return (
     <li>
       <button
         type="button"
         className="pw-palette-item"
-        disabled={!type.available || !usable}
-        draggable={type.available && usable}
+        disabled={!usable}
+        draggable={usable}
         title={reason}
         onDragStart={(event) => {
           event.dataTransfer.setData(DRAGGED_TYPE, type.type)
@@ -47,7 +49,7 @@ function PaletteItem({ type, usable }: { type: NodeType; usable: boolean }) {
 export function Palette() {
   const { t } = useTranslation('canvas')
   const catalogue = useEditor((state) => state.catalogue)
-  const jobType = useDocument().type
+  const document = useDocument()
   const [words, setWords] = useState('')
   const groups = useMemo(
     () => FAMILIES.map((family) => ({ family, types: [...catalogue.values()].filter((type) => type.family === family && matches(t, type, words)) })).filter((group) => group.types.length > 0),
@@ -69,7 +71,7 @@ export function Palette() {
             </h3>
             <ul>
               {types.map((type) => (
-                <PaletteItem key={type.type} type={type} usable={type.job_types.includes(jobType)} />
+                <PaletteItem key={type.type} type={type} unfit={unfitFor(document, type)} />
               ))}
             </ul>
           </section>

@@ -54,6 +54,7 @@ function Facts({ execution }: { execution: Execution }) {
   const now = useNow()
   const ran = ranFor(execution, now)
   const parts = [t('version', { version: execution.version }), execution.attempt > 0 ? t('attempt', { attempt: execution.attempt }) : '', execution.worker]
+  if (execution.resolved.trigger === 'real_time') parts.push(t('realTime'))
   if (ran !== null) parts.push(t(isFinal(execution.status) || execution.status === 'PAUSED' ? 'ranFor' : 'upFor', { duration: duration(ran) }))
   const text = parts.filter(Boolean).join(' · ')
   return (

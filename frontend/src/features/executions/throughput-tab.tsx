@@ -95,6 +95,7 @@ export function ThroughputTab({ execution, live, events, range, nodeId, nodeName
   const last = samples.at(-1)
   const over = isFinal(execution.status)
   const isTask = execution.job_type === 'SQL_TASK'
+  const hasPace = !isTask && execution.resolved.trigger !== 'real_time'
   if (error && samples.length === 0) return <Failure error={error} what={t('tab.throughput')} retry={retry} />
   if (samples.length === 0) return pending ? null : <Notice title={t('chart.none')}>{t(over ? 'chart.noneInRange' : 'chart.noneYet')}</Notice>
   if (over && !samples.some(hasMoved)) return <Notice title={t('chart.none')}>{t('chart.noneEver')}</Notice>
@@ -107,7 +108,7 @@ export function ThroughputTab({ execution, live, events, range, nodeId, nodeName
           <Rates samples={samples} marks={marks} gaps={gaps} nodeId={nodeId} nodeName={nodeName} />
         </div>
         <div className="pw-chart-cell">
-          <Batches samples={samples} triggerMs={isTask ? 0 : Number(execution.resolved.trigger_interval ?? 0) * 1000} over={over} begun={execution.start_time ? Date.parse(execution.start_time) : Number.POSITIVE_INFINITY} />
+          <Batches samples={samples} triggerMs={hasPace ? Number(execution.resolved.trigger_interval ?? 0) * 1000 : 0} over={over} begun={execution.start_time ? Date.parse(execution.start_time) : Number.POSITIVE_INFINITY} />
         </div>
       </div>
       {!isTask && (

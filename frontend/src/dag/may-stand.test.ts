@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { chain, FILTER, SINK } from './fixtures'
+import { isRealTime, unfitFor } from './may-stand'
+
+describe('what may stand in a document', () => {
+  const realTime = { ...chain(), settings: { trigger: 'real_time' } }
+
+  it('is any node type of its kind of job', () => {
+    expect([FILTER, SINK].map((type) => unfitFor(chain(), type))).toEqual([null, null])
+    expect(unfitFor({ ...chain(), type: 'SQL_TASK' }, SINK)).toBe('jobType')
+  })
+
+  it('is only what goes row by row where rows are written in real time', () => {
+    expect([FILTER, SINK].map((type) => unfitFor(realTime, type))).toEqual([null, 'realTime'])
+  })
+
+  it('does not ask an import for real time', () => {
+    expect(isRealTime(realTime)).toBe(true)
+    expect(isRealTime({ ...realTime, type: 'BATCH_ROLLER' })).toBe(false)
+  })
+})
