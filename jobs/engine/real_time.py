@@ -29,6 +29,13 @@ class RealTimeQuery(StreamQuery):
     def _counting(self) -> StreamCounter:
         return StreamCounter()
 
+    def ended_by(self) -> BaseException | None:
+        error = super().ended_by()
+        (sink,) = self.plan.sinks
+        if error is not None and self._steps.sink(sink).failed_stream(str(error), self._steps.by_id[sink].config):
+            return AtNode(sink, error)
+        return error
+
     def _launch(self) -> None:
         super()._launch()
         if self._stopping.is_set():  # asked for meanwhile: no batch looks whether it is to end

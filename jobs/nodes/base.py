@@ -266,6 +266,10 @@ class Sink(RollsBack[ConfigT], NodeType[ConfigT]):
         """By which Spark writes a stream without handing over batches: of a sink that runs in real time."""
         raise NotImplementedError(self.type)
 
+    def failed_stream(self, text: str, config: ConfigT) -> bool:
+        """Whether `text`, of which a stream in real time died, tells of what this sink writes: there no batch of its own fails."""
+        return False
+
     def write_plainly(self, frame: DataFrame, context: NodeContext[ConfigT]) -> tuple[DataFrame, str]:
         """For a script, whose lines calls of Spark's API become: writes `frame` by Spark itself, or returns what `rows` are to be for lines
         of Python, which also know `batch_id`. NodeError where there is no way."""

@@ -256,3 +256,15 @@ def test_a_stream_without_rows_ends_its_batches_and_stops_like_any_other(bench: 
     again = stopped(bench, replace(plan, attempt=2), lambda heard: bool(heard.committed()))
     assert again.rows_in() == 0
     assert again.committed()[-1].batch_id == last_committed(plan.locations.live / "out") > heard.committed()[-1].batch_id
+
+
+@pytest.mark.slow
+def test_a_message_that_the_topic_does_not_take_is_told_of_at_the_sink(bench: Bench, topics: Topics) -> None:
+    plan, taken, _ = copying(bench, topics)
+    small = {"servers": topics.server.bootstrap, "options": "max.request.size=2000"}
+    plan = replace(plan, connections={"main": replace(plan.connections["main"], config=small)})
+    topics.send(taken, json.dumps({"id": 1, "name": "x" * 5000}))
+    run, _ = bench.run(plan)
+    with pytest.raises(ExecutionFailure, match=r'^"Out": writing kafka "main": a message is too large') as failed:
+        run.wait(60)
+    assert (failed.value.node_id, failed.value.permanent) == ("out", True)

@@ -9,6 +9,7 @@ from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.config_problems import config_problems
 from jobs.nodes.connections.kafka_reach import kafka_failure
 from jobs.nodes.connections.kafka_settings import KafkaSettings, kafka_spark_options
+from jobs.nodes.sinks.kafka import KafkaSink, KafkaSinkConfig
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 
 
@@ -111,3 +112,19 @@ def test_a_bound_alone_means_what_it_meant_before_there_was_a_choice(config: dic
 def test_a_bound_given_by_a_parameter_is_not_judged():
     config = {"connection": "main", "topic": "a", "backpressure": "LATEST", "max_backlog": "${most}"}
     assert config_problems(KafkaSourceConfig, config) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("TimeoutException: Topic out not present in metadata after 60000 ms.", True),
+        ("TimeoutException: Expiring 3 record(s) for out-0:120000 ms has passed since batch creation", True),
+        ("TopicAuthorizationException: Not authorized to access topics: [out]", True),
+        ("RecordTooLargeException: The message is 9 bytes when serialized which is larger than 8", True),
+        ("TopicAuthorizationException: Not authorized to access topics: [in]", False),
+        ("TimeoutException: Topic out-er not present in metadata after 60000 ms.", False),
+        ("UnknownTopicOrPartitionException: This server does not host this topic-partition.", False),
+    ],
+)
+def test_what_a_stream_in_real_time_died_of_is_told_apart(text: str, written: bool):
+    assert KafkaSink().failed_stream(text, KafkaSinkConfig(connection="main", topic="out")) is written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
@@ -90,6 +91,14 @@ class KafkaSink(Sink[KafkaSinkConfig]):
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[KafkaSinkConfig]) -> Written:
         self.write_plainly(frame, context)
         return Written(rows=batch.rows)
+
+    def failed_stream(self, text: str, config: KafkaSinkConfig) -> bool:
+        """Kafka's client names the topic that it writes to."""
+        topic = re.escape(config.topic)
+        told = (
+            rf"Topic {topic} not present in metadata|record\(s\) for {topic}-\d+|access topics: \[{topic}\]|bytes when serialized which is"
+        )
+        return re.search(told, text) is not None
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> tuple[DataFrame, str]:
         _message(frame, context).write.format("kafka").options(**_options(context)).save()
