@@ -57,7 +57,7 @@ function Parameters({ document }: { document: DagDocument }) {
 
 /** Left out: what has no meaning for a single query, which has one batch and nothing to go on with, or for a stream in real time, which keeps no state and has a driver of its own. */
 const hasMeaning = (document: DagDocument, name: string) => {
-  if (name === 'trigger') return document.type === 'STREAMING'
+  if (name === 'trigger') return document.type === 'STREAMING' || document.settings.trigger === 'real_time'
   if (isRealTime(document) && (name === 'isolation' || name === 'state_store')) return false
   return document.type !== 'SQL_TASK' || (name !== 'trigger_interval' && name !== 'state_store')
 }
