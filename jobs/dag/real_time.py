@@ -17,11 +17,11 @@ def real_time_problems(document: DagDocument, catalogue: Catalogue) -> list[Prob
     if settings.trigger != "real_time":
         return []
     if document.type != "STREAMING":
-        message = "only a stream can run in real time: let the trigger be an interval"
+        message = "only a stream can run in real time: let rows be written in batches"
         return [Problem(code="real_time.bounded", pointer=pointer_of(("settings", "trigger")), message=message)]
     problems = _hindered(document, catalogue)
     if settings.trigger_interval and duration_ms(settings.trigger_interval) < LEAST_SECONDS * 1000:
-        message = f"in real time a batch, which is committed and counted as one, takes {LEAST_SECONDS}s at least; rows do not wait for it"
+        message = f"in real time at least {LEAST_SECONDS}s: no row waits for a batch to end"
         problems.append(Problem(code="real_time.interval", pointer=pointer_of(("settings", "trigger_interval")), message=message))
     return problems
 
@@ -33,6 +33,6 @@ def _hindered(document: DagDocument, catalogue: Catalogue) -> list[Problem]:
         spec = catalogue.get(node.type)
         reason = spec.hinders_real_time(config_filled(node.config, values, spec.verbatim)) if spec and spec.available else ""
         if reason:
-            message = f'"{node.name}" cannot run in real time: {reason}; change that, or let the trigger of the job be an interval'
+            message = f'"{node.name}" cannot run in real time: {reason}; change that, or let rows be written in batches'
             problems.append(Problem(code="real_time.node", node_id=node_id, pointer=pointer_of(("nodes", node_id)), message=message))
     return problems

@@ -18,7 +18,7 @@ def test_a_job_that_is_to_run_in_real_time_says_which_nodes_cannot(page: Page, p
     batches.get_by_text("In real time").click()
     for name in ("Rows", "Table"):
         expect(page.get_by_text(f'"{name}" cannot run in real time: it works on whole batches').first).to_be_visible()
-    expect(page.get_by_text("takes 5s at least").first).to_be_visible()
+    expect(page.get_by_text("in real time at least 5s").first).to_be_visible()
     expect(page.get_by_role("radiogroup", name="Spark driver")).to_have_count(0)
     aggregate = palette.get_by_role("button", name="Aggregate", exact=True)
     expect(aggregate).to_be_disabled()

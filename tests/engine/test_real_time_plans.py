@@ -55,7 +55,7 @@ def test_a_line_from_kafka_to_kafka_may() -> None:
 )
 def test_a_flow_that_needs_batches_is_named(node: Any, reason: str) -> None:
     nodes, edges = LINE
-    sentence = f'"Some" cannot run in real time: {reason}; change that, or let the trigger of the job be an interval'
+    sentence = f'"Some" cannot run in real time: {reason}; change that, or let rows be written in batches'
     assert told(drawn({**nodes, "some": node}, edges)) == [("some", sentence)]
 
 
@@ -73,10 +73,10 @@ def test_a_backlog_that_is_looked_at_between_batches_is_named() -> None:
 
 def test_only_a_stream_can_and_its_batches_have_a_least_length() -> None:
     assert told(drawn(*LINE, type="BATCH_ROLLER")) == [
-        ("/settings/trigger", "only a stream can run in real time: let the trigger be an interval")
+        ("/settings/trigger", "only a stream can run in real time: let rows be written in batches")
     ]
     ((pointer, message),) = told(drawn(*LINE, trigger_interval="4999ms"))
-    assert (pointer, "takes 5s at least" in message) == ("/settings/trigger_interval", True)
+    assert (pointer, "at least 5s" in message) == ("/settings/trigger_interval", True)
 
 
 def test_without_the_setting_nothing_is_said() -> None:
