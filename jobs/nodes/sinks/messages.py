@@ -51,7 +51,10 @@ def value_column_field() -> Any:
 def id_columns_field(place: str) -> Any:
     return Field(
         (),
-        description=f"Columns that tell messages apart: they make the {place}, by which readers drop repeats.",
+        description=(
+            f"Columns that tell messages apart: they make the {place}, by which readers drop repeats. "
+            "With none, a repeat looks like a new message."
+        ),
         examples=[["id"]],
         json_schema_extra=hints("columns", advanced=True),
     )
