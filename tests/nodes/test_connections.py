@@ -1,6 +1,8 @@
 """Connection kinds: their tests go step by step, their addresses are built from fields only, and no secret shows."""
 
 import socket
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from pydantic import ValidationError
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.postgresql import PostgresqlConnection, PostgresqlSettings, postgresql_open
-from jobs.nodes.connections.sqlite import SqliteConnection
+from jobs.nodes.connections.sqlite import SqliteConnection, sqlite_open
 from jobs.nodes.worker_errors import WorkerFailure, carried_out, node_error_in
 from tests.nodes.conftest import Database
 
@@ -111,3 +113,16 @@ def test_an_error_survives_the_way_out_of_a_worker():
     assert (carried.error.kind, carried.error.field) == ("user", "path")
     assert node_error_in("nothing here") is None
     assert node_error_in("node error {broken}") is None
+
+
+def test_a_new_file_that_several_open_and_close_at_once_is_never_locked(tmp_path: Path):
+    limits = Limits(file_roots=(tmp_path,))
+
+    def opened(number: int) -> None:
+        settings = ConnectionSettings("target", "sqlite", {"path": str(tmp_path / f"{number // 2}.sqlite3")})
+        with closing(sqlite_open(settings, limits)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(opened, range(1000)))

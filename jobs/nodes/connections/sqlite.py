@@ -16,6 +16,8 @@ from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.file_roots import allowed_path
 from jobs.nodes.form import hints
 
+_POLL_SECONDS = 0.01
+
 
 class SqliteSettings(base.Config):
     path: str = Field(
@@ -83,8 +85,25 @@ def sqlite_open(settings: ConnectionSettings, limits: Limits, *, read_only: bool
         return _confined(sqlite3.connect(uri, uri=True, timeout=seconds, isolation_level=None, check_same_thread=False))
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=seconds, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode=WAL")
+    try:
+        _log_ahead(connection, seconds)
+    except sqlite3.Error:
+        connection.close()
+        raise
     return _confined(connection)
+
+
+def _log_ahead(connection: sqlite3.Connection, seconds: float) -> None:
+    """Where others open or close the file at this moment, SQLite refuses to change the mode at once, whatever its busy time-out is."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(_POLL_SECONDS)
 
 
 def _confined(connection: sqlite3.Connection) -> sqlite3.Connection:
