@@ -196,9 +196,9 @@ def _living_generations(jobs: Any) -> dict[str, set[str]]:
 
 
 def _changed(path: Path) -> datetime | None:
-    """None where it is gone meanwhile."""
+    """When it, or what lies up to two levels in it, last changed: there each batch leaves its traces. None where it is gone meanwhile."""
     try:
-        entries = (path, *path.iterdir()) if path.is_dir() else (path,)
+        entries = (path, *path.glob("*"), *path.glob("*/*"))
         newest = max(entry.stat().st_mtime for entry in entries)
     except OSError:
         return None

@@ -66,7 +66,7 @@ def _nothing_left(damage: str, found: Readable) -> str:
         return f"the position of this job cannot be read ({damage}) and it has no checkpoint: start it from the beginning"
     told = "; ".join([damage, *_words(found)])
     choice = "restore a checkpoint of an earlier execution, import one, or start it from the beginning"
-    return f"the position of this job cannot be read and none of its checkpoints is whole ({told}): {choice}"
+    return f"the position of this job cannot be read and none of its checkpoints is whole: {choice} ({told})"
 
 
 def positions_tell(plan: Plan, log: logging.Logger, positions: Mapping[str, Any]) -> None:

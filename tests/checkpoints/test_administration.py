@@ -60,7 +60,7 @@ def ended(execution: Execution) -> None:
 
 def aged(path: Path, hours: float = 2) -> Path:
     then = time.time() - hours * 3600
-    for one in (path, *(path.iterdir() if path.is_dir() else ())):
+    for one in (path, *path.rglob("*")):
         os.utime(one, (then, then))
     return path
 

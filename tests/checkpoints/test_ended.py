@@ -109,7 +109,7 @@ def test_the_history_has_them_even_if_the_deletion_is_cut_short(monkeypatch: pyt
     assert sorted(told) == [1, 2, 3]
     old = timezone.now().timestamp() - 7200
     for row in rows:
-        for path in (folder_of(row), *folder_of(row).iterdir()):
+        for path in (folder_of(row), *folder_of(row).rglob("*")):
             os.utime(path, (old, old))
     checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="olga")
     assert not any(folder_of(row).exists() for row in rows)

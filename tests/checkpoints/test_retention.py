@@ -59,7 +59,7 @@ def of_rows(found: list[Decision]) -> list[Decision]:
 
 def aged(path: Path) -> Path:
     long_ago = time.time() - 7200
-    for one in (path, *path.iterdir()):
+    for one in (path, *path.rglob("*")):
         os.utime(one, (long_ago, long_ago))
     return path
 
@@ -248,6 +248,15 @@ def test_a_live_folder_of_a_superseded_generation_is_an_orphan(execution: Execut
     cleaned()
     assert not superseded.exists()
     assert live_of(newer).exists()
+
+
+def test_a_live_folder_whose_last_batch_is_recent_stays_for_its_grace_time(execution: Execution) -> None:
+    superseded = aged(spark_folder(live_of(ended(execution)) / "out", 2).parent)
+    execution_row(execution.job)
+    (superseded / "out" / "commits" / "3").write_text("v1")
+    ((action, reason),) = told(cleaned()).values()
+    assert (action, reason.endswith("it goes once nothing of it has changed for an hour")) == ("keep", True)
+    assert superseded.exists()
 
 
 def test_the_last_generation_that_did_not_complete_stays_beside_a_newer_one_that_did(execution: Execution) -> None:

@@ -351,7 +351,7 @@ def test_what_an_import_that_died_left_is_found(archive: bytes, target: Job, edi
     for folder in (half, orphan):
         (folder / "out").mkdir(parents=True)
         (folder / "out" / "metadata").write_text(json.dumps({}))
-        for path in (folder / "out", folder):
+        for path in (folder, *folder.rglob("*")):
             os.utime(path, (1_700_000_000, 1_700_000_000))
     found = {decision.path: decision.action for decision in orphans(Scope(job_id=target.pk))}
     assert found == {half: "delete", orphan: "delete"}
@@ -361,7 +361,7 @@ def test_retention_leaves_what_was_imported(archive: bytes, target: Job, editor:
     found = imported(editor, "letters", archive)
     row = Checkpoint.objects.get(pk=found["id"])
     path = folder_of(row)
-    for folder in (path / "out", path, path.parent):
+    for folder in (path.parent, path, *path.rglob("*")):
         os.utime(folder, (1_700_000_000, 1_700_000_000))
     send(editor, "POST", "/api/checkpoints/cleanup", {"dry_run": False, "scope": {"job_name": "letters"}})
     row.refresh_from_db()

@@ -51,7 +51,9 @@ export default function CheckpointsPage() {
   const list = usePagedList<Checkpoint>(['checkpoints'], withQuery('/api/checkpoints', { q, job, status: state, kept }), { refetchInterval: 15_000 })
   useRefetchOnChange(list.refetch)
   const { rows } = list
-  const selected = rows?.find((one) => String(one.id) === chosen)
+  const listed = rows?.find((one) => String(one.id) === chosen)
+  const linked = useQuery({ queryKey: ['checkpoints', 'linked', chosen], queryFn: () => request<Checkpoint>('GET', `/api/checkpoints/${encodeURIComponent(chosen)}`), enabled: chosen !== '' && rows !== undefined && !listed, retry: false })
+  const selected = listed ?? (chosen ? linked.data : undefined)
   const beside = selected !== undefined
   const described = useMemo(() => checkpointColumns(t, { largest: largestOf(rows ?? []), withJob: true, beside }), [t, rows, beside])
   const said = useStateWord()
@@ -118,6 +120,7 @@ export default function CheckpointsPage() {
               {operates && <TickedBar ticked={ticked} hasMore={list.hasMore} onDelete={() => setDeleting([...ticked.ids])} />}
             </div>
             {list.error && <Failure error={list.error} what={t('title')} retry={list.refetch} />}
+            {chosen && !listed && linked.error && <Failure error={linked.error} what={t('linked')} retry={() => void linked.refetch()} />}
             <div className="pw-table-wrap pw-grow" data-stale={list.stale || undefined}>
               {rows?.length !== 0 && !(list.error && !rows) && <DataTable label={t('title')} columns={columns} rows={rows} keyOf={(one) => one.id} loading={list.loading} selected={selected?.id ?? null} onRow={(one) => setChosen(String(one.id) === chosen ? '' : String(one.id))} />}
               {rows?.length === 0 && <Notice page title={t(filtered ? 'noneFound' : 'none')}>{t(filtered ? 'noneFoundHelp' : 'noneHelp')}</Notice>}
