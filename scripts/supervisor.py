@@ -18,6 +18,8 @@ QUICK_DEATHS_ALLOWED = 3
 QUICK_SECONDS = 10.0
 #: Whoever waits longer than this for a service to end is told so.
 PATIENCE_SECONDS = 10.0
+#: Orphans that ended are looked for so often.
+REAP_SECONDS = 10.0
 
 
 @dataclass
@@ -52,6 +54,7 @@ class Supervisor:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._asked_to_stop, number)
         keepers = [asyncio.create_task(self._keep(service, colour)) for service, colour in self._coloured_services()]
+        keepers.append(asyncio.create_task(self._reap()))
         await self.stopping.wait()
         for keeper in keepers:
             keeper.cancel()
@@ -80,6 +83,17 @@ class Supervisor:
             return
         self.say("stop", "stopping everything; Ctrl-C again to stop at once")
         self.stopping.set()
+
+    async def _reap(self) -> None:
+        """What ended stays a zombie until its parent asks for it. One seen for the first time may be a service that has just begun."""
+        seen: set[int] = set()
+        while True:
+            await asyncio.sleep(REAP_SECONDS)
+            ended = zombies() - {process.pid for process in self.processes.values()}
+            for pid in ended & seen:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            seen = ended
 
     async def _keep(self, service: Service, colour: int) -> None:
         quick_deaths = 0
@@ -164,15 +178,22 @@ def become_subreaper() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def process_parents() -> dict[int, int]:
-    """Process → its parent, for every living process, from /proc; empty where there is none."""
-    parents: dict[int, int] = {}
+def process_states() -> Iterator[tuple[int, str, int]]:
+    """Each process with its state and its parent, from /proc; none where there is none."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError):
             state, parent = stat.read_text().rpartition(")")[2].split()[:2]
-            if state != "Z":
-                parents[int(stat.parent.name)] = int(parent)
-    return parents
+            yield int(stat.parent.name), state, int(parent)
+
+
+def process_parents() -> dict[int, int]:
+    """Process → its parent, for every living process."""
+    return {pid: parent for pid, state, parent in process_states() if state != "Z"}
+
+
+def zombies() -> set[int]:
+    """Children of this process that ended and were not asked for."""
+    return {pid for pid, state, parent in process_states() if state == "Z" and parent == os.getpid()}
 
 
 def descendants() -> list[int]:

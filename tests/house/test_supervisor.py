@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import asyncio, json, os, sys
 from pathlib import Path
+from scripts import supervisor
 from scripts.supervisor import Service, Supervisor
+supervisor.REAP_SECONDS = 0.1
 services = [Service(**service) for service in json.loads(sys.argv[1])]
 sys.exit(asyncio.run(Supervisor(services, cwd=Path.cwd(), environment=dict(os.environ)).run()))
 """
@@ -121,3 +123,13 @@ def test_a_line_too_long_for_the_terminal_does_not_stop_the_log(tmp_path: Path) 
     script = "head -c 3000000 /dev/zero | tr '\\0' 'x'; echo; echo after; " + POLITE
     with supervised(tmp_path, shell("loud", script)) as (_, log):
         says(log, "loud │ after")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans go to the first process of the system")
+def test_an_orphan_that_ended_does_not_stay_in_the_process_table(tmp_path: Path) -> None:
+    orphan = tmp_path / "orphan"
+    with supervised(tmp_path, shell("one", f"(sleep 0.3 & echo $! > {orphan}); {POLITE}")) as (process, log):
+        says(log, "up")
+        pid = pid_in(orphan)
+        wait_until(lambda: not Path(f"/proc/{pid}").exists(), seconds=15, what=f"the end of {pid}")
+        assert process.poll() is None
