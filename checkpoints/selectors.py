@@ -102,17 +102,34 @@ class Readable:
 
 
 def newest_readable(*, generation: UUID | str) -> Readable:
-    """Of a generation: what to fall back to when its live folder cannot be read. Every byte of what is offered was checked.
+    """What to fall back to when the live folder of a generation cannot be read. Every byte of what is offered was checked.
 
-    StorageFailed where a store does not answer: an older checkpoint is no answer to that.
+    Its own checkpoints, then the one that it was begun from and those before that. StorageFailed where a store does not answer:
+    an older checkpoint is no answer to that.
     """
     damaged: list[tuple[Checkpoint, list[str]]] = []
-    for checkpoint in completed(Checkpoint.objects.filter(generation=generation)):
+    for checkpoint in _passed(generation):
         problems = checkpoint_problems(checkpoint)
         if not problems:
             return Readable(checkpoint, damaged)
         damaged.append((checkpoint, problems))
     return Readable(None, damaged)
+
+
+def _passed(generation: UUID | str) -> Iterator[Checkpoint]:
+    """The complete checkpoints that a generation and its executions passed through, newest first, back to a start from the beginning."""
+    rows, seen, taken_by = completed(), set[int](), timezone.now()
+    while True:
+        runs = executions().filter(generation=generation)
+        own = Q(generation=generation) | Q(execution__in=runs)
+        for checkpoint in rows.filter(own, create_time__lte=taken_by).exclude(pk__in=seen):
+            seen.add(checkpoint.pk)
+            yield checkpoint
+        begun_from = runs.exclude(restored_from_checkpoint_id=None).values("restored_from_checkpoint_id")
+        origin = Checkpoint.objects.filter(pk__in=begun_from, create_time__lt=taken_by).order_by("create_time").first()
+        if origin is None or origin.generation == generation:
+            return
+        generation, taken_by = origin.generation, origin.create_time
 
 
 def batches_kept(*, generation: UUID | str) -> dict[str, int]:

@@ -27,6 +27,7 @@ from jobs.services.executions import execution_generation_renew
 from jobs.services.metrics import batches_written
 
 _TRIES, _PAUSE_SECONDS = 3, 1.0
+_NAMED_MOST = 5
 
 
 def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger) -> Plan:
@@ -57,7 +58,9 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger)
 
 
 def _words(found: Readable) -> list[str]:
-    return [f"checkpoint {checkpoint.checkpoint_id} is damaged too: {problems[0]}" for checkpoint, problems in found.damaged]
+    named = [f"checkpoint {checkpoint.checkpoint_id} is damaged too: {problems[0]}" for checkpoint, problems in found.damaged[:_NAMED_MOST]]
+    more = len(found.damaged) - len(named)
+    return [*named, f"so are {more} older ones"] if more else named
 
 
 def _nothing_left(damage: str, found: Readable) -> str:

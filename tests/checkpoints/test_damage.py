@@ -229,6 +229,38 @@ def test_the_newest_is_damaged_so_the_one_before_is_used_and_that_is_said(
     assert "checkpoint 2 is damaged too: " in told
 
 
+def test_behind_a_fall_back_the_checkpoints_from_before_it_are_still_gone_back_to(execution: Execution) -> None:
+    earlier = [kept(execution, batches) for batches in (2, 3)]
+    for _ in range(2):  # what the first fall-back began has a checkpoint of its own, which is damaged; the second has none
+        live_damaged(execution)
+        begun(execution)
+        execution.refresh_from_db()
+        assert execution.restored_from_checkpoint_id == earlier[-1].pk
+        if execution.checkpoints.count() == len(earlier):
+            in_place(folder_of(kept(execution, 4, savepoint=True)) / "out/offsets/3")
+    in_place(folder_of(earlier.pop()) / "out/offsets/2")
+    live_damaged(execution)
+    begun(execution)
+    execution.refresh_from_db()
+    assert execution.restored_from_checkpoint_id == earlier[-1].pk
+
+
+def test_behind_a_restore_the_fall_back_goes_no_further_than_its_origin(execution: Execution) -> None:
+    older, origin, _ = kept(execution, 2), kept(execution, 3), kept(execution, 4)
+    ended(execution)
+    restored = execution_row(execution.job, status=ExecutionStatus.INITIALIZING, restored_from_checkpoint_id=origin.pk)
+    begun(restored)
+    live_damaged(restored)
+    begun(restored)
+    restored.refresh_from_db()
+    assert restored.restored_from_checkpoint_id == origin.pk, "the one behind it counts rows that the restore took back"
+    in_place(folder_of(origin) / "out/metadata")
+    live_damaged(restored)
+    begun(restored)
+    restored.refresh_from_db()
+    assert restored.restored_from_checkpoint_id == older.pk
+
+
 def test_where_none_is_good_the_execution_stops_with_a_choice_and_begins_nothing(execution: Execution) -> None:
     kept(execution, 2)
     newest = kept(execution, 3)
