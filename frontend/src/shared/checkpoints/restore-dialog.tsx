@@ -62,7 +62,7 @@ interface Choice {
 /** Its own version, or the one that is current by now. */
 function VersionChoice({ found, version, onVersion }: Choice) {
   const { t } = useTranslation('checkpoints')
-  if (!found?.current_version || found.current_version === found.own_version) return null
+  if (!found?.current_version || !found.own_version || found.current_version === found.own_version) return null
   const data = [
     { value: '', label: t('restore.own', { version: found.own_version }) },
     { value: 'current', label: t('restore.current', { version: found.current_version }) },

@@ -34,7 +34,7 @@ function Rows({ id, place }: { id: number; place: StatePlace }) {
       <div className="pw-form-acts pw-kept-foot">
         <Button component="a" href={stateFile(id, place)} download leftSection={<IconDownload size={14} />}>{t('state.csv')}</Button>
         <span className="pw-grow" />
-        {data && data.rows.length > 0 && <span className="pw-11 pw-3">{t('state.range', { from: count(start + 1), to: count(start + data.rows.length) })}</span>}
+        {data && data.rows.length > 0 && <span className="pw-11 pw-3">{t(data.more ? 'state.range' : 'state.rangeOf', { from: count(start + 1), to: count(start + data.rows.length) })}</span>}
         <Button aria-label={t('state.before')} disabled={starts.length === 1} onClick={() => setStarts(starts.slice(0, -1))}><IconChevronLeft size={14} /></Button>
         <Button aria-label={t('state.behind')} disabled={!data?.more || isFetching} onClick={() => setStarts([...starts, start + (data?.rows.length ?? 0)])}><IconChevronRight size={14} /></Button>
       </div>
@@ -59,7 +59,7 @@ function Browser({ checkpoint, operators }: { checkpoint: Checkpoint; operators:
         <Select label={t('state.operator')} data={operators.map((one) => ({ value: keyOf(one), label: one.node_id || one.name }))} value={chosen ?? null} allowDeselect={false} onChange={(value) => setChosen(value ?? undefined)} />
         {operator.parts.length > 1 && <Select label={t('state.variable')} data={operator.parts.map((name) => ({ value: name, label: partWords(name) }))} value={part} allowDeselect={false} onChange={(value) => setPart(value ?? '')} />}
         <TextInput className="pw-grow" label={t('state.search')} leftSection={<IconSearch size={14} />} value={text} onChange={(event) => setText(event.currentTarget.value)} />
-        {operator.rows !== null && <span className="pw-11 pw-3 pw-nowrap">{t('state.total', { count: operator.rows, shown: count(operator.rows) })}</span>}
+        {operator.rows !== null && <span className="pw-11 pw-3 pw-nowrap">{t(operator.parts.length > 1 ? 'state.totalOfParts' : 'state.total', { count: operator.rows, shown: count(operator.rows) })}</span>}
       </div>
       <Rows key={JSON.stringify(place)} id={checkpoint.id} place={place} />
     </>
