@@ -61,7 +61,7 @@ class S3Store(Store):
         if code == "RequestTimeTooSkewed":
             return _refused("sign-in", "the clocks of this machine and the store differ; set them right")
         if code == "NoSuchBucket":
-            return _refused("bucket", "the bucket does not exist; make it, or correct the connection")
+            return _refused("bucket", "the bucket does not exist; make it, or name another")
         if code == "PermanentRedirect":
             return _refused("bucket", "the bucket is in another region; correct the region")
         if isinstance(error, PermissionError):

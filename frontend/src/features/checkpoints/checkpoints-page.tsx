@@ -40,7 +40,8 @@ export default function CheckpointsPage() {
   const [job, setJob] = useUrlState('job')
   const [state, setState] = useUrlState('state')
   const [kept, setKept] = useUrlState('kept')
-  const [chosen, setChosen] = useUrlState('checkpoint')
+  const [given, setChosen] = useUrlState('checkpoint')
+  const chosen = /^\d+$/.test(given) ? given : ''
   const [view, setView] = useUrlState('view')
   const [does, setDoes] = useUrlState('does')
   const [kind, setKind] = useUrlState('kind')
@@ -52,7 +53,7 @@ export default function CheckpointsPage() {
   useRefetchOnChange(list.refetch)
   const { rows } = list
   const listed = rows?.find((one) => String(one.id) === chosen)
-  const linked = useQuery({ queryKey: ['checkpoints', 'linked', chosen], queryFn: () => request<Checkpoint>('GET', `/api/checkpoints/${encodeURIComponent(chosen)}`), enabled: chosen !== '' && rows !== undefined && !listed, retry: false })
+  const linked = useQuery({ queryKey: ['checkpoints', 'linked', chosen], queryFn: () => request<Checkpoint>('GET', `/api/checkpoints/${chosen}`), enabled: chosen !== '' && rows !== undefined && !listed, retry: false })
   const selected = listed ?? (chosen ? linked.data : undefined)
   const beside = selected !== undefined
   const described = useMemo(() => checkpointColumns(t, { largest: largestOf(rows ?? []), withJob: true, beside }), [t, rows, beside])
