@@ -1,5 +1,6 @@
 """Settings that an operator lays over a job's document; keys with a meaning are checked by type and range."""
 
+import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,8 @@ from jobs.services.audit import audit_record
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+#: How alike two keys are of which one is taken for a slip.
+_ALIKE = 0.9
 _KEY = re.compile(r"[a-z][a-z0-9_.]{0,99}")
 
 
@@ -118,6 +121,7 @@ def _write(rows: Sequence[JobConfig]) -> None:
 def _rows(job: Job, entries: Sequence[Mapping[str, Any]]) -> list[JobConfig]:
     problems: list[Problem] = []
     rows: dict[str, JobConfig] = {}
+    kept = set(JobConfig.objects.filter(job=job).values_list("config_key", flat=True))
     for entry in entries:
         key = str(entry["config_key"])
         known = KNOWN_KEYS.get(key)
@@ -125,7 +129,7 @@ def _rows(job: Job, entries: Sequence[Mapping[str, Any]]) -> list[JobConfig]:
         text, fault = _text_of(entry["config_value"], kind, known)
         if not _KEY.fullmatch(key):
             fault = "a key is lower-case words, joined by dots"
-        elif (meant := key.replace("_", ".")) != key and meant in KNOWN_KEYS:
+        elif known is None and key not in kept and (meant := _meant(key)):
             fault = f"this key is written {meant}"
         elif key in rows:
             fault = "the key stands here twice"
@@ -139,6 +143,12 @@ def _rows(job: Job, entries: Sequence[Mapping[str, Any]]) -> list[JobConfig]:
     if problems:
         raise Invalid("the settings have problems", problems=problems)
     return list(rows.values())
+
+
+def _meant(key: str) -> str:
+    """The key with a meaning that this one is a slip of the pen for; "" where it is a key of its owner's own."""
+    near = difflib.get_close_matches(key.replace("_", "."), KNOWN_KEYS, n=1, cutoff=_ALIKE)
+    return near[0] if near else ""
 
 
 def _type_of(value: Any) -> ConfigType:

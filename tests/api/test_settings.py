@@ -68,6 +68,16 @@ def test_a_value_of_the_wrong_type_is_a_problem_and_nothing_is_kept(browser: Cli
     assert not JobConfig.objects.exists()
 
 
+def test_a_slip_in_a_key_is_told_and_a_key_that_stands_there_is_left(browser: Client) -> None:
+    """It would have had no effect, and nobody would have known."""
+    answer = send(browser, "PUT", CONFIG, {"checkpoint.retentoin": 5})
+    assert answer.status_code == 422
+    assert "this key is written checkpoint.retention" in answer.json()["error"]["problems"][0]["message"]
+    JobConfig.objects.create(job=Job.objects.get(), config_key="checkpoint.retentoin", config_value="5", config_type="INT")
+    assert send(browser, "PUT", CONFIG, {"checkpoint.retentoin": 6, "team.retention": 1}).status_code == 200
+    assert set(values()) == {"checkpoint.retentoin", "team.retention"}
+
+
 def test_the_known_keys_are_told(browser: Client) -> None:
     known = {key["config_key"]: key["config_type"] for key in browser.get(CONFIG).json()["known"]}
     assert known["max.retry.times"] == "INT"

@@ -25,13 +25,13 @@ const refused: Precheck = { ...fits, ok: false, version: 2, checks: [{ name: 'gr
 const drops: Precheck = { ...fits, version: 2, drops_state: true, changes: [node('per', 'state_dropped')] }
 
 /** Answers the checks by the version that they ask for, and keeps what a restore sends. */
-function opened(current: Precheck, onCopied = vi.fn()) {
+function opened(current: Precheck, onCopied = vi.fn(), own = fits) {
   const sent: unknown[] = []
   const server = vi.fn<typeof fetch>((path, given) => {
     if (given?.method === 'POST') sent.push(JSON.parse(String(given.body)))
     asked.push(String(path))
     const listed = String(path).startsWith('/api/jobs?') ? { results: [{ job_name: 'orders' }, { job_name: 'payments' }] } : String(path).startsWith('/api/checkpoints?') ? { results: savepoints } : null
-    const found = listed ?? (String(path).endsWith('/import') ? { id: 9, checkpoint_id: 7 } : given?.method === 'POST' ? { execution_id: 'e-1' } : String(path).endsWith('version=current') ? current : fits)
+    const found = listed ?? (String(path).endsWith('/import') ? { id: 9, checkpoint_id: 7 } : given?.method === 'POST' ? { execution_id: 'e-1' } : String(path).endsWith('version=current') ? current : own)
     return Promise.resolve(new Response(JSON.stringify(found), { status: 200 }))
   })
   vi.stubGlobal('fetch', server)
@@ -56,6 +56,12 @@ it("the checkpoint's own version stands first and is restored", async () => {
   expect(screen.getByRole('row', { name: /Node orders/ })).toHaveTextContent('verdict.same')
   fireEvent.click(confirm())
   await waitFor(() => expect(sent).toEqual([{ version: 1, allow_non_restored_state: false, roll_back: false }]))
+})
+
+it('a version that the job never had is not offered', async () => {
+  opened(fits, undefined, { ...fits, version: 2, own_version: null })
+  await waitFor(() => expect(confirm()).toBeEnabled())
+  expect(screen.queryByRole('radio', { name: 'restore.current' })).toBeNull()
 })
 
 it('a version that needs a fresh start is told at its node and cannot be confirmed', async () => {
