@@ -14,6 +14,7 @@ from checkpoints.stores.base import StorageFailed
 from checkpoints.verification import checkpoint_files
 from jobs.models import AuditEntry, Event, Execution, TriggeredBy
 from jobs.selectors.checkpoints import checkpoint_out
+from jobs.selectors.graph_comparisons import node_names
 from jobs.selectors.refusals import Conflict
 from jobs.selectors.shapes.checkpoint import (
     CheckpointDetailOut,
@@ -30,7 +31,7 @@ _STARTED_MOST = 500
 
 
 def checkpoint_detail_out(checkpoint: Checkpoint) -> CheckpointDetailOut:
-    """Five queries more than without what became of it; of one that cannot be restored, the disk is asked for the nearest good one."""
+    """Six queries more than without what became of it; of one that cannot be restored, the disk is asked for the nearest good one."""
     shown = checkpoint_out(checkpoint)
     rows = _gone_on_from(checkpoint)
     newest = list(rows.select_related("created_by").order_by("-create_time", "-id")[:_NAMED])
@@ -41,6 +42,7 @@ def checkpoint_detail_out(checkpoint: Checkpoint) -> CheckpointDetailOut:
         restored_by_more=rows.count() - _NAMED if len(newest) == _NAMED else 0,
         delete_reason=_delete_reason(checkpoint),
         nearest_good=_nearest(checkpoint) if is_useless else None,
+        node_names=node_names(checkpoint.execution),
     )
 
 

@@ -9,6 +9,7 @@ from django.db.models import Count
 from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.models import Execution
 from jobs.selectors.checkpoints import checkpoint_out
+from jobs.selectors.graph_comparisons import node_names
 from jobs.selectors.position_differences import rows_between
 from jobs.selectors.refusals import Conflict
 from jobs.selectors.shapes.checkpoint import (
@@ -77,7 +78,8 @@ def checkpoint_comparison(first: Checkpoint, second: Checkpoint) -> CheckpointCo
     nodes = sorted({*positions, *reached})
     counted = _rows_counted(first, second, nodes)
     sources = [_difference(node_id, positions.get(node_id), reached.get(node_id), counted) for node_id in nodes]
-    return CheckpointComparisonOut(first=checkpoint_out(first), second=checkpoint_out(second), sources=sources)
+    names = node_names(second.execution)
+    return CheckpointComparisonOut(first=checkpoint_out(first), second=checkpoint_out(second), sources=sources, node_names=names)
 
 
 def _difference(node_id: str, position: Any, reached: Any, counted: int | Unknown) -> SourceDifferenceOut:

@@ -59,6 +59,15 @@ def run_of(execution: Execution) -> Run:
     return Run(row, execution.parameters, execution.resolved)
 
 
+def node_names(execution: Execution) -> dict[str, str]:
+    """Node → its name in the version that an execution ran; empty where that is gone."""
+    try:
+        document = parse_document(run_of(execution).version.dag_definition)[0]
+    except Incomparable:
+        return {}
+    return {node_id: node.name for node_id, node in document.nodes.items()} if document else {}
+
+
 def run_to_be(version: JobVersion, given: Mapping[str, Any]) -> Run:
     """As an execution of `version` would run that is started now with the values of another: those it does not know are left out.
 

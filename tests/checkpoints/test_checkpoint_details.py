@@ -14,7 +14,7 @@ from drf_spectacular.generators import SchemaGenerator
 from checkpoints.models import Checkpoint
 from checkpoints.services import checkpoint_begin, checkpoint_complete
 from checkpoints.storages import folder_of
-from jobs.models import AuditEntry, Execution, Role
+from jobs.models import AuditEntry, Execution, JobVersion, Role
 from jobs.reporting import RowLedger
 from jobs.services.executions import execution_generation_renew
 from tests.checkpoints.archives import exported, imported
@@ -104,6 +104,15 @@ def test_it_names_what_started_from_it_and_each_restore_is_in_the_audit_trail(ex
     assert [(one.detail["started"], one.detail["roll_back"]) for one in entries] == [(first, False), (second, True)]
     assert entries[0].project == execution.job.project
     assert entries[0].detail["checkpoint_id"] == checkpoint.checkpoint_id
+
+
+def test_it_tells_the_names_of_its_nodes_and_none_where_its_version_is_gone(execution: Execution, operator: Client) -> None:
+    checkpoint, other = kept(execution), kept(execution)
+    names = {"numbers": "Numbers", "out": "Out"}
+    assert detail(operator, checkpoint)["node_names"] == names
+    assert send(operator, "GET", f"/api/checkpoints/{checkpoint.pk}/compare/{other.pk}")["node_names"] == names
+    JobVersion.objects.filter(job=execution.job).delete()
+    assert detail(operator, checkpoint)["node_names"] == {}
 
 
 def test_a_restore_that_is_refused_leaves_no_trace(execution: Execution, operator: Client) -> None:

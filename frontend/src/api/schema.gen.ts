@@ -1544,19 +1544,27 @@ export interface components {
             /** Checkpoint */
             checkpoint: number;
         };
-        /** CheckpointComparisonOut */
+        /**
+         * CheckpointComparisonOut
+         * @description `node_names`: as the version of the second calls its nodes.
+         */
         CheckpointComparisonOut: {
             first: components["schemas"]["CheckpointOut"];
             second: components["schemas"]["CheckpointOut"];
             /** Sources */
             sources: components["schemas"]["SourceDifferenceOut"][];
+            /** Node Names */
+            node_names: {
+                [key: string]: string;
+            };
         };
         /**
          * CheckpointDetailOut
          * @description One checkpoint with what became of it. `restored_by`: the newest 20 that went on from it, newest first; the rest are counted.
          *
          *     `delete_reason`: why a rule or a person deleted it, "" where that is not known. `nearest_good`: of one that cannot be restored, the
-         *     nearest one in time of its job that can, null if there is none.
+         *     nearest one in time of its job that can, null if there is none. `node_names`: node → what the version that it was taken of calls it,
+         *     empty where that is gone.
          */
         CheckpointDetailOut: {
             /** Id */
@@ -1658,6 +1666,10 @@ export interface components {
             /** Delete Reason */
             delete_reason: string;
             nearest_good: components["schemas"]["CheckpointNearestOut"] | null;
+            /** Node Names */
+            node_names: {
+                [key: string]: string;
+            };
         };
         /**
          * CheckpointFileOut

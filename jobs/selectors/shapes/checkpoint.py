@@ -106,13 +106,15 @@ class CheckpointDetailOut(CheckpointOut):
     """One checkpoint with what became of it. `restored_by`: the newest 20 that went on from it, newest first; the rest are counted.
 
     `delete_reason`: why a rule or a person deleted it, "" where that is not known. `nearest_good`: of one that cannot be restored, the
-    nearest one in time of its job that can, null if there is none.
+    nearest one in time of its job that can, null if there is none. `node_names`: node → what the version that it was taken of calls it,
+    empty where that is gone.
     """
 
     restored_by: list[CheckpointRestoreOut]
     restored_by_more: int
     delete_reason: str
     nearest_good: CheckpointNearestOut | None
+    node_names: dict[str, str]
 
 
 class CheckpointFileOut(Shape):
@@ -177,9 +179,12 @@ class SourceDifferenceOut(Shape):
 
 
 class CheckpointComparisonOut(Shape):
+    """`node_names`: as the version of the second calls its nodes."""
+
     first: CheckpointOut
     second: CheckpointOut
     sources: list[SourceDifferenceOut]
+    node_names: dict[str, str]
 
 
 class CheckpointAgeOut(Shape):

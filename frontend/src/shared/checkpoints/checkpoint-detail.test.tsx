@@ -18,7 +18,7 @@ const good = {
   id: 122, checkpoint_id: 12, execution_id: 'e0000000-1', generation: 'g0000000', job_name: 'agg', job_title: 'Aggregate', project: 'default', attempt: 1, status: 'COMPLETED', origin: 'INTERVAL', requested_by: '', label: '', pinned: false, is_savepoint: false,
   storage: 'local', storage_path: '/data/12', storage_size_bytes: 10_000, exclusive_bytes: 100, rows_read: 5, backlog: 17, file_count: 42, phases: {}, queries: { t: query }, operators: [], state_data: {}, failure_reason: '', create_time: '2026-01-01T10:00:00Z', complete_time: '2026-01-01T10:00:01Z', delete_time: null, deleted_by: '', duration_ms: 1000, restorable: true, restorable_reason: '', source: null, checkpoint_type: 'STREAMING',
 } as Checkpoint
-const facts: CheckpointDetailFacts = { ...good, restored_by: [], restored_by_more: 0, delete_reason: '', nearest_good: null }
+const facts: CheckpointDetailFacts = { ...good, restored_by: [], restored_by_more: 0, delete_reason: '', nearest_good: null, node_names: { g: 'Generated' } }
 const stateful: SourcePosition = { node_id: 'g', name: 'Generated', type: 'source.generator', position: {}, values: {}, ways: [], refused: '"Sum" keeps state, which was made of the rows up to here and of no others' }
 
 function opened(checkpoint: Checkpoint, more: Partial<CheckpointDetailFacts> = {}, positions: SourcePosition[] = [stateful]) {
@@ -38,6 +38,14 @@ function opened(checkpoint: Checkpoint, more: Partial<CheckpointDetailFacts> = {
     </MantineProvider>,
   )
 }
+
+it('calls operators and sources what the drawing calls them, and by their id where that is gone', async () => {
+  const operators = ['g', 'old'].map((node_id) => ({ query: 't', node_id, operator: 'dedupe', rows: 1, bytes: 2 }))
+  opened({ ...good, operators, state_data: { sources: { g: { next: 5 } } } })
+  expect(await screen.findByRole('rowheader', { name: 'Generated' })).toBeVisible()
+  expect(screen.getByRole('rowheader', { name: 'Generated · next' })).toBeVisible()
+  expect(screen.getByRole('rowheader', { name: 'old' })).toBeVisible()
+})
 
 const reason = 'it is damaged: t/state/0/0/690.changelog is damaged: its checksum does not fit'
 

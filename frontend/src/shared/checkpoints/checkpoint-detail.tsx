@@ -15,6 +15,7 @@ import { keptBytes } from './checkpoint-columns'
 import { CheckpointOffsets } from './checkpoint-offsets'
 import { CheckpointPhases } from './checkpoint-phases'
 import { readCheckpoint } from './checkpoint-requests'
+import { NO_NAMES, operatorName, type NodeNames } from './node-names'
 import './checkpoints.css'
 import { CheckpointActs } from './one/checkpoint-acts'
 import { CheckpointQueries } from './one/checkpoint-queries'
@@ -38,7 +39,7 @@ interface Props {
   ofPage?: boolean
 }
 
-function Operators({ checkpoint }: { checkpoint: Checkpoint }) {
+function Operators({ checkpoint, names }: { checkpoint: Checkpoint; names: NodeNames }) {
   const { t } = useTranslation('checkpoints')
   const [opened, setOpened] = useState(false)
   const { operators } = checkpoint
@@ -49,12 +50,12 @@ function Operators({ checkpoint }: { checkpoint: Checkpoint }) {
         <h3 className="pw-grow">{t('detail.operators')}</h3>
         {checkpoint.status === 'COMPLETED' && <button type="button" className="pw-link pw-12" onClick={() => setOpened(true)}>{t('state.act')}</button>}
       </div>
-      {opened && <Suspense><StateDialog checkpoint={checkpoint} onClose={() => setOpened(false)} /></Suspense>}
+      {opened && <Suspense><StateDialog checkpoint={checkpoint} names={names} onClose={() => setOpened(false)} /></Suspense>}
       <table className="pw-facts">
         <tbody>
           {operators.map((operator, index) => (
             <tr key={index}>
-              <th scope="row">{String(operator.node_id || operator.operator || '')}</th>
+              <th scope="row">{operatorName(operator, names)}</th>
               <td>{count(Number(operator.rows ?? 0))} {t('detail.rows')}</td>
               <td><SizeFigure value={Number(operator.bytes ?? 0)} /></td>
             </tr>
@@ -152,10 +153,10 @@ export function CheckpointDetail({ checkpoint, onClose, onChange, onCompare, ofP
         <Facts checkpoint={checkpoint} />
         <CheckpointQueries checkpoint={checkpoint} />
         <CheckpointPhases phases={checkpoint.phases} total={checkpoint.duration_ms} />
-        <Operators key={checkpoint.id} checkpoint={checkpoint} />
+        <Operators key={checkpoint.id} checkpoint={checkpoint} names={facts?.node_names ?? NO_NAMES} />
         <section>
           <h3>{t('checkpoints:detail.offsets')}</h3>
-          <CheckpointOffsets stateData={checkpoint.state_data} />
+          <CheckpointOffsets stateData={checkpoint.state_data} names={facts?.node_names ?? NO_NAMES} />
         </section>
         <CheckpointStory checkpoint={checkpoint} facts={facts} />
         <Files key={`files of ${checkpoint.id}`} checkpoint={checkpoint} />

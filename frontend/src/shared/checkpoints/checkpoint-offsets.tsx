@@ -1,8 +1,9 @@
 import { useTranslation } from 'react-i18next'
+import type { NodeNames } from './node-names'
 import { isRecord, offsetLines } from './offset-lines'
 
 /** Where each source stood. */
-export function CheckpointOffsets({ stateData }: { stateData: Record<string, unknown> }) {
+export function CheckpointOffsets({ stateData, names }: { stateData: Record<string, unknown>; names: NodeNames }) {
   const { t } = useTranslation('checkpoints')
   const sources = isRecord(stateData.sources) ? stateData.sources : {}
   const entries = Object.entries(sources)
@@ -14,7 +15,7 @@ export function CheckpointOffsets({ stateData }: { stateData: Record<string, unk
           offsetLines(offsets).map(([path, value]) => (
             <tr key={`${node}/${path}`}>
               <th scope="row">
-                {node}
+                {names[node] ?? node}
                 {path ? ` · ${path}` : ''}
               </th>
               <td className="pw-mono-11">{value}</td>

@@ -21,6 +21,7 @@ const operator = (query: string, rows: number) => ({ query, node_id: 'per', oper
 const found: CheckpointComparison = {
   first: taken(1, { rows_read: 1000, storage_size_bytes: 5_000_000, operators: [operator('a', 10)] }),
   second: taken(2, { rows_read: 4500, storage_size_bytes: 4_000_000, create_time: '2026-01-01T00:01:00Z', operators: [operator('a', 25), operator('b', 7)] }),
+  node_names: { kafka: 'Orders', per: 'Per hour' },
   sources: [
     { node_id: 'kafka', first: { orders: { 0: 100 } }, second: { orders: { 0: 180 } }, rows: 80, unknown: '' },
     { node_id: 'files', first: { logOffset: 1 }, second: { logOffset: 4 }, rows: null, unknown: 'sources' },
@@ -36,7 +37,7 @@ async function opened() {
       </QueryClientProvider>
     </MantineProvider>,
   )
-  await screen.findByText('kafka')
+  await screen.findByText('Orders')
   return (name: string) => within(screen.getByRole('rowheader', { name }).closest('tr') as HTMLElement).getAllByRole('cell').map((cell) => cell.textContent)
 }
 
@@ -45,8 +46,8 @@ it('tells figures, positions and state of both, and what lies between them', asy
   expect(cells('Rows read')).toEqual(['1,000', '4,500', '+3,500'])
   expect(cells('Logical')).toEqual(['5.0 MB', '4.0 MB', '−1.0 MB'])
   expect(cells('orders / 0')).toEqual(['100', '180', '+80'])
-  expect(cells('a · per')).toEqual(['10 rows · 100 B', '25 rows · 250 B', '+15 · +150 B'])
-  expect(cells('b · per')).toEqual(['–', '7 rows · 70 B', ''])
+  expect(cells('a · Per hour')).toEqual(['10 rows · 100 B', '25 rows · 250 B', '+15 · +150 B'])
+  expect(cells('b · Per hour')).toEqual(['–', '7 rows · 70 B', ''])
 })
 
 it('says of a source whose position counts no rows why they are unknown', async () => {

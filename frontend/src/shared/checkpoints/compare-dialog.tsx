@@ -28,9 +28,9 @@ function Compared({ found }: { found: CheckpointComparison }) {
       <ComparedFacts first={found.first} second={found.second} />
       <section>
         <h3>{t('detail.offsets')}</h3>
-        <ComparedOffsets sources={found.sources} />
+        <ComparedOffsets sources={found.sources} names={found.node_names} />
       </section>
-      <ComparedOperators first={found.first} second={found.second} />
+      <ComparedOperators first={found.first} second={found.second} names={found.node_names} />
       <div className="pw-compare-phases">
         {[found.first, found.second].map((one) => (
           <div key={one.id}>

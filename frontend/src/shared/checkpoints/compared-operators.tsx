@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import type { Checkpoint } from '../../api/types'
 import { count, NO_VALUE } from '../numbers'
+import { operatorName, type NodeNames } from './node-names'
 import { SignedBytes } from './signed-bytes'
 import { signed } from './signed'
 import { SizeFigure } from './size-figure'
@@ -8,10 +9,10 @@ import { SizeFigure } from './size-figure'
 type Held = { name: string; rows: number; bytes: number }
 
 /** By query and operator; one that stands twice in a query is told apart by its place. */
-function held(checkpoint: Checkpoint): Map<string, Held> {
+function held(checkpoint: Checkpoint, names: NodeNames): Map<string, Held> {
   const found = new Map<string, Held>()
   for (const one of checkpoint.operators) {
-    const name = `${String(one.query ?? '')} · ${String(one.node_id || one.operator || '')}`
+    const name = `${String(one.query ?? '')} · ${operatorName(one, names)}`
     let key = name
     for (let place = 2; found.has(key); place += 1) key = `${name} (${place})`
     found.set(key, { name: key, rows: Number(one.rows ?? 0), bytes: Number(one.bytes ?? 0) })
@@ -20,11 +21,11 @@ function held(checkpoint: Checkpoint): Map<string, Held> {
 }
 
 /** What the operators of each query held in two checkpoints: rows and bytes. */
-export function ComparedOperators({ first, second }: { first: Checkpoint; second: Checkpoint }) {
+export function ComparedOperators({ first, second, names }: { first: Checkpoint; second: Checkpoint; names: NodeNames }) {
   const { t } = useTranslation('checkpoints')
-  const [before, after] = [held(first), held(second)]
-  const names = [...new Set([...before.keys(), ...after.keys()])]
-  if (names.length === 0) return null
+  const [before, after] = [held(first, names), held(second, names)]
+  const lines = [...new Set([...before.keys(), ...after.keys()])]
+  if (lines.length === 0) return null
   const figure = (one: Held | undefined) => (one ? <>{count(one.rows)} {t('detail.rows')} · <SizeFigure value={one.bytes} /></> : NO_VALUE)
   return (
     <section>
@@ -32,7 +33,7 @@ export function ComparedOperators({ first, second }: { first: Checkpoint; second
       <table className="pw-facts pw-compare-table">
 <colgroup><col className="pw-compare-name" /><col /><col /><col /></colgroup>
         <tbody>
-          {names.map((name) => {
+          {lines.map((name) => {
             const [one, other] = [before.get(name), after.get(name)]
             return (
               <tr key={name}>

@@ -8,8 +8,14 @@ import type { Checkpoint, StateOperator } from '../../api/types'
 import { count } from '../numbers'
 import { RowsTable } from '../rows-table'
 import { readState, readStateRows, stateFile, type StatePlace } from './checkpoint-requests'
+import { operatorName, type NodeNames } from './node-names'
 
 const PAGE = 100
+
+interface Props {
+  checkpoint: Checkpoint
+  names: NodeNames
+}
 
 const keyOf = (one: StateOperator) => `${one.query} ${one.operator}`
 
@@ -42,7 +48,7 @@ function Rows({ id, place }: { id: number; place: StatePlace }) {
   )
 }
 
-function Browser({ checkpoint, operators }: { checkpoint: Checkpoint; operators: readonly StateOperator[] }) {
+function Browser({ checkpoint, names, operators }: Props & { operators: readonly StateOperator[] }) {
   const { t } = useTranslation('checkpoints')
   const [chosen, setChosen] = useState(() => operators[0] && keyOf(operators[0]))
   const [wanted, setPart] = useState('')
@@ -56,7 +62,7 @@ function Browser({ checkpoint, operators }: { checkpoint: Checkpoint; operators:
   return (
     <>
       <div className="pw-kept-head">
-        <Select label={t('state.operator')} data={operators.map((one) => ({ value: keyOf(one), label: one.node_id || one.name }))} value={chosen ?? null} allowDeselect={false} onChange={(value) => setChosen(value ?? undefined)} />
+        <Select label={t('state.operator')} data={operators.map((one) => ({ value: keyOf(one), label: operatorName({ node_id: one.node_id, operator: one.name }, names) }))} value={chosen ?? null} allowDeselect={false} onChange={(value) => setChosen(value ?? undefined)} />
         {operator.parts.length > 1 && <Select label={t('state.variable')} data={operator.parts.map((name) => ({ value: name, label: partWords(name) }))} value={part} allowDeselect={false} onChange={(value) => setPart(value ?? '')} />}
         <TextInput className="pw-grow" label={t('state.search')} leftSection={<IconSearch size={14} />} value={text} onChange={(event) => setText(event.currentTarget.value)} />
         {operator.rows !== null && <span className="pw-11 pw-3 pw-nowrap">{t(operator.parts.length > 1 ? 'state.totalOfParts' : 'state.total', { count: operator.rows, shown: count(operator.rows) })}</span>}
@@ -67,7 +73,7 @@ function Browser({ checkpoint, operators }: { checkpoint: Checkpoint; operators:
 }
 
 /** What the stateful nodes of a checkpoint remember, key by key. */
-export default function StateDialog({ checkpoint, onClose }: { checkpoint: Checkpoint; onClose: () => void }) {
+export default function StateDialog({ checkpoint, names, onClose }: Props & { onClose: () => void }) {
   const { t } = useTranslation('checkpoints')
   const { data, error } = useQuery({ queryKey: ['state', checkpoint.id], queryFn: ({ signal }) => readState(checkpoint.id, signal), staleTime: Infinity, gcTime: 60_000, retry: false, refetchOnWindowFocus: false })
   return (
@@ -75,7 +81,7 @@ export default function StateDialog({ checkpoint, onClose }: { checkpoint: Check
       <div className="pw-kept">
         {error && <p className="pw-bad pw-12 pw-wrap" role="alert">{error.message}</p>}
         {!data && !error && <p className="pw-empty pw-line" role="status"><Loader size={14} /> {t('state.reading')}</p>}
-        {data && <Browser checkpoint={checkpoint} operators={data.operators} />}
+        {data && <Browser checkpoint={checkpoint} names={names} operators={data.operators} />}
       </div>
     </Modal>
   )
