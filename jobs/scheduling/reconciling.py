@@ -4,13 +4,24 @@ import logging
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from checkpoints.cleaning import checkpoints_unwanted_delete
 from checkpoints.services import checkpoints_reconcile
 from jobs import queue
-from jobs.models import LEASED, Command, CommandKind, CommandStatus, Driver, DriverStatus, Execution, ExecutionStatus, TransitionRefused
+from jobs.models import (
+    LEASED,
+    Command,
+    CommandKind,
+    CommandStatus,
+    Driver,
+    DriverStatus,
+    Event,
+    Execution,
+    ExecutionStatus,
+    TransitionRefused,
+)
 from jobs.services.drivers import drivers_silent_mark
 from jobs.services.events import checkpoint_deleted_by, event_record
 from jobs.services.executions import execution_lease_lost, execution_refuse, execution_transition, status_asked_for
@@ -20,6 +31,8 @@ from jobs.services.executions.ending import commands_close
 logger = logging.getLogger(__name__)
 
 _PER_TICK = 200
+#: A driver that starts anew may take so long to be ready: no news until then.
+_STRANDED_SECONDS = 15
 _OPEN = (CommandStatus.PENDING, CommandStatus.TAKEN)
 
 
@@ -27,6 +40,7 @@ def reconcile() -> int:
     """One tick. How many executions it moved."""
     moved = leases_expired_end() + stops_settle() + starts_overdue_fail()
     drivers_silent_mark()
+    starts_stranded_tell()
     checkpoints_abandoned_fail()
     checkpoints_of_ended_delete()
     if moved:
@@ -100,6 +114,18 @@ def starts_overdue_fail() -> int:
     return moved
 
 
+def starts_stranded_tell() -> None:
+    """SCHEDULED ones whose position is on a disk that no ready driver reaches: their history says so, long before the start time-out."""
+    ready = _ready()
+    if not ready.exists():
+        return
+    untold = Event.objects.filter(execution_id=OuterRef("execution_id"), seq=OuterRef("seq"), time__lte=now_plus(-_STRANDED_SECONDS))
+    waiting = Execution.objects.filter(Exists(untold.exclude(kind="notice")), status=ExecutionStatus.SCHEDULED).exclude(storage_host="")
+    stranded = waiting.exclude(storage_host__in=ready.values("host"))
+    for execution_id, host in stranded.values_list("execution_id", "storage_host")[:_PER_TICK]:
+        event_record(execution_id=execution_id, kind="notice", actor="reconciler", reason=_stranded(host))
+
+
 def _was_a_driver_there(moment: Any) -> bool:
     """Whether a driver lived, or tried to, at `moment`: work that waited through an outage waits anew when the workers are back."""
     lived = Q(heartbeat_time__gte=moment) | Q(heartbeat_time=None, end_time__gte=moment) | Q(heartbeat_time=None, end_time=None)
@@ -107,10 +133,18 @@ def _was_a_driver_there(moment: Any) -> bool:
 
 
 def _why_unclaimed(row: Execution) -> str:
-    ready = Driver.objects.filter(status=DriverStatus.READY, heartbeat_time__gt=now_plus(-2 * settings.LEASE_SECONDS))
+    ready = _ready()
     waited = f"no driver took it within {settings.START_TIMEOUT_SECONDS} s"
     if not ready.exists():
         return f"{waited}: no driver is ready; is a worker running?"
     if row.storage_host and not ready.filter(host=row.storage_host).exists():
-        return f'{waited}: its position is on the disk of "{row.storage_host}", where no driver is ready'
+        return f"{waited}: {_stranded(row.storage_host)}"
     return f"{waited}: every slot is taken, or another execution of the job still holds its lease"
+
+
+def _ready() -> "QuerySet[Driver]":
+    return Driver.objects.filter(status=DriverStatus.READY, heartbeat_time__gt=now_plus(-2 * settings.LEASE_SECONDS))
+
+
+def _stranded(host: str) -> str:
+    return f'its position is on the disk of "{host}", where no driver is ready'

@@ -112,6 +112,23 @@ def test_a_start_whose_host_is_gone_names_the_host() -> None:
     assert '"cellar"' in execution.error_message
 
 
+def test_a_start_whose_host_is_away_says_so_once_while_it_waits() -> None:
+    execution = started()
+    Execution.objects.update(storage_host="elsewhere")
+    driver_there_all_along()
+    notices = Event.objects.filter(execution=execution, kind="notice")
+    reconcile()
+    assert not notices.exists(), "the driver there may only be starting anew"
+    Event.objects.update(time=timezone.now() - timedelta(seconds=20))
+    for _ in range(2):
+        reconcile()
+    assert [one.reason for one in notices] == ['its position is on the disk of "elsewhere", where no driver is ready']
+    Driver.objects.update(host="elsewhere")
+    Event.objects.update(time=timezone.now() - timedelta(seconds=20), kind="status")
+    reconcile()
+    assert not notices.all().exists()
+
+
 def test_a_resumed_execution_gets_the_whole_start_time_out() -> None:
     execution = started()
     driver_there_all_along()

@@ -42,6 +42,7 @@ const REASONS: readonly [RegExp, string][] = [
   [/^handover: the worker stops$/, 'workerStops'],
   [/^handover: (?<why>.+)$/, 'handover'],
   [/^the example was reset$/, 'reset'],
+  [/^its position is on the disk of "(?<host>.+)", where no driver is ready$/, 'stranded'],
   [/^asked for$/, 'asked'],
   [/^resumed$/, 'resumed'],
 ]
