@@ -11,6 +11,7 @@ import { RelativeTime } from '../../../shared/relative-time'
 import './cleaning.css'
 import { useOrphans } from './cleaning-requests'
 import './i18n'
+import { Place } from './place'
 
 function Grace({ orphan, t }: { orphan: Orphan; t: TFunction<'cleaning'> }) {
   if (orphan.marked) return <span className="pw-bad">{t('orphan.marked')}</span>
@@ -18,9 +19,6 @@ function Grace({ orphan, t }: { orphan: Orphan; t: TFunction<'cleaning'> }) {
   if (orphan.due) return t(orphan.kind === 'NO_FILES' ? 'orphan.mark' : 'orphan.ready')
   return <span className="pw-2">{t('orphan.wait')} <RelativeTime time={orphan.grace_ends} /></span>
 }
-
-/** A path is told apart by its end. */
-const Place = ({ path }: { path: string }) => <span className="pw-mono-11 pw-tail" title={path}><bdi>{path}</bdi></span>
 
 /** What lies about that no checkpoint needs, young ones too, and checkpoints whose files are gone; the oldest first. */
 export default function OrphansPanel({ kind, onKind }: { kind: string; onKind: (kind: string) => void }) {

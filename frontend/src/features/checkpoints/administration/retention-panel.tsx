@@ -82,7 +82,7 @@ export default function RetentionPanel({ asked, onAsk, narrow = false }: Props) 
       )}
       <div className={`pw-table-wrap ${narrow ? 'pw-cleanup' : 'pw-grow'}`} data-stale={list.stale || undefined}>
         {list.rows?.length !== 0 && <DataTable label={t('rule')} columns={narrow ? columns.filter(({ key }) => key !== 'execution' && (key !== 'does' || !asked.action)) : columns} rows={list.rows} keyOf={(one) => one.checkpoint} loading={list.loading} />}
-        {list.rows?.length === 0 && <Notice page={!narrow} title={t(isEmpty ? 'noneAtAll' : 'none')}>{isEmpty && t('noneAtAllHelp')}</Notice>}
+        {list.rows?.length === 0 && <Notice page={!narrow} title={t(isEmpty ? 'noneAtAll' : asked.action === 'delete' && !asked.kind && !job ? 'noneGoes' : 'none')}>{isEmpty && t('noneAtAllHelp')}</Notice>}
         <MoreRows list={list} />
       </div>
     </>
