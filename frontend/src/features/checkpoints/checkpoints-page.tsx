@@ -25,6 +25,7 @@ import { UsageStrip } from './usage-strip'
 import { useTicked } from './use-ticked'
 
 const ArrivalDialog = lazy(() => import('../../shared/checkpoints/travel/arrival-dialog'))
+const CompareDialog = lazy(() => import('../../shared/checkpoints/compare-dialog'))
 const CleanupDialog = lazy(() => import('./administration/cleanup-dialog'))
 const DeletionDialog = lazy(() => import('../../shared/checkpoints/deletion/deletion-dialog'))
 const RetentionPanel = lazy(() => import('./administration/retention-panel'))
@@ -32,6 +33,18 @@ const OrphansPanel = lazy(() => import('./administration/orphans-panel'))
 
 const VIEWS = ['', 'jobs', 'rule', 'orphans'] as const
 const STATES = ['PENDING', 'COMPLETED', 'FAILED', 'EXPIRED'] as const
+
+/** The older and the newer of two ticked ones of one job. */
+function pairOf(rows: readonly Checkpoint[], ids: ReadonlySet<number>): [number, number] | undefined {
+  const [newer, older, more] = ids.size === 2 ? rows.filter((row) => ids.has(row.id)) : []
+  return newer && older && !more && newer.job_name === older.job_name ? [older.id, newer.id] : undefined
+}
+
+/** Whole ones of the same job as that, the oldest first. */
+function besides(rows: readonly Checkpoint[], id: number): Checkpoint[] {
+  const job = rows.find((row) => row.id === id)?.job_name
+  return rows.filter((row) => row.job_name === job && row.status === 'COMPLETED').reverse()
+}
 
 /** The installation's checkpoints: what they take, history, one in detail, what the rule does, orphans, deletion and the clean-up. */
 export default function CheckpointsPage() {
@@ -47,6 +60,7 @@ export default function CheckpointsPage() {
   const [kind, setKind] = useUrlState('kind')
   const [deleting, setDeleting] = useState<number[] | null>(null)
   const [cleaning, setCleaning] = useState(false)
+  const [compared, setCompared] = useState<[number, number] | null>(null)
   const [arriving, setArriving] = useState(false)
   const usage = useQuery({ queryKey: ['checkpoints', 'usage'], queryFn: () => request<CheckpointUsage>('GET', '/api/checkpoints/usage'), refetchInterval: 15_000 })
   const list = usePagedList<Checkpoint>(['checkpoints'], withQuery('/api/checkpoints', { q, job, status: state, kept }), { refetchInterval: 15_000 })
@@ -60,6 +74,7 @@ export default function CheckpointsPage() {
   const said = useStateWord()
   const operates = useMay()('OPERATOR')
   const ticked = useTicked({ q, job, kept })
+  const pair = pairOf(rows ?? [], ticked.ids)
   const columns = operates ? [tickColumn(t, ticked, rows ?? []), ...described] : described
   const all = { value: '', label: t('shared:all') }
   const isHistory = !VIEWS.slice(1).some((one) => one === view)
@@ -118,7 +133,7 @@ export default function CheckpointsPage() {
               <FilterMenu label={t('filter.state')} value={state} onChange={setState} options={[all, ...STATES.map((value) => ({ value, label: said(value) }))]} />
               <FilterMenu label={t('filter.kept')} value={kept} onChange={setKept} options={[all, { value: 'true', label: t('filter.person') }]} />
               {job && <FilterMenu label={t('filter.job')} value={job} onChange={setJob} options={[all, { value: job, label: job }]} />}
-              {operates && <TickedBar ticked={ticked} hasMore={list.hasMore} onDelete={() => setDeleting([...ticked.ids])} />}
+              {operates && <TickedBar ticked={ticked} hasMore={list.hasMore} onCompare={pair && (() => setCompared(pair))} onDelete={() => setDeleting([...ticked.ids])} />}
             </div>
             {list.error && <Failure error={list.error} what={t('title')} retry={list.refetch} />}
             {chosen && !listed && linked.error && <Failure error={linked.error} what={t('linked')} retry={() => void linked.refetch()} />}
@@ -137,6 +152,7 @@ export default function CheckpointsPage() {
         </Suspense>
       )}
       <Suspense>
+        {compared && <CompareDialog first={compared[0]} second={compared[1]} points={besides(rows ?? [], compared[0])} onChoose={(first, second) => setCompared([first, second])} onClose={() => setCompared(null)} />}
         {cleaning && <CleanupDialog onClose={() => setCleaning(false)} onDone={changed} />}
         {deleting && <DeletionDialog ids={deleting} onClose={() => setDeleting(null)} onDone={() => { ticked.clear(); changed() }} />}
       </Suspense>

@@ -1,5 +1,5 @@
 import { Button, Checkbox } from '@mantine/core'
-import { IconTrash } from '@tabler/icons-react'
+import { IconColumns2, IconTrash } from '@tabler/icons-react'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import type { Checkpoint } from '../../api/types'
@@ -20,7 +20,7 @@ export function tickColumn(t: TFunction<'checkpoints'>, ticked: Ticked, rows: re
 }
 
 /** What one can do with those that are ticked; in the place of the filters' end, so that no row moves. */
-export function TickedBar({ ticked, hasMore, onDelete }: { ticked: Ticked; hasMore: boolean; onDelete: () => void }) {
+export function TickedBar({ ticked, hasMore, onCompare, onDelete }: { ticked: Ticked; hasMore: boolean; onCompare?: (() => void) | undefined; onDelete: () => void }) {
   const { t } = useTranslation('checkpoints')
   if (ticked.ids.size === 0) return null
   return (
@@ -28,6 +28,7 @@ export function TickedBar({ ticked, hasMore, onDelete }: { ticked: Ticked; hasMo
       <span className="pw-12" role="status">{ticked.most ? t('tick.most', { count: MOST_TICKED, number: count(MOST_TICKED) }) : t('tick.count', { count: ticked.ids.size })}</span>
       {hasMore && !ticked.most && <Button variant="subtle" loading={ticked.reading} onClick={ticked.every}>{t('tick.every')}</Button>}
       <Button variant="subtle" onClick={ticked.clear}>{t('tick.none')}</Button>
+      {onCompare && <Button leftSection={<IconColumns2 size={14} />} onClick={onCompare}>{t('tick.compare')}</Button>}
       <Button className="pw-danger" leftSection={<IconTrash size={14} />} onClick={onDelete}>{t('delete.act')}</Button>
     </span>
   )

@@ -16,7 +16,7 @@ interface Props {
   first: number
   second: number
   /** Those one may choose from, oldest first. */
-  points: readonly CheckpointPoint[]
+  points: readonly Pick<CheckpointPoint, 'id' | 'checkpoint_id' | 'create_time' | 'origin'>[]
   onChoose: (first: number, second: number) => void
   onClose: () => void
 }
