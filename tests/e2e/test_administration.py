@@ -1,4 +1,4 @@
-"""Deleting several checkpoints in the list of all of them: what something needs goes only for a reason, which is shown afterwards."""
+"""Several checkpoints ticked in the list of all of them: two are compared; what something needs goes only for a reason that is shown."""
 
 import re
 
@@ -29,6 +29,14 @@ def test_several_are_deleted_for_a_reason(page: Page) -> None:
     savepoint = next(one for one in kept if one["is_savepoint"])
 
     page.goto("/checkpoints?job=much-kept")
+    boxes = page.get_by_role("checkbox", name=re.compile("^Tick checkpoint"))
+    boxes.nth(0).check()
+    expect(page.get_by_role("button", name="Compare", exact=True)).to_have_count(0)
+    boxes.nth(1).check()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    beside = page.get_by_role("dialog", name="Two checkpoints side by side")
+    expect(beside.get_by_role("rowheader", name="Rows read")).to_be_visible()
+    page.keyboard.press("Escape")
     page.get_by_role("checkbox", name="Tick all shown").check()
     page.get_by_role("button", name="Delete…").click()
     dialog = page.get_by_role("dialog")
