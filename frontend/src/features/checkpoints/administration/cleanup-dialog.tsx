@@ -20,7 +20,7 @@ function DueOrphans({ due, rows }: { due: number; rows: readonly Orphan[] }) {
           <li key={`${one.storage} ${one.path}`}>
             <span>{t(`orphan.kind.${one.kind}`)}</span>
             <Place path={one.path} />
-            <SizeFigure value={one.bytes} />
+            <span><SizeFigure value={one.bytes} /></span>
           </li>
         ))}
       </ul>
