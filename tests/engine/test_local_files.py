@@ -3,6 +3,8 @@
 import stat
 import subprocess
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +32,34 @@ def test_spark_writes_its_files_through_it(spark: SparkSession, tmp_path: Path) 
 
 @pytest.mark.spark
 def test_a_batch_of_a_stream_starts_no_program(spark: SparkSession, tmp_path: Path) -> None:
-    java: Any = spark
-    children = Path(f"/proc/{java._jvm.java.lang.ProcessHandle.current().pid()}/stat")
     spark.range(10).write.parquet(str(tmp_path / "warm"))
+    with programs_started(spark, tmp_path / "programs.jfr") as programs:
+        spark.range(10).write.parquet(str(tmp_path / "again"))
+        rates = spark.readStream.name("rates").format("rate-micro-batch").option("rowsPerBatch", 10).load()
+        checkpoint = str(tmp_path / "checkpoint")
+        query = rates.writeStream.format("noop").option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+        assert query.awaitTermination(60)
+        java: Any = spark
+        java._jvm.java.lang.ProcessBuilder(["ls", str(tmp_path / "this is seen")]).start().waitFor()
+    assert [program for program in programs if str(tmp_path) in program] == [f"ls {tmp_path / 'this is seen'}"]
 
-    def ended() -> int:
-        """Page faults of the JVM's children that have ended and were waited for."""
-        return int(children.read_text().rsplit(")", 1)[1].split()[8])
 
-    before = ended()
-    spark.range(10).write.parquet(str(tmp_path / "again"))
-    rates = spark.readStream.name("rates").format("rate-micro-batch").option("rowsPerBatch", 10).load()
-    query = rates.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
-    query.awaitTermination(60)
-    query.stop()
-    assert ended() == before
+@contextmanager
+def programs_started(spark: SparkSession, place: Path) -> Iterator[list[str]]:
+    """The command lines of the programs that Spark's JVM starts meanwhile, as its flight recorder tells them."""
+    java: Any = spark
+    recording = java._jvm.jdk.jfr.Recording()
+    recording.enable("jdk.ProcessStart")
+    recording.start()
+    programs: list[str] = []
+    try:
+        yield programs
+        recording.stop()
+        recorded = java._jvm.java.io.File(str(place)).toPath()
+        recording.dump(recorded)
+        programs += [event.getString("command") for event in java._jvm.jdk.jfr.consumer.RecordingFile.readAllEvents(recorded)]
+    finally:
+        recording.close()
 
 
 def test_executors_elsewhere_keep_to_what_they_have(tmp_path: Path) -> None:
