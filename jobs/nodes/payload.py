@@ -1,11 +1,11 @@
-"""What a message's bytes hold – JSON, CSV, Avro, text or nothing known – and the columns they become."""
+"""What a message's bytes hold – JSON, CSV, Avro, text, a package's own or nothing known – and the columns they become."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import AfterValidator, Field
 
@@ -13,6 +13,7 @@ from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
 from jobs.nodes.columns import ColumnField, rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.form import hints
+from jobs.nodes.formats import FORMATS, KnownFormat, format_hints
 from jobs.nodes.records import CORRUPT, RecordShape, record_parsed
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 #: Columns that tell how a message came: name → DDL type and what it is made of.
 MessageColumns = Mapping[str, tuple[str, str]]
-PayloadFormat = Literal["json", "csv", "avro", "text", "binary"]
+#: How a message's value is written: one of these, or as a package does.
+PayloadFormat = Annotated[str, KnownFormat(("json", "csv", "avro", "text", "binary"))]
 #: Fields of a form, `Payload`'s and `metadata`, that say what a message's rows are like.
 PAYLOAD_FIELDS = frozenset({"format", "columns", "delimiter", "avro_schema", "metadata"})
 _RECORD = "__record"
@@ -65,7 +67,7 @@ def payload_columns_field(*, otherwise: str = "the newest messages") -> Any:
         (),
         description=f"The fields of a message that become columns; for JSON, empty takes names and types from {otherwise}.",
         examples=[[{"name": "id", "type": "long"}, {"name": "amount", "type": "decimal(18, 2)"}]],
-        json_schema_extra=hints("columns", when="format=json|csv"),
+        json_schema_extra=format_hints("json", "csv", widget="columns"),
     )
 
 
@@ -105,6 +107,8 @@ def payload_complete(payload: Payload) -> None:
     """ValueError where the form lacks what its format needs."""
     if payload.format == "csv" and not payload.columns:
         raise ValueError("CSV messages have no names: list the columns in their order")
+    if FORMATS.get(payload.format) is not None and not payload.columns:
+        raise ValueError(f"list the columns: the columns of {payload.format} messages are not known otherwise")
 
 
 def payload_complete_alone(payload: Payload) -> None:
@@ -159,7 +163,7 @@ def _sampled(spark: SparkSession, texts: Sequence[str]) -> StructType:
 
 
 def payload_can_reject(payload: Payload) -> bool:
-    return payload.format in ("json", "csv", "avro")
+    return payload.format not in ("text", "binary")
 
 
 def payload_empty(spark: SparkSession, schema: StructType, metadata: MessageColumns, payload: Payload) -> DataFrame:
@@ -184,7 +188,6 @@ def payload_read(
     if not payload_can_reject(payload):
         value = F.col("value").cast("string") if payload.format == "text" else F.col("value")
         return messages.select(value.alias("value"), *told)
-    assert payload.format in ("json", "csv", "avro")
     shape = RecordShape(payload.format, schema, payload.delimiter, avro or AvroSchemas(payload.avro_schema))
     record, is_bad = record_parsed(F.col("value"), _RECORD, shape)
     fields = [F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields]
@@ -195,7 +198,7 @@ def _reason(is_bad: Column, payload: Payload) -> Column:
     """Null for a good message."""
     from pyspark.sql import functions as F
 
-    shown = F.hex(F.col("value")) if payload.format == "avro" else F.col("value").cast("string")
+    shown = F.col("value").cast("string") if FORMATS.is_text(payload.format) else F.hex(F.col("value"))
     words = LINE_MISFIT if payload.format == "csv" else "the message does not fit the columns"
     told = F.concat(F.lit(f"{words}{AS_IT_CAME}"), F.substring(shown, 1, _SHOWN_CHARACTERS))
     return F.when(F.col("value").isNull(), F.lit("the message has no value")).when(is_bad, told)

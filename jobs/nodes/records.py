@@ -1,26 +1,26 @@
-"""One text or one run of bytes as a record: JSON, a line of CSV, Avro or XML, with a mark where it is none."""
+"""One text or one run of bytes as a record: JSON, a line of CSV, Avro, XML or a package's own, with a mark where it is none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from jobs.nodes.avro import AVRO_MARK, AvroSchemas, avro_record
+from jobs.nodes.formats import FORMATS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql.types import StructType
 
-RecordFormat = Literal["json", "csv", "avro", "xml"]
 #: The field into which Spark puts a text that does not fit the others.
 CORRUPT = "_corrupt_record"
 
 
 @dataclass(frozen=True)
 class RecordShape:
-    """How a record is written and which columns it has. `delimiter` is of CSV, `avro` of Avro."""
+    """How a record is written – JSON, CSV, Avro, XML or as a package does – and its columns. `delimiter` is of CSV, `avro` of Avro."""
 
-    format: RecordFormat
+    format: str
     schema: StructType
     delimiter: str = ","
     avro: AvroSchemas | None = None
@@ -34,6 +34,8 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
     if shape.format == "avro":
         assert shape.avro is not None
         return avro_record(value, shape.avro), F.col(f"{name}.{AVRO_MARK}").isNull()
+    if (brought := FORMATS.get(shape.format)) is not None:
+        return brought.read(value, shape.schema), F.col(name).isNull()
     text = value.cast("string")
     whole = StructType([*shape.schema.fields, StructField(CORRUPT, StringType(), True)])
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}

@@ -30,6 +30,7 @@ from jobs.engine.script.values import Unwritable
 from jobs.engine.session import execution_session, session_enter
 from jobs.engine.steps import Steps
 from jobs.nodes.base import ConnectionSettings, Flow, Limits, NodeError
+from jobs.nodes.formats import format_fault
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 _IMPORT = ("import ", "from ")
@@ -101,7 +102,7 @@ def _faults(steps: Steps) -> list[Problem]:
         context = steps.context(step.node_id, "batch")
         with _at(step.node_id):
             steps.types[step.node_id].check_connection(context)
-            if fault := steps.types[step.node_id].plain_fault(context):
+            if fault := steps.types[step.node_id].plain_fault(context) or format_fault(getattr(context.config, "format", "")):
                 found.append(_impossible(step.node_id, step.name, fault))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -13,6 +13,7 @@ from jobs.nodes.avro import avro_check
 from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -21,14 +22,14 @@ _PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
 
 
 class FormatConfig(base.Config):
-    format: Literal["json", "csv", "avro", "xml", "text"] = Field(
+    format: Annotated[str, KnownFormat(("json", "csv", "avro", "xml", "text"))] = Field(
         "json", description="How the columns are written; text fills a template.", examples=["json", "text"]
     )
     columns: tuple[ColumnName, ...] = Field(
         (),
         description="The columns to write, in this order; empty writes all.",
         examples=[["id", "amount"]],
-        json_schema_extra=hints("columns", when="format=json|csv|avro|xml"),
+        json_schema_extra=format_hints("json", "csv", "avro", "xml", widget="columns"),
     )
     template: str = Field(
         "",
@@ -86,6 +87,9 @@ class Format(Flow[FormatConfig]):
     own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {"template": None}
     summary_template = "{format} → {output}"
 
+    def hinders_real_time(self, config: FormatConfig) -> str:
+        return format_hinders_real_time(config.format) or super().hinders_real_time(config)
+
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[FormatConfig]) -> DataFrame:
         (frame,) = frames["in"]
         config = context.config
@@ -129,6 +133,10 @@ def _written(names: list[str], config: FormatConfig) -> Column:
             return F.to_xml(record, {"rowTag": config.element})
         case "avro":
             return to_avro(record, config.avro_schema)
+        case brought:
+            found = FORMATS.get(brought)
+            assert found is not None
+            return found.write(record)
 
 
 def _filled(template: str) -> Column:

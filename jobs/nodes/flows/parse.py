@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -12,6 +12,7 @@ from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, Flow, NodeContext, NodeError
 from jobs.nodes.columns import ColumnField, column, require_columns, schema_of
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
 from jobs.nodes.pattern_groups import groups_parsed
 from jobs.nodes.records import RecordShape, record_parsed
 
@@ -29,14 +30,14 @@ class ParseConfig(base.Config):
         examples=["payload"],
         json_schema_extra=hints("column"),
     )
-    format: Literal["json", "csv", "avro", "regex", "xml"] = Field(
+    format: Annotated[str, KnownFormat(("json", "csv", "avro", "regex", "xml"))] = Field(
         "json", description="How a value is written; regex takes it apart by the groups of a pattern.", examples=["json", "regex"]
     )
     columns: tuple[ColumnField, ...] = Field(
         (),
         description="The columns that a value holds: by name in JSON and XML, else in their order.",
         examples=[[{"name": "id", "type": "long"}, {"name": "amount", "type": "decimal(18, 2)"}]],
-        json_schema_extra=hints("columns", when="format=json|csv|regex|xml"),
+        json_schema_extra=format_hints("json", "csv", "regex", "xml", widget="columns"),
     )
     sample: str = Field(
         "",
@@ -79,6 +80,8 @@ class ParseConfig(base.Config):
             raise ValueError(f"list the columns, or give one {self.format.upper()} value as a sample")
         if self.format in ("csv", "regex") and not self.columns:
             raise ValueError("the values have no names: list the columns in their order")
+        if FORMATS.get(self.format) is not None and not self.columns:
+            raise ValueError(f"list the columns: the columns of {self.format} values are not known otherwise")
         if self.format == "regex" and not self.pattern:
             raise ValueError("the pattern is missing: write one with a group in round brackets for each column")
         if self.format == "avro":
@@ -96,6 +99,9 @@ class Parse(Flow[ParseConfig]):
     real_time: ClassVar[bool] = True
     rejects_rows: ClassVar[bool] = True
     summary_template = "{column} · {format}"
+
+    def hinders_real_time(self, config: ParseConfig) -> str:
+        return format_hinders_real_time(config.format) or super().hinders_real_time(config)
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ParseConfig]) -> DataFrame:
         (frame,) = frames["in"]
@@ -169,7 +175,7 @@ def _reason(value: Column, is_bad: Column, config: ParseConfig) -> Column:
     """Null for a good row."""
     from pyspark.sql import functions as F
 
-    shown = F.hex(value) if config.format == "avro" else value.cast("string")
+    shown = value.cast("string") if FORMATS.is_text(config.format) else F.hex(value.cast("binary"))
     words = {"csv": LINE_MISFIT, "regex": "the pattern does not fit"}.get(config.format, f"{config.column} does not fit the columns")
     told = F.concat(F.lit(f"{words}{AS_IT_CAME}"), F.substring(shown, 1, _SHOWN_CHARACTERS))
     return F.when(value.isNotNull() & is_bad, told)

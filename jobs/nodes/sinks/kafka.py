@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -13,9 +13,11 @@ from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.form import ColumnName, connection_field, hints
+from jobs.nodes.formats import format_hinders_real_time
 from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
     MESSAGE_ID,
+    MessageFormatName,
     OptionalColumn,
     id_columns_field,
     message_format_field,
@@ -40,7 +42,7 @@ class KafkaSinkConfig(base.Config):
         examples=["orders-clean"],
         json_schema_extra=hints(allowed="a topic's name: letters, digits, dots, hyphens and underscores"),
     )
-    format: Literal["json", "text", "binary"] = message_format_field()
+    format: MessageFormatName = message_format_field()
     value_column: OptionalColumn = value_column_field()
     key_column: OptionalColumn = Field(
         "",
@@ -67,6 +69,9 @@ class KafkaSink(Sink[KafkaSinkConfig]):
     real_time: ClassVar[bool] = True
     stays: ClassVar[Hindrance] = "sent"
     summary_template = "{topic} · {format}"
+
+    def hinders_real_time(self, config: KafkaSinkConfig) -> str:
+        return format_hinders_real_time(config.format) or super().hinders_real_time(config)
 
     def waits_for(self, context: NodeContext[KafkaSinkConfig]) -> str:
         return kafka_silent(context.connection(context.config.connection))

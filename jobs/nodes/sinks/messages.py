@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import Field
 
 from jobs.nodes.base import NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.formats import FORMATS, KnownFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,9 +23,15 @@ MESSAGE_ID = "message-id"
 _LONGEST_ID = 255
 
 
+#: How a message's value is written: one of these, or as a package does.
+MessageFormatName = Annotated[str, KnownFormat(("json", "text", "binary"))]
+#: Those that write one column as it is.
+ONE_COLUMN = ("text", "binary")
+
+
 class MessageForm(Protocol):
     @property
-    def format(self) -> Literal["json", "text", "binary"]: ...
+    def format(self) -> MessageFormatName: ...
     @property
     def value_column(self) -> str: ...
     @property
@@ -68,11 +75,19 @@ def message_value(frame: DataFrame, form: MessageForm, act: str) -> Column:
     from pyspark.sql import functions as F
 
     if form.format == "json":
-        return F.to_json(F.struct(*(column(name) for name in frame.columns)), {"ignoreNullFields": "false"})
+        return F.to_json(_whole_row(frame), {"ignoreNullFields": "false"})
+    if (brought := FORMATS.get(form.format)) is not None:
+        return brought.write(_whole_row(frame))
     if not form.value_column:
         raise NodeError(f"{act}: name the column that becomes the value", permanent=True, kind="user", field="value_column")
     require_columns(frame, [form.value_column], "value_column")
     return column(form.value_column).cast("string" if form.format == "text" else "binary")
+
+
+def _whole_row(frame: DataFrame) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.struct(*(column(name) for name in frame.columns))
 
 
 def message_id(frame: DataFrame, context: NodeContext[Any]) -> Column | None:

@@ -10,10 +10,12 @@ from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, Sink, Written
 from jobs.nodes.connections.mqtt_client import MqttSettings, mqtt_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
+from jobs.nodes.formats import FORMATS
 from jobs.nodes.guarantees import Guarantee
 from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
     MESSAGE_ID,
+    MessageFormatName,
     OptionalColumn,
     id_columns_field,
     message_format_field,
@@ -42,7 +44,7 @@ class MqttSinkConfig(base.Config):
         examples=["topic"],
         json_schema_extra=hints("column", advanced=True),
     )
-    format: Literal["json", "text", "binary"] = message_format_field()
+    format: MessageFormatName = message_format_field()
     value_column: OptionalColumn = value_column_field()
     qos: Literal[0, 1, 2] = Field(
         1,
@@ -108,7 +110,7 @@ class MqttSink(Sink[MqttSinkConfig]):
             topic=config.topic,
             qos=config.qos,
             retain=config.retain,
-            is_text=config.format != "binary",
+            is_text=FORMATS.is_text(config.format),
             user=typed.user if has_user else "",
             password=connection.secrets.get("password", "") if has_user else "",
             tls=typed.tls,

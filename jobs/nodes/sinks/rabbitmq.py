@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from jobs.nodes.connections.rabbitmq_client import RabbitMQSettings, rabbitmq_ch
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
+    MessageFormatName,
     OptionalColumn,
     id_columns_field,
     message_format_field,
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-CONTENT_TYPES = {"json": "application/json", "text": "text/plain", "binary": "application/octet-stream"}
+_CONTENT_TYPES = {"json": "application/json", "text": "text/plain"}
+
+
+def content_type(message_format: str) -> str:
+    return _CONTENT_TYPES.get(message_format, "application/octet-stream")
 
 
 class RabbitMQSinkConfig(base.Config):
@@ -41,7 +46,7 @@ class RabbitMQSinkConfig(base.Config):
         examples=["country"],
         json_schema_extra=hints("column", advanced=True),
     )
-    format: Literal["json", "text", "binary"] = message_format_field()
+    format: MessageFormatName = message_format_field()
     value_column: OptionalColumn = value_column_field()
     id_columns: tuple[ColumnName, ...] = id_columns_field("property message_id")
     mandatory: bool = Field(
@@ -106,7 +111,7 @@ class RabbitMQSink(Sink[RabbitMQSinkConfig]):
             password=connection.secrets.get("password", ""),
             exchange=config.exchange,
             routing_key=config.routing_key,
-            content_type=CONTENT_TYPES[config.format],
+            content_type=content_type(config.format),
             is_persistent=config.persistent,
             is_mandatory=config.mandatory,
             has_own_keys=bool(config.routing_key_column),

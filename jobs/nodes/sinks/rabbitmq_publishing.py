@@ -14,7 +14,7 @@ from pika.spec import Basic
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_error, rabbitmq_parameters
 from jobs.nodes.sinks.messages import Outgoing, outgoing
-from jobs.nodes.sinks.rabbitmq import CONTENT_TYPES, RabbitMQSinkConfig
+from jobs.nodes.sinks.rabbitmq import RabbitMQSinkConfig, content_type
 from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally
 from jobs.nodes.worker_errors import carried_out
 
@@ -112,7 +112,7 @@ class _Publishing:
             self._tag += 1
             self._under_way[self._tag] = message
             properties = BasicProperties(
-                content_type=CONTENT_TYPES[config.format],
+                content_type=content_type(config.format),
                 delivery_mode=2 if config.persistent else 1,
                 message_id=message.id or None,
             )

@@ -15,6 +15,8 @@ from jobs.nodes.rocketmq.client import RocketMq
 from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
     MESSAGE_ID,
+    ONE_COLUMN,
+    MessageFormatName,
     OptionalColumn,
     id_columns_field,
     message_format_field,
@@ -38,7 +40,7 @@ class RocketmqSinkConfig(base.Config):
         examples=["orders-clean"],
         json_schema_extra=hints(allowed=TOPIC_WORDS),
     )
-    format: Literal["json", "text", "binary"] = message_format_field()
+    format: MessageFormatName = message_format_field()
     value_column: OptionalColumn = value_column_field()
     key_columns: tuple[ColumnName, ...] = Field(
         (),
@@ -92,7 +94,7 @@ class RocketmqSinkConfig(base.Config):
 
     @model_validator(mode="after")
     def _is_complete(self) -> RocketmqSinkConfig:
-        if self.format != "json" and not self.value_column:
+        if self.format in ONE_COLUMN and not self.value_column:
             raise ValueError(f"{self.format} writes one column: name the value column")
         if self.delay == "column" and not self.delay_column:
             raise ValueError("the delay is chosen by column: name the delay column")
@@ -100,7 +102,7 @@ class RocketmqSinkConfig(base.Config):
 
     def columns_used(self) -> dict[str, str]:
         """Each column that is named, and the field that names it."""
-        single = {"value_column": self.value_column if self.format != "json" else "", "tag_column": self.tag_column}
+        single = {"value_column": self.value_column if self.format in ONE_COLUMN else "", "tag_column": self.tag_column}
         single["delay_column"] = self.delay_column if self.delay == "column" else ""
         several = {"key_columns": self.key_columns, "id_columns": self.id_columns}
         named = {name: field for field, names in several.items() for name in names}

@@ -12,6 +12,7 @@ from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
+from jobs.nodes.formats import format_hinders_real_time
 from jobs.nodes.hand_positions import HandPositions
 from jobs.nodes.json_schema import json_schema_columns
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
@@ -89,7 +90,7 @@ class KafkaSource(Source[KafkaSourceConfig]):
     def hinders_real_time(self, config: KafkaSourceConfig) -> str:
         if config.backpressure != "BUFFER":
             return f"its backpressure is {config.backpressure}, which looks at what waits between batches; only BUFFER goes"
-        return super().hinders_real_time(config)
+        return format_hinders_real_time(config.format) or super().hinders_real_time(config)
 
     def real_time_tasks(self, context: NodeContext[KafkaSourceConfig]) -> int:
         """One for each partition."""
