@@ -229,3 +229,23 @@ def test_own_sql_opens_no_other_file(spark: SparkSession, build: Build, sqlite_d
     with pytest.raises(NodeError, match="the SQL before the rows"):
         write(sink, frame, 0)
     assert not outside.exists()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("key_type", ["long", "string"])
+@pytest.mark.parametrize("flag", [False, True])
+def test_a_row_without_its_key_is_rejected_and_makes_no_key(
+    spark: SparkSession, build: Build, database: Database, key_type: str, flag: bool
+):
+    rows = [(None, "first", False), (5, "five", False), (None, "second", False), (1, "one", False)]
+    frame = spark.createDataFrame(rows, "id long, name string, gone boolean").coalesce(1)
+    frame = frame.withColumn("id", frame.id.cast(key_type)) if flag else frame.select(frame.id.cast(key_type).alias("id"), "name")
+    sink = sink_for(build, database, frame, {"mode": "upsert", "keys": ["id"]} | ({"delete_flag": "gone"} if flag else {}))
+    written = write(sink, frame, 0)
+    assert (written.rows, written.rejected) == (2, 2)
+    assert [json.loads(row)["name"] for _, row in written.rejected_rows] == ["first", "second"]
+    assert all("null" in reason.lower() for reason, _ in written.rejected_rows)
+    write(sink, frame, 1)
+    assert database.rows("SELECT count(*), count(id), max(name) FROM people") == [(2, 2, "one")]
+    with pytest.raises(NodeError, match=r"null|NULL"):
+        write(sink, frame, 2, fails_at_rejected=True)

@@ -35,6 +35,10 @@ _TYPES: Mapping[str, str] = {
 
 _FULL = 'writing to "{}": the disk is full; free some space, then start again: it goes on where it was'
 _LEAST_ROOM = 64 << 10
+#: SQLite takes null for a key, and gives an INTEGER PRIMARY KEY a number of its own: this refuses a row without its key.
+_GUARD, _GUARD_COLUMN = "_pipeline_row", "key"
+_GUARD_WORDS = f"NOT NULL constraint failed: {_GUARD}.{_GUARD_COLUMN}"
+_NO_KEY = "a column of its key is null"
 
 
 class SqliteDialect(Dialect):
@@ -139,18 +143,27 @@ class SqliteDialect(Dialect):
         staged_keys = ", ".join(self.quoted(name) for name in merge.key_columns)
         keys = ", ".join(self.quoted(column.name) for column in merge.key_columns.values())
         conflict = f"ON CONFLICT ({keys}) DO {self.conflict_action(merge)}"
+        no_key = " OR ".join(f"{self.quoted(name)} IS NULL" for name in merge.key_columns)
+        guarded = [
+            f"CREATE TEMP TABLE IF NOT EXISTS {_GUARD} ({_GUARD_COLUMN} NOT NULL)",
+            f"INSERT INTO temp.{_GUARD} SELECT NULL FROM {merge.rows} WHERE {no_key} LIMIT 1",
+        ]
         if not merge.delete_flag:
-            return [f"INSERT INTO {target} ({into}) SELECT {taken} FROM {merge.rows} WHERE true ORDER BY {ORDINAL_COLUMN} {conflict}"]
+            return [
+                *guarded,
+                f"INSERT INTO {target} ({into}) SELECT {taken} FROM {merge.rows} WHERE true ORDER BY {ORDINAL_COLUMN} {conflict}",
+            ]
         rank = f"ROW_NUMBER() OVER (PARTITION BY {staged_keys} ORDER BY {ORDINAL_COLUMN} DESC) AS _rank"
         latest, flag = f"(SELECT *, {rank} FROM {merge.rows})", f"coalesce({self.quoted(merge.delete_flag)}, 0)"
         kept = f"SELECT {taken} FROM {latest} WHERE _rank = 1 AND NOT {flag} ORDER BY {ORDINAL_COLUMN}"
         return [
+            *guarded,
             f"DELETE FROM {target} WHERE ({keys}) IN (SELECT {staged_keys} FROM {latest} WHERE _rank = 1 AND {flag})",
             f"INSERT INTO {target} ({into}) {kept} {conflict}",
         ]
 
     def refusal(self, error: BaseException | None) -> str:
-        return str(error) if isinstance(error, sqlite3.IntegrityError) else ""
+        return _rule(error) if isinstance(error, sqlite3.IntegrityError) else ""
 
     def in_transaction(self, cursor: Any) -> bool:
         return bool(cursor.connection.in_transaction)
@@ -159,7 +172,7 @@ class SqliteDialect(Dialect):
         connection, text = self.settings.name, str(error)
         if isinstance(error, sqlite3.IntegrityError):
             return NodeError(
-                f'writing to "{connection}": a row breaks a rule of the table: {text}; correct the rows or the rule',
+                f'writing to "{connection}": a row breaks a rule of the table: {_rule(error)}; correct the rows or the rule',
                 permanent=True,
                 kind="user",
             )
@@ -168,6 +181,10 @@ class SqliteDialect(Dialect):
         if "full" in text:
             return NodeError(_FULL.format(connection))
         return NodeError(f'writing to "{connection}": {text}')
+
+
+def _rule(error: sqlite3.IntegrityError) -> str:
+    return _NO_KEY if str(error) == _GUARD_WORDS else str(error)
 
 
 def _bound(value: Any, type_name: str) -> Any:
