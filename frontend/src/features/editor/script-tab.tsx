@@ -23,6 +23,7 @@ function useScript() {
     retry: false,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
+    structuralSharing: false, // it would give `of` other parts than those of the drawing, which are told apart by identity
     queryFn: async ({ signal }): Promise<{ script: Script; of: DagDocument }> => {
       const of = useEditor.getState().history.present.document
       return { script: await writeScript(of, signal), of }

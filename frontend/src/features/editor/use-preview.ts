@@ -43,6 +43,7 @@ export function usePreview(nodeId: string, rows: number, sources: readonly strin
     retry: false,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
+    structuralSharing: false, // it would give `of` other parts than those of the drawing, which are told apart by identity
     queryFn: async ({ signal }) => {
       const of = useEditor.getState().history.present.document
       return { preview: await previewNode(of, nodeId, rows, givenOf(samples ?? {}, sources), signal), of }
