@@ -1,5 +1,6 @@
 """/api/connections, /api/connection-kinds and /api/node-types."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
@@ -7,11 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.base import ApiView, answer, answer_list, asked, body_read, described
+from jobs.nodes.connection_kind import CheckStep
 from jobs.nodes.form import hints
 from jobs.selectors.connections import connection_get, connection_kinds_out, connections_out, connections_visible, node_types_out
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.connection import CheckStepOut, ConnectionKindOut, ConnectionOut, ConnectionTestOut, NodeTypeOut
-from jobs.services.connection_health import connection_test
+from jobs.services.connection_health import connection_test, connection_try, connection_try_new
 from jobs.services.connections import connection_create, connection_delete, connection_update
 
 Name = Annotated[
@@ -41,6 +43,20 @@ class ConnectionPatch(Body):
     description: Description | None = None
     config: dict[str, Any] | None = None
     secrets: Secrets | None = None
+
+
+class ConnectionTrial(Body):
+    """Nothing tries what is kept. `config` and `secrets` are those of a change; nothing of them is kept."""
+
+    config: dict[str, Any] | None = None
+    secrets: Secrets = Field(default_factory=dict)
+
+
+class NewConnectionTrial(Body):
+    kind: str
+    config: dict[str, Any] = Field(default_factory=dict)
+    secrets: Secrets = Field(default_factory=dict)
+    project: str = ""
 
 
 class ConnectionList(Shape):
@@ -105,11 +121,30 @@ class ConnectionView(ApiView):
 
 
 class ConnectionTestView(ApiView):
-    @described("Try the connection step by step", takes=Body, responds=ConnectionTestOut, tag="connections")
+    @described(
+        "Try the connection step by step, as it is kept or as it would be changed",
+        takes=ConnectionTrial,
+        responds=ConnectionTestOut,
+        tag="connections",
+    )
     def post(self, request: Request, connection_id: int) -> Response:
-        steps = connection_test(connection=connection_get(user=self.user(), connection_id=connection_id), user=self.user())
-        told = [CheckStepOut(name=step.name, ok=step.ok, message=step.message, milliseconds=step.milliseconds) for step in steps]
-        return answer(ConnectionTestOut(ok=all(step.ok for step in steps), steps=told))
+        body = body_read(request, ConnectionTrial)
+        row, user = connection_get(user=self.user(), connection_id=connection_id), self.user()
+        if body.config is None and not body.secrets:
+            return _told(connection_test(connection=row, user=user))
+        config = row.config if body.config is None else body.config
+        return _told(connection_try(connection=row, user=user, config=config, secrets=body.secrets))
+
+
+class NewConnectionTestView(ApiView):
+    @described("Try a connection that is not kept yet", takes=NewConnectionTrial, responds=ConnectionTestOut, tag="connections")
+    def post(self, request: Request) -> Response:
+        return _told(connection_try_new(user=self.user(), **body_read(request, NewConnectionTrial).model_dump()))
+
+
+def _told(steps: Sequence[CheckStep]) -> Response:
+    told = [CheckStepOut(name=step.name, ok=step.ok, message=step.message, milliseconds=step.milliseconds) for step in steps]
+    return answer(ConnectionTestOut(ok=all(step.ok for step in steps), steps=told))
 
 
 class ConnectionKindsView(ApiView):

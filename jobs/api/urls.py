@@ -61,6 +61,7 @@ urlpatterns = [
     path("node-types", connections.NodeTypesView.as_view()),
     path("connection-kinds", connections.ConnectionKindsView.as_view()),
     path("connections", connections.ConnectionsView.as_view()),
+    path("connections/test", connections.NewConnectionTestView.as_view()),
     path("connections/<int:connection_id>", connections.ConnectionView.as_view()),
     path("connections/<int:connection_id>/test", connections.ConnectionTestView.as_view()),
     path("jobs", jobs.JobsView.as_view()),

@@ -1,9 +1,9 @@
 """Whether connections work: tried when somebody asks and from time to time, and what was found kept and told."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
@@ -11,7 +11,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Now
 
 from jobs import broadcast
-from jobs.models import Connection, Role
+from jobs.models import Connection, Project, Role
 from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.connection_kind import CheckStep
 from jobs.selectors.connection_use import connection_job_counts
@@ -19,8 +19,9 @@ from jobs.selectors.connections import connection_health_out
 from jobs.selectors.refusals import Invalid
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
-from jobs.services.connections import connection_kind_get, connection_open, installation_limits
+from jobs.services.connections import connection_changed, connection_given, connection_kind_get, connection_open, installation_limits
 from jobs.services.executions.clock import now_plus
+from jobs.services.jobs import project_for
 from jobs.services.secrets import SecretsUnreadable
 
 if TYPE_CHECKING:
@@ -49,6 +50,33 @@ def connection_test(*, connection: Connection, user: "User") -> list[CheckStep]:
         project=connection.project,
         detail={"ok": all(step.ok for step in steps)},
     )
+    return steps
+
+
+def connection_try(
+    *, connection: Connection, user: "User", config: Mapping[str, Any], secrets: Mapping[str, str | None]
+) -> list[CheckStep]:
+    """Try `connection` as a change would make it; nothing is kept. Forbidden below editor, Invalid where the change would be refused.
+
+    A kept secret goes only where the kept settings send it.
+    """
+    role_check(user=user, project=connection.project_id, role=Role.EDITOR)
+    opened = connection_changed(connection=connection, config=config, secrets=secrets)
+    return _tried(opened, user=user, project=connection.project)
+
+
+def connection_try_new(
+    *, user: "User", project: str, kind: str, config: Mapping[str, Any], secrets: Mapping[str, str | None]
+) -> list[CheckStep]:
+    """Try what is not kept yet. Forbidden below editor of `project`, Invalid where it could not be kept."""
+    home = project_for(user=user, slug=project, role=Role.EDITOR)
+    return _tried(connection_given(project=home, kind=kind, config=config, secrets=secrets), user=user, project=home)
+
+
+def _tried(opened: ConnectionSettings, *, user: "User", project: Project) -> list[CheckStep]:
+    steps = _steps(opened)
+    detail = {"kind": opened.kind, "kept": False, "ok": all(step.ok for step in steps)}
+    audit_record(user=user, action="connection tested", object_type="connection", object_id=opened.name, project=project, detail=detail)
     return steps
 
 
@@ -82,12 +110,16 @@ def connection_check(connection: Connection) -> list[CheckStep]:
         opened = connection_open(connection)
     except SecretsUnreadable as error:
         return [CheckStep("secrets", False, str(error))]
+    return _steps(opened)
+
+
+def _steps(opened: ConnectionSettings) -> list[CheckStep]:
     try:
-        steps = connection_kind_get(connection.kind).check(opened, installation_limits())
+        steps = connection_kind_get(opened.kind).check(opened, installation_limits())
     except Invalid as refusal:
         steps = [CheckStep("kind", False, refusal.problems[0].message if refusal.problems else str(refusal))]
     except Exception as error:
-        logger.exception("testing a connection of kind %s", connection.kind)
+        logger.exception("testing a connection of kind %s", opened.kind)
         steps = [CheckStep("test", False, f"the test of this kind of connection is broken: {type(error).__name__}; the log says more")]
     return [replace(step, message=_fit_to_show(step.message, opened)) for step in steps]
 

@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from jobs.models import AuditEntry, Connection, Project
+from jobs.models import AuditEntry, Connection, Project, Role
 from jobs.nodes.base import Config, NodeContext, NodeError
 from jobs.services.connections import connection_open, connections_open
-from tests.api.rows import chain, send
+from tests.api.rows import chain, member, send
 
 pytestmark = pytest.mark.django_db
 CANARY = "canary-5f1c-never-shown"
@@ -126,6 +126,41 @@ def test_a_test_says_step_by_step_what_was_found_and_keeps_it(browser: Client) -
     assert answer["steps"][-1]["ok"] is False
     shown = browser.get(f"/api/connections/{made['id']}").json()
     assert (shown["test_ok"], shown["test_message"]) == (False, answer["steps"][-1]["message"])
+
+
+def test_settings_are_tried_before_they_are_kept(browser: Client) -> None:
+    made = postgres(browser)
+    path = f"/api/connections/{made['id']}/test"
+    changed = send(browser, "POST", path, {"config": {**made["config"], "database": "other"}}).json()  # type: ignore[dict-item]
+    assert (changed["ok"], [step["name"] for step in changed["steps"]]) == (False, ["name", "port"])
+    fresh = {"kind": "postgresql", "config": {"host": "no-such-host.invalid", "port": 1, "database": "d", "user": "u"}}
+    answer = send(browser, "POST", "/api/connections/test", {**fresh, "secrets": {"password": CANARY}})
+    assert [(step["name"], step["ok"]) for step in answer.json()["steps"]] == [("name", False)]
+    assert CANARY not in answer.content.decode()
+    shown = browser.get(f"/api/connections/{made['id']}").json()
+    assert (shown["test_ok"], shown["config"], Connection.objects.count()) == (None, made["config"], 1)
+    audit = [entry.detail for entry in AuditEntry.objects.filter(action="connection tested")]
+    assert [detail["kept"] for detail in audit] == [False, False]
+    assert CANARY not in json.dumps(audit)
+
+
+def test_a_trial_is_refused_where_a_change_would_be_and_sends_no_kept_secret_elsewhere(browser: Client) -> None:
+    made = postgres(browser)
+    path = f"/api/connections/{made['id']}/test"
+    elsewhere = send(browser, "POST", path, {"config": {**made["config"], "host": "127.0.0.2"}})  # type: ignore[dict-item]
+    assert elsewhere.status_code == 422
+    assert [problem["pointer"] for problem in elsewhere.json()["error"]["problems"]] == ["/secrets/password"]
+    bad = send(browser, "POST", "/api/connections/test", {"kind": "postgresql", "config": {"host": "h;drop"}})
+    assert "/config/host" in [problem["pointer"] for problem in bad.json()["error"]["problems"]]
+    assert send(browser, "POST", "/api/connections/test", {"kind": "telepathy"}).status_code == 422
+
+
+def test_who_may_only_look_tries_nothing(browser: Client, home: Project) -> None:
+    made = postgres(browser)
+    viewer = Client(headers={"accept": "application/json"})
+    viewer.force_login(member(home, "vera", Role.VIEWER))
+    for path, body in ((f"/api/connections/{made['id']}/test", {"config": made["config"]}), ("/api/connections/test", {"kind": "sqlite"})):
+        assert send(viewer, "POST", path, body).status_code == 403
 
 
 def test_a_connection_that_a_job_uses_says_by_whom_and_is_not_deleted(browser: Client) -> None:

@@ -423,10 +423,30 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try the connection step by step
+         * Try the connection step by step, as it is kept or as it would be changed
          * @description A view of the API; signed-in users only unless it says otherwise.
          */
         post: operations["connections_connection_id_test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/connections/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a connection that is not kept yet
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        post: operations["connections_test_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2406,6 +2426,23 @@ export interface components {
             steps: components["schemas"]["CheckStepOut"][];
         };
         /**
+         * ConnectionTrial
+         * @description Nothing tries what is kept. `config` and `secrets` are those of a change; nothing of them is kept.
+         */
+        ConnectionTrialRequest: {
+            /**
+             * Config
+             * @default null
+             */
+            config: {
+                [key: string]: unknown;
+            } | null;
+            /** Secrets */
+            secrets?: {
+                [key: string]: string | null;
+            };
+        };
+        /**
          * DeletionItemOut
          * @description What became, or in a dry run would become, of one. `checkpoint` is the row id that was sent.
          *
@@ -3090,6 +3127,24 @@ export interface components {
              * @enum {string}
              */
             role: "VIEWER" | "OPERATOR" | "EDITOR" | "ADMIN";
+        };
+        /** NewConnectionTrial */
+        NewConnectionTrialRequest: {
+            /** Kind */
+            kind: string;
+            /** Config */
+            config?: {
+                [key: string]: unknown;
+            };
+            /** Secrets */
+            secrets?: {
+                [key: string]: string | null;
+            };
+            /**
+             * Project
+             * @default
+             */
+            project: string;
         };
         /** NextStartOut */
         NextStartOut: {
@@ -6591,7 +6646,78 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["BodyRequest"];
+                "application/json": components["schemas"]["ConnectionTrialRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionTestOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
+    connections_test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewConnectionTrialRequest"];
             };
         };
         responses: {

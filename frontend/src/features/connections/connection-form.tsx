@@ -7,9 +7,10 @@ import { answer } from '../../shared/answers'
 import { ConfigField } from './config-field'
 import { secretTitle } from '../canvas/field-words'
 import { ProjectField } from '../../shared/project-field'
-import { changeConnection, createConnection } from './connection-requests'
+import { changeConnection, createConnection, testConnection, testNewConnection, type Trial } from './connection-requests'
 import { fieldsOf, initialConfig, isShown, secretsSent, secretsShown } from './kind-fields'
 import { SecretField } from './secret-field'
+import { TestPanel } from './test-panel'
 
 interface Props {
   kind: ConnectionKind
@@ -17,6 +18,7 @@ interface Props {
   /** The reader's role lets them look only. */
   readOnly?: boolean
   onSaved: (connection: Connection) => void
+  onTested?: () => void
   onCancel: () => void
 }
 
@@ -39,8 +41,13 @@ function refusalOf(error: unknown): Refusal {
   return { whole: error.message, fields }
 }
 
+/** A field that is left empty says nothing. */
+const written = (config: Record<string, unknown>) => Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
+
+const isSame = (one: Record<string, unknown>, other: Record<string, unknown>) => [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => JSON.stringify(one[name]) === JSON.stringify(other[name]))
+
 /** One column, one level: name, the kind's fields, its secrets. */
-export function ConnectionForm({ kind, connection, readOnly = false, onSaved, onCancel }: Props) {
+export function ConnectionForm({ kind, connection, readOnly = false, onSaved, onTested = () => undefined, onCancel }: Props) {
   const { t } = useTranslation(['connections', 'shared'])
   const fields = fieldsOf(kind)
   const [name, setName] = useState(connection?.name ?? '')
@@ -54,14 +61,26 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
     setRefused(({ whole, fields }) => ({ whole, fields: Object.fromEntries(Object.entries(fields).filter(([name]) => name !== field)) }))
     setConfig((old) => ({ ...old, [field]: value }))
   }
+  const trial: Trial = { config: written(config), secrets: secretsSent(kind, config, secrets, connection?.secrets ?? {}) }
+  const isChanged = connection !== null && (Object.keys(trial.secrets).length > 0 || !isSame(trial.config, written({ ...initialConfig(fields), ...connection.config })))
+  const test = (
+    <TestPanel
+      connection={connection}
+      stamp={JSON.stringify([trial, project])}
+      changed={isChanged}
+      test={() => (connection ? testConnection(connection.id, isChanged ? trial : null) : testNewConnection(kind.kind, project, trial))}
+      onTested={onTested}
+      onRefused={(error) => setRefused(refusalOf(error))}
+    />
+  )
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
     setRefused(NO_REFUSAL)
-    const given = secretsSent(kind, config, secrets, connection?.secrets ?? {})
-    const content = { name: name.trim(), description: description.trim(), config: Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)), secrets: given }
+    const content = { name: name.trim(), description: description.trim(), ...trial }
     try {
       const kept = connection ? await changeConnection(connection.id, content) : await createConnection(kind.kind, project, content)
+      setSecrets({})
       answer(true, t('kept', { name: kept.name }))
       onSaved(kept)
     } catch (error) {
@@ -78,6 +97,7 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
   const order: ('label' | 'input' | 'error' | 'description')[] = ['label', 'input', 'error', 'description']
   return (
     <form onSubmit={(event) => void save(event)}>
+      {connection && !readOnly && test}
       <fieldset className="pw-form-column pw-plain-fieldset" disabled={readOnly}>
         <TextInput data-autofocus label={t('form.name')} description={t('form.nameHelp')} value={name} maxLength={100} error={refused.fields.name} inputWrapperOrder={order} onChange={(event) => setName(event.currentTarget.value)} />
         <Textarea label={t('form.description')} value={description} maxLength={500} autosize minRows={1} maxRows={4} onChange={(event) => setDescription(event.currentTarget.value)} />
@@ -92,6 +112,7 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
             <div className="pw-form-column">{drawn(true)}</div>
           </details>
         )}
+        {!connection && test}
         {refused.whole && (
           <p className="pw-bad pw-12 pw-wrap" role="alert">
             {refused.whole}

@@ -10,7 +10,6 @@ import { kindTitle } from '../canvas/field-words'
 import { ConnectionForm } from './connection-form'
 import { deleteConnection } from './connection-requests'
 import { HealthWords } from './health-words'
-import { TestPanel } from './test-panel'
 
 interface Props {
   connection: Connection
@@ -59,8 +58,12 @@ export function ConnectionPanel({ connection, kind, onClose, onChange }: Props) 
         </ActionIcon>
       </div>
       <div className="pw-connection-body">
-        {edits ? <TestPanel key={connection.id} connection={connection} onTested={onChange} /> : <div className="pw-test"><HealthWords connection={connection} /></div>}
-        {kind?.available ? <ConnectionForm key={connection.id} kind={kind} connection={connection} readOnly={!edits} onSaved={onChange} onCancel={onClose} /> : <p className="pw-help">{kind?.unavailable_reason || t('unknownKind', { kind: connection.kind })}</p>}
+        {(!edits || !kind?.available) && (
+          <div className="pw-test">
+            <HealthWords connection={connection} />
+          </div>
+        )}
+        {kind?.available ? <ConnectionForm key={connection.id} kind={kind} connection={connection} readOnly={!edits} onSaved={onChange} onTested={onChange} onCancel={onClose} /> : <p className="pw-help">{kind?.unavailable_reason || t('unknownKind', { kind: connection.kind })}</p>}
         <section className="pw-used">
           <h3>{t('usedBy', { count: connection.used_by.length })}</h3>
           {connection.used_by.map((job) => (

@@ -10,9 +10,13 @@ export interface ConnectionContent {
   secrets: Record<string, string | null>
 }
 
+export type Trial = Pick<ConnectionContent, 'config' | 'secrets'>
+
 export const readConnections = async () => (await request<{ results: Connection[] }>('GET', '/api/connections?page_size=500')).results
 export const readKinds = async () => (await request<{ results: ConnectionKind[] }>('GET', '/api/connection-kinds')).results
 export const createConnection = (kind: string, project: string, content: ConnectionContent) => request<Connection>('POST', '/api/connections', { kind, project, ...content })
 export const changeConnection = (id: number, content: ConnectionContent) => request<Connection>('PATCH', path(id), content)
 export const deleteConnection = (id: number) => request<undefined>('DELETE', path(id))
-export const testConnection = (id: number) => request<ConnectionTest>('POST', `${path(id)}/test`, {})
+/** As it is kept, or as `change` would make it; nothing of that is kept. */
+export const testConnection = (id: number, change: Trial | null) => request<ConnectionTest>('POST', `${path(id)}/test`, change ?? {})
+export const testNewConnection = (kind: string, project: string, trial: Trial) => request<ConnectionTest>('POST', '/api/connections/test', { kind, project, ...trial })

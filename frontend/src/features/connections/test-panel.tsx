@@ -2,48 +2,77 @@ import { Button } from '@mantine/core'
 import { IconPlugConnected } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Connection } from '../../api/types'
+import { ApiError } from '../../api/request'
+import type { Connection, ConnectionTest } from '../../api/types'
 import { Failure } from '../../shared/failure'
 import { useHeardConnection } from '../../shared/overview'
 import { RelativeTime } from '../../shared/relative-time'
 import { StateGlyph } from '../../shared/state-glyph'
-import { testConnection } from './connection-requests'
 
-/** Tries the connection step by step and says where it stops. */
-export function TestPanel({ connection, onTested }: { connection: Connection; onTested: () => void }) {
+interface Props {
+  /** What is tried: another stamp stands for other settings, of which nothing is known yet. */
+  stamp: string
+  /** The settings that are tried are not those that are kept. */
+  changed: boolean
+  test: () => Promise<ConnectionTest>
+  onTested: () => void
+  /** Settings that could not be kept either: told on their fields. */
+  onRefused: (error: ApiError) => void
+}
+
+/** Tries what the form says, step by step, and says where it stops. */
+export function TestPanel({ connection, ...props }: Props & { connection: Connection | null }) {
+  return connection ? <KeptTest connection={connection} {...props} /> : <Test {...props} health={null} trouble={null} />
+}
+
+function KeptTest({ connection, ...props }: Props & { connection: Connection }) {
   const { t } = useTranslation('connections')
   const found = useHeardConnection(connection)
-  const test = useMutation({ mutationFn: () => testConnection(connection.id), onSettled: onTested })
+  const health = found.test_time && (
+    <span className="pw-line pw-12 pw-2">
+      <StateGlyph state={found.test_ok ? 'completed' : 'failed'} />
+      <span>
+        {found.test_ok ? t('health.works') : t('health.fails', { step: found.test_step || t('health.test') })} <RelativeTime time={found.test_time} />
+      </span>
+    </span>
+  )
+  const trouble = found.test_ok === false && (
+    <p className="pw-12 pw-bad pw-wrap">
+      {found.test_message}
+      {found.failing_since && found.failing_since !== found.test_time && (
+        <span className="pw-3">
+          {' '}
+          {t('health.since')} <RelativeTime time={found.failing_since} />
+        </span>
+      )}
+    </p>
+  )
+  return <Test {...props} health={health} trouble={trouble} />
+}
+
+function Test({ stamp, changed, test, onTested, onRefused, health, trouble }: Props & { health: React.ReactNode; trouble: React.ReactNode }) {
+  const { t } = useTranslation('connections')
+  const tried = useMutation<ConnectionTest, Error, string>({
+    mutationFn: () => test(),
+    onSettled: onTested,
+    onError: (error) => error instanceof ApiError && error.problems.length > 0 && onRefused(error),
+  })
+  const isOfThis = tried.variables === stamp
+  const steps = isOfThis ? tried.data?.steps : undefined
+  const error = isOfThis && !(tried.error instanceof ApiError && tried.error.problems.length > 0) ? tried.error : null
   return (
     <section className="pw-test">
       <div className="pw-line">
-        <Button loading={test.isPending} leftSection={<IconPlugConnected size={14} />} onClick={() => test.mutate()}>
+        <Button loading={tried.isPending} leftSection={<IconPlugConnected size={14} />} onClick={() => tried.mutate(stamp)}>
           {t('test.act')}
         </Button>
-        {!test.data && found.test_time && (
-          <span className="pw-line pw-12 pw-2">
-            <StateGlyph state={found.test_ok ? 'completed' : 'failed'} />
-            <span>
-              {found.test_ok ? t('health.works') : t('health.fails', { step: found.test_step || t('health.test') })} <RelativeTime time={found.test_time} />
-            </span>
-          </span>
-        )}
+        {changed ? <span className="pw-12 pw-3">{t(steps ? 'test.notKept' : 'test.asWritten')}</span> : !steps && health}
       </div>
-      {!test.data && found.test_ok === false && (
-        <p className="pw-12 pw-bad pw-wrap">
-          {found.test_message}
-          {found.failing_since && found.failing_since !== found.test_time && (
-            <span className="pw-3">
-              {' '}
-              {t('health.since')} <RelativeTime time={found.failing_since} />
-            </span>
-          )}
-        </p>
-      )}
-      {test.error && <Failure error={test.error} what={t('test.act')} />}
-      {test.data && (
+      {!changed && !steps && trouble}
+      {error && <Failure error={error} what={t('test.act')} />}
+      {steps && (
         <ol className="pw-steps">
-          {test.data.steps.map((step) => (
+          {steps.map((step) => (
             <li key={step.name}>
               <StateGlyph state={step.ok ? 'completed' : 'failed'} />
               <div className="pw-grow">
