@@ -30,12 +30,15 @@ from jobs.nodes.http_guard import guarded_transport
 from jobs.nodes.http_messages import HttpRequest, JsonAnswer, Refused
 from jobs.nodes.http_pace import Pace
 from jobs.nodes.http_sign_in import SignIn
+from jobs.nodes.retry_note import RetryNote
 
 _MOST_BYTES = 64 * 1024 * 1024
 _MOST_REDIRECTS = 5
 _LONGEST_WAIT_SECONDS = 60.0
 #: An answer may take so many times as long as the wait for its next part.
 _SLOWEST_ANSWER = 10
+#: So much longer than a pause and a request take a note of them holds.
+_NOTE_SECONDS = 5.0
 
 #: They would write whole addresses and headers, with all that signs in.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -59,12 +62,14 @@ class HttpApi:
         requests_per_second: float | None = None,
         link_hosts: Collection[str] = (),
         most_connections: int = 20,
+        note: RetryNote | None = None,
     ) -> None:
         self._typed = HttpApiSettings.model_validate(settings.config)
         self._attempts = attempts
         self._timeout = timeout_seconds
         self._longest_wait = longest_wait
         self._sleep = sleep
+        self._note = note
         self._pace = Pace(requests_per_second)
         self._link_hosts = {host.lower() for host in link_hosts}
         self._client = httpx.Client(
@@ -130,6 +135,7 @@ class HttpApi:
             wait=self._wait,
             retry=retry_if_exception_type(Transient),
             sleep=self._sleep,
+            before_sleep=self._tell,
             reraise=True,
         )
         try:
@@ -138,6 +144,16 @@ class HttpApi:
             error.message = self.sign_in.scrubbed(error.message)
             error.args = (error.message,)
             raise
+        finally:
+            if self._note is not None and retrying.statistics.get("attempt_number", 1) > 1:
+                self._note.clear()
+
+    def _tell(self, state: RetryCallState) -> None:
+        """Until the next attempt has had its time, the API is waited for."""
+        error = state.outcome.exception() if state.outcome else None
+        if self._note is not None and isinstance(error, NodeError):
+            pause = state.next_action.sleep if state.next_action else 0.0
+            self._note.tell(self.sign_in.scrubbed(error.message).partition("; ")[0], pause + 2 * self._timeout + _NOTE_SECONDS)
 
     def _address(self, request: HttpRequest) -> str:
         base = self._typed.base_url

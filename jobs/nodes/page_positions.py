@@ -31,7 +31,9 @@ class PagePositions:
         """What a walk remembers of the pages behind it is forgotten; an API that tells a total is read until a page is empty."""
         config = context.config
         before = Position.of_offset(position)
-        fresh = replace(before, rows=0, total=None, done=False, last="", landmark="", landmark_page=0, walked=0, batch=(), empty=0)
+        fresh = replace(
+            before, rows=0, total=None, done=False, last="", landmark="", landmark_page=0, walked=0, batch=(), empty=0, recent=()
+        )
         if config.paging == "page":
             return replace(fresh, page=whole_number(only_value(wanted, "page"), "page")).as_offset()
         if config.paging == "offset":

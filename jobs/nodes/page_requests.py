@@ -12,13 +12,21 @@ from jobs.nodes.http_messages import HttpRequest, JsonAnswer
 from jobs.nodes.page_styles import PageRequest, Paging
 from jobs.nodes.page_walk import KeptPages, PageWalk
 from jobs.nodes.places import JsonTemplate, path_filled, values_as_text
+from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.sources.http_api import HttpApiConfig
 
 #: In place of a value that is not there yet, until the JSON is whole; no text of a form or an API holds it.
 _ABSENT = "\x00absent"
 
 
-def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Limits, *, kept: KeptPages | None = None) -> PageWalk:
+def page_walk(
+    config: HttpApiConfig,
+    connection: ConnectionSettings,
+    limits: Limits,
+    *,
+    kept: KeptPages | None = None,
+    note: RetryNote | None = None,
+) -> PageWalk:
     """The walk over this API's pages; its client lives until the walk is closed."""
 
     def fetch(page: PageRequest) -> JsonAnswer:
@@ -31,6 +39,7 @@ def page_walk(config: HttpApiConfig, connection: ConnectionSettings, limits: Lim
         timeout_seconds=config.timeout_seconds,
         requests_per_second=config.requests_per_second,
         link_hosts=config.link_hosts,
+        note=note,
     )
     paging = Paging(
         style=config.paging,

@@ -45,6 +45,8 @@ class KeptPages(Protocol):
 
 #: So many pages without a record, one after the other, each with another one behind it, are taken for a chain without end.
 _MOST_EMPTY = 1000
+#: A circle of at most so many pages is known at its first page, before any of them comes twice.
+_RECENT = 64
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Position:
     """Where a walk stands before its next page. Plain JSON both ways, so that it serves as an offset.
 
     `landmark` is what the walk met at page `landmark_page`, moved on at doubling distances: meeting it again is a circle (Brent 1980).
+    `recent` are marks of the last cursors, for short circles; pages with the same records may come apart from each other.
     `now` is when the walk began, for requests that say so; `empty` counts the pages without records just before.
     """
 
@@ -67,6 +70,7 @@ class Position:
     batch: tuple[PageKey, ...] = field(default=())
     now: str = ""
     empty: int = 0
+    recent: tuple[str, ...] = ()
 
     def as_offset(self) -> dict[str, Any]:
         plain = {name: value for name, value in vars(self).items() if name != "batch" and value is not None}
@@ -77,6 +81,7 @@ class Position:
     @classmethod
     def of_offset(cls, offset: dict[str, Any]) -> Position:
         plain = {name: value for name, value in offset.items() if name not in ("batch", "progress")}
+        plain["recent"] = tuple(plain.get("recent", ()))
         return cls(**plain, batch=tuple(PageKey(*key) for key in offset["batch"]))
 
 
@@ -145,13 +150,15 @@ class PageWalk:
     def _advanced(self, position: Position, page: Page) -> Position:
         paging = self._paging
         met = page.digest if paging.style in COUNTED else str(page.following or "")
-        if paging.style != "none" and met and met in (position.landmark, position.last):
+        mark = "" if paging.style in COUNTED else hashlib.blake2b(met.encode(), digest_size=6).hexdigest()
+        if paging.style != "none" and met and (met in (position.landmark, position.last) or mark in position.recent):
             raise circle_error(paging, page)
         rows = position.rows + len(page.records)
         total = page.total if page.total is not None else position.total
         moved = replace(
             position,
             last=met,
+            recent=(*position.recent, mark)[-_RECENT:] if mark else (),
             page=page.key.page + 1,
             cursor=page.following,
             rows=rows,

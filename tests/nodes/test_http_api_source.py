@@ -197,6 +197,7 @@ def _options(built: Built, server: ApiServer) -> dict[str, str]:
         "config": built.context.config.model_dump(mode="json"),
         "connection": {"name": "api", "kind": "http_api", "config": {"base_url": server.url}},
         "http_allowed_hosts": [server.host],
+        "tried_again": str(built.context.work_dir / "tried_again.json"),
         "pages": str(built.context.work_dir / "pages"),
     }
     return {"settings": json.dumps(settings), "secret": "{}"}

@@ -23,6 +23,7 @@ from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import is_public
 from jobs.nodes.http_messages import HttpRequest, Refused
 from jobs.nodes.http_pace import Pace
+from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.sinks.http_api import HttpApiSink
 from jobs.nodes.sources.http_api import HttpApiSource
 from tests.nodes.api_server import Answer, ApiServer, Request, api_server, as_gzip, as_json, trickling
@@ -62,6 +63,27 @@ def test_the_time_a_server_asks_for_is_waited_but_not_beyond_the_longest_wait():
         with HttpApi(settings_for(server.url), limits, attempts=3, timeout_seconds=5, longest_wait=60, sleep=slept.append) as api:
             api.get_json("", {})
     assert slept == [7.0, 60]
+
+
+def test_a_request_that_is_tried_again_says_so_until_it_passed_or_was_given_up(tmp_path: Path):
+    note = RetryNote.of(tmp_path)
+    told: list[str] = []
+    answers = iter([(429, {"Retry-After": "7"}, b""), as_json([]), *[(500, {}, b"")] * 3])
+    with api_server(lambda request: next(answers)) as server:
+        limits = Limits(http_allowed_hosts=(server.host,))
+
+        def slept(seconds: float) -> None:
+            told.append(note.words().partition("answered ")[2])
+
+        with HttpApi(settings_for(server.url), limits, attempts=3, timeout_seconds=5, sleep=slept, note=note) as api:
+            api.get_json("x", {})
+            assert note.words() == ""
+            with pytest.raises(NodeError):
+                api.get_json("x", {})
+    assert told == ["429 Too Many Requests each time", *["500 Internal Server Error each time"] * 2]
+    assert note.words() == ""
+    note.tell("over", -1)
+    assert note.words() == ""
 
 
 @pytest.mark.parametrize(("given", "expected"), [("12", 12.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0), ("soon", None), ("", None)])

@@ -7,6 +7,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -16,6 +17,7 @@ from jobs.nodes.connection_kind import CheckStep
 from jobs.nodes.connections.http_api import HttpApiSettings
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import checked_addresses
+from jobs.nodes.retry_note import RetryNote
 
 _SECONDS = 10.0
 _SILENT_SECONDS = 3.0
@@ -45,6 +47,14 @@ def _tried(attempts: Iterator[tuple[str, Callable[[], str]]]) -> list[CheckStep]
         if not ok:
             break
     return steps
+
+
+def api_awaited(connection: ConnectionSettings, limits: Limits, work_dir: Path) -> str:
+    """Like `api_silent`, also while a request of the node with this folder is tried again; why stands in brackets then."""
+    if silent := api_silent(connection, limits):
+        return silent
+    words = RetryNote.of(work_dir).words()
+    return f"HTTP API {connection.name} ({words})" if words else ""
 
 
 def api_silent(connection: ConnectionSettings, limits: Limits) -> str:

@@ -48,6 +48,11 @@ class ForEach(Flow[ForEachConfig]):
     own_places = {"path": None, "body": None, "parameters": None, "headers": None}
 
     def waits_for(self, context: NodeContext[ForEachConfig]) -> str:
+        from jobs.nodes.connections.http_api_check import api_awaited
+
+        return api_awaited(context.connection(context.config.connection), context.limits, context.work_dir) if context.is_run else ""
+
+    def needs_to_begin(self, context: NodeContext[ForEachConfig]) -> str:
         from jobs.nodes.connections.http_api_check import api_silent
 
         return api_silent(context.connection(context.config.connection), context.limits) if context.is_run else ""

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from jobs.nodes.base import REJECTED, ConnectionSettings
 from jobs.nodes.columns import column, rejected_schema
+from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.sinks.http_sending import Sending, at_once, sendable, sending_tasks
 from jobs.nodes.user_python.calls import with_reasons
 from jobs.nodes.user_python.workers import in_workers_shared
@@ -73,6 +74,7 @@ def rows_called(frame: DataFrame, context: NodeContext[Any], connection: Connect
         at_once=at_once(config, tasks),
         samples=0,
         stops_at_rejected=context.fails_at_rejected,
+        note=RetryNote.of(context.work_dir),
     )
     given, made = _given(frame, config, tasks)
     return in_workers_shared(lambda: given.mapInArrow(lambda batches: calling.run(batches), made)).toDF(*frame.columns, REJECTED)

@@ -21,6 +21,7 @@ from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.page_requests import page_walk
 from jobs.nodes.page_styles import Page, PageKey, Place
 from jobs.nodes.page_walk import PageWalk, Position
+from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.sources.http_api import HttpApiConfig
 from jobs.nodes.worker_errors import carried_out
 
@@ -102,11 +103,12 @@ class _Api:
         self.limits = Limits(http_allowed_hosts=tuple(settings["http_allowed_hosts"]))
         self.node_id = str(settings["node_id"])
         self.files = PageFiles(Path(settings["pages"]))
+        self._note = RetryNote(Path(settings["tried_again"]))
 
     def walk(self, *, whole: bool = False) -> PageWalk:
         """An API that is asked the same until nothing comes may hand out each record once: what came is kept at once, and used again."""
         once = self.files if self.config.paging == "until_empty" and not whole else None
-        return page_walk(self.config, self.connection, self.limits, kept=once)
+        return page_walk(self.config, self.connection, self.limits, kept=once, note=self._note)
 
 
 class HttpPagesReader(DataSourceReader):

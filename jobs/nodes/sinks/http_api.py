@@ -128,6 +128,11 @@ class HttpApiSink(Sink[HttpApiSinkConfig]):
     own_places = {"path": None, "body": None, "parameters": None, "headers": None}
 
     def waits_for(self, context: NodeContext[HttpApiSinkConfig]) -> str:
+        from jobs.nodes.connections.http_api_check import api_awaited
+
+        return api_awaited(context.connection(context.config.connection), context.limits, context.work_dir)
+
+    def needs_to_begin(self, context: NodeContext[HttpApiSinkConfig]) -> str:
         from jobs.nodes.connections.http_api_check import api_silent
 
         return api_silent(context.connection(context.config.connection), context.limits)

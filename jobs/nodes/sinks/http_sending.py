@@ -15,6 +15,7 @@ from jobs.nodes.base import Batch, ConnectionSettings, Limits, NodeContext, Writ
 from jobs.nodes.columns import column
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_messages import HttpRequest, Refused
+from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.sinks.http_api import HttpApiSinkConfig
 from jobs.nodes.sinks.http_requests import Requests, Row, Unfit
 from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally, sent_by_tasks
@@ -57,6 +58,7 @@ class Sending:
     at_once: int
     samples: int
     stops_at_rejected: bool
+    note: RetryNote
     receiver: Receiver | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -81,6 +83,7 @@ class Sending:
             timeout_seconds=self.config.timeout_seconds,
             requests_per_second=self.config.requests_per_second,
             most_connections=self.at_once,
+            note=self.note,
         )
 
     def _rows(self, batches: Iterable[pa.RecordBatch], first: int = 0) -> Iterator[Row]:
@@ -159,6 +162,7 @@ def rows_sent(
         at_once=at_once(config, tasks),
         samples=max(1, SAMPLE_ROWS // tasks),
         stops_at_rejected=batch.fails_at_rejected,
+        note=RetryNote.of(context.work_dir),
         receiver=receiver,
     )
     return sent_by_tasks(frame.select(*sendable(frame, config)).coalesce(tasks), sending)

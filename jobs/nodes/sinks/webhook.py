@@ -65,6 +65,12 @@ class WebhookSink(Sink[WebhookSinkConfig]):
     own_places = {"body": None}
 
     def waits_for(self, context: NodeContext[WebhookSinkConfig]) -> str:
+        from jobs.nodes.connections.http_api_check import api_awaited
+
+        receiver = as_http_api(context.connection(context.config.connection))
+        return api_awaited(receiver, context.limits, context.work_dir).replace("HTTP API", "webhook", 1)
+
+    def needs_to_begin(self, context: NodeContext[WebhookSinkConfig]) -> str:
         from jobs.nodes.connections.http_api_check import api_silent
 
         return api_silent(as_http_api(context.connection(context.config.connection)), context.limits).replace("HTTP API", "webhook", 1)

@@ -19,6 +19,7 @@ from jobs.nodes.page_positions import PagePositions
 from jobs.nodes.page_records import records_typed
 from jobs.nodes.places import JsonTemplate, TemplateText, place_names
 from jobs.nodes.plainly import sign_in_fault
+from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
@@ -245,6 +246,11 @@ class HttpApiSource(Source[HttpApiConfig]):
         return "" if context.config.columns else sign_in_fault(context)
 
     def waits_for(self, context: NodeContext[HttpApiConfig]) -> str:
+        from jobs.nodes.connections.http_api_check import api_awaited
+
+        return api_awaited(context.connection(context.config.connection), context.limits, context.work_dir)
+
+    def needs_to_begin(self, context: NodeContext[HttpApiConfig]) -> str:
         from jobs.nodes.connections.http_api_check import api_silent
 
         return api_silent(context.connection(context.config.connection), context.limits)
@@ -262,6 +268,7 @@ class HttpApiSource(Source[HttpApiConfig]):
             "config": context.config.model_dump(mode="json"),
             "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
             "http_allowed_hosts": list(context.limits.http_allowed_hosts),
+            "tried_again": str(RetryNote.of(context.work_dir).place),
             "pages": str((context.work_dir / "pages").resolve()),
         }
         options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
