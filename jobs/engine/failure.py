@@ -131,6 +131,9 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
             kind="external",
             stack_trace=trace,
         )
+    if sentence := _about_a_header(text):
+        node_id = _source_of(text, plan) or acting
+        return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="user", permanent=True, stack_trace=trace)
     if sentence := _about_a_file(text):
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="external", stack_trace=trace)
@@ -158,6 +161,21 @@ def _full_places(plan: Plan) -> str:
     existing = {next(place for place in (folder, *folder.parents) if place.exists()) for folder in folders if folder.is_absolute()}
     full = sorted(str(folder) for folder in existing if shutil.disk_usage(folder).free < _LEAST_FREE)
     return f" ({', '.join(full)})" if full else ""
+
+
+def _about_a_header(text: str) -> str:
+    """A CSV file whose first line names other columns than the source lists; empty when the text is about something else."""
+    match = re.search(r"CSV header does not conform to the schema\.\s+Header: ([^\n]*)\s+Schema: ([^\n]*)", text)
+    counted = re.search(r"Number of column in CSV header is not equal[^\n]*\s+Header length: (\d+), schema size: (\d+)", text)
+    if not (match or counted):
+        return ""
+    found = re.search(r"CSV file: (\S+)", text)
+    told = f"the header of {_path_in(found[1]) if found else 'a CSV file'}"
+    if match:
+        names = f"names the columns {match[1].strip()}, where {match[2].strip()} are listed"
+        return f"{told} {names}; list the columns in the order of the files, or correct the file"
+    assert counted is not None
+    return f"{told} has {counted[1]} columns, where {counted[2]} are listed; list the columns of the files, or correct the file"
 
 
 def _about_a_file(text: str) -> str:

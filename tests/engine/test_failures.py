@@ -112,6 +112,24 @@ def test_a_damaged_file_blames_the_source_and_names_the_file(bench: Bench) -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("name,id\nx,1\n", "names the columns name, id, where id, name are listed; list the columns in the order of the files, or correct"),
+        ("id\n1\n", "has 1 columns, where 2 are listed; list the columns of the files, or correct the file"),
+    ],
+)
+def test_a_header_with_other_columns_is_told_and_not_tried_again(bench: Bench, text: str, words: str) -> None:
+    folder = bench.files / "headers"
+    folder.mkdir()
+    (folder / "a file.csv").write_text(text)
+    columns = [{"name": "id", "type": "long"}, {"name": "name", "type": "string"}]
+    source = ("source.file", {"path": "headers", "format": "csv", "columns": columns})
+    found = failure(bench, {"files": source, "out": COLLECT}, "files>out", type="STREAMING")
+    assert found.message.startswith(f'"Files": the header of {folder / "a file.csv"} {words}')
+    assert (found.node_id, found.kind, found.permanent) == ("files", "user", True)
+
+
 def test_rejected_rows_under_the_policy_fail_end_the_run_at_their_node(bench: Bench) -> None:
     nodes = {"gen": numbers(100, 50), "check": ("flow.rejects", {"condition": "id = 7"}), "out": COLLECT}
     found = failure(bench, nodes, "gen>check, check>out", settings={"rejected_rows": "fail"})
