@@ -6,21 +6,22 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from jobs.nodes.base import REJECTED, Config, NodeError
+from jobs.nodes.column_types import SIMPLE_TYPES, type_checked
 from jobs.nodes.form import ColumnName
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
-_SIMPLE = "string|boolean|byte|short|int|integer|long|bigint|float|double|date|timestamp|timestamp_ntz|binary"
-_TYPE_PATTERN = rf"^(?:({_SIMPLE})|decimal\(\d{{1,2}}, ?\d{{1,2}}\)|array<({_SIMPLE})>|map<string, ?({_SIMPLE})>)$"
-
 #: A Spark type by its SQL name.
 ColumnType = Annotated[
-    str, StringConstraints(pattern=_TYPE_PATTERN), Field(json_schema_extra={"x-suggestions": [*_SIMPLE.split("|"), "decimal(18, 2)"]})
+    str,
+    StringConstraints(max_length=10_000),
+    AfterValidator(type_checked),
+    Field(json_schema_extra={"x-suggestions": [*SIMPLE_TYPES, "decimal(18, 2)"]}),
 ]
 
 
