@@ -22,6 +22,12 @@ from jobs.nodes.sources.kafka_config import KafkaSourceConfig
             "is not there any more",
             False,
         ),
+        (
+            "org.apache.kafka.common.errors.TimeoutException: "
+            "Partition 9 of topic t with partition count 2 is not present in metadata after 60000 ms.",
+            "a row asks for partition 9 of t, which has 2, counted from 0",
+            True,
+        ),
         ("org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node assignment", "no broker answers", False),
         ("org.apache.kafka.common.errors.SaslAuthenticationException: Authentication failed", "sign-in was refused (Auth", True),
         ("org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [t]", "topics: [t]", True),

@@ -55,6 +55,12 @@ _MEANINGS = (
         permanent=True,
     ),
     _Meaning(
+        r"Partition (\d+) of topic (\S+) with partition count (\d+) is not present in metadata",
+        "a row asks for partition {0} of {1}, which has {2}, counted from 0; correct the partition column, or add partitions",
+        permanent=True,
+        kind="user",
+    ),
+    _Meaning(
         r"UnknownTopicOrPartitionException|not present in metadata after|does not host this topic-partition|UnknownTopicIdException",
         "the topic, or one of its partitions, is not there any more; make it again, or correct the topic",
     ),

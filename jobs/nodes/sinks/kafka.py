@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
+from jobs.nodes.columns import column, require_columns
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
@@ -28,9 +29,18 @@ from jobs.nodes.sinks.messages import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
+
+
+class KafkaHeader(base.Config):
+    name: str = Field(min_length=1, max_length=255, description="Name of the header.", examples=["tenant"])
+    column: ColumnName = Field(
+        description="The column with its value; a message whose value is empty has no such header.",
+        examples=["tenant_id"],
+        json_schema_extra=hints("column"),
+    )
 
 
 class KafkaSinkConfig(base.Config):
@@ -50,7 +60,25 @@ class KafkaSinkConfig(base.Config):
         examples=["id"],
         json_schema_extra=hints("column"),
     )
+    partition_column: OptionalColumn = Field(
+        "",
+        description="The column with the number of the partition, from 0 on; where it is empty the key decides.",
+        examples=["shard"],
+        json_schema_extra=hints("column", advanced=True),
+    )
+    headers: tuple[KafkaHeader, ...] = Field(
+        (),
+        description="Headers that each message carries.",
+        examples=[[{"name": "tenant", "column": "tenant_id"}]],
+        json_schema_extra=hints(advanced=True),
+    )
     id_columns: tuple[ColumnName, ...] = id_columns_field(f"header {MESSAGE_ID}")
+
+    @model_validator(mode="after")
+    def _id_is_no_other_header(self) -> KafkaSinkConfig:
+        if self.id_columns and any(header.name == MESSAGE_ID for header in self.headers):
+            raise ValueError(f"the header {MESSAGE_ID} is made of the id columns: call the other one differently")
+        return self
 
 
 class KafkaSink(Sink[KafkaSinkConfig]):
@@ -101,7 +129,7 @@ class KafkaSink(Sink[KafkaSinkConfig]):
         """Kafka's client names the topic that it writes to."""
         topic = re.escape(config.topic)
         told = (
-            rf"Topic {topic} not present in metadata|record\(s\) for {topic}-\d+|access topics: \[{topic}\]|bytes when serialized which is"
+            rf"Topic {topic} not present in metadata|Partition \d+ of topic {topic} with partition count|record\(s\) for {topic}-\d+|access topics: \[{topic}\]|bytes when serialized which is"
         )
         return re.search(told, text) is not None
 
@@ -126,7 +154,27 @@ def _message(frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataFra
     columns = [message_value(frame, config, "writing to kafka").alias("value")]
     if config.key_column:
         columns.append(text_column(frame, config.key_column, "key_column").alias("key"))
-    told = message_id(frame, context)
-    if told is not None:
-        columns.append(F.array(F.struct(F.lit(MESSAGE_ID).alias("key"), told.cast("binary").alias("value"))).alias("headers"))
+    if config.partition_column:
+        columns.append(_partition(frame, config.partition_column).alias("partition"))
+    headers = [(header.name, text_column(frame, header.column, "headers")) for header in config.headers]
+    if (told := message_id(frame, context)) is not None:
+        headers.append((MESSAGE_ID, told))
+    if headers:
+        given = [
+            F.when(value.isNotNull(), F.struct(F.lit(name).alias("key"), value.cast("binary").alias("value"))) for name, value in headers
+        ]
+        columns.append(F.array_compact(F.array(*given)).alias("headers"))
     return frame.select(*columns)
+
+
+def _partition(frame: DataFrame, name: str) -> Column:
+    require_columns(frame, [name], "partition_column")
+    declared = frame.select(column(name)).dtypes[0][1]
+    if declared not in ("tinyint", "smallint", "int", "bigint"):
+        raise NodeError(
+            f"writing to kafka: the partition column {name} is {declared}, no whole number; compute one before",
+            permanent=True,
+            kind="user",
+            field="partition_column",
+        )
+    return column(name).cast("int")
