@@ -142,8 +142,8 @@ class Receiving:
         if found != told:
             self._told[node_id] = found
             self._report(BufferStands(node_id, found.waiting, found.dropped, found.status))
-        if found.status == "FAILED":
-            self.failure = self.failure or AtNode(node_id, _overrun(found))
+        if fault := found.fault or (_overrun(found) if found.status == "FAILED" else None):
+            self.failure = self.failure or AtNode(node_id, fault)
 
     def _moved(self, query: str, node_id: str, position: Any) -> None:
         self._ends[query] = {**self._ends.get(query, {}), node_id: position}

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from jobs.nodes.form import hints
+from jobs.nodes.node_error import NodeError
 
 Strategy = Literal["BUFFER", "DROP", "LATEST", "ERROR"]
 
@@ -56,7 +57,7 @@ def buffer_size_field() -> Any:
 class Buffered:
     """A source's own buffer: messages that wait in it, and all that were ever dropped from it unread.
 
-    `field`: the one that says how many may wait; `remedy`: what to do once it FAILED.
+    `fault`: what ends the run, whatever waits. `field`: the one that says how many may wait; `remedy`: what to do once it FAILED.
     """
 
     waiting: int
@@ -64,6 +65,7 @@ class Buffered:
     status: BackpressureStatus
     field: str = "buffer_size"
     remedy: str = "which is all the buffer takes; enlarge it or choose another strategy"
+    fault: NodeError | None = None
 
 
 @dataclass(frozen=True)

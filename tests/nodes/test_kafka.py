@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from confluent_kafka import Consumer, Producer
+from pydantic import ValidationError
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import AS_IT_CAME, REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
@@ -314,6 +315,48 @@ def test_rows_become_messages_with_key_and_id(spark: SparkSession, build: Build,
     found = {message.key().decode(): message for message in consumed(kafka_server, topic, 2)}
     assert json.loads(found["Zoë"].value()) == {"id": 1, "name": "Zoë", "amount": None}
     assert dict(found["李"].headers())["message-id"].decode().endswith("/node/2")
+
+
+def test_a_column_names_the_partition_and_others_become_headers(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
+    frame = spark.createDataFrame([(1, 1, "acme", None), (2, 0, None, 7), (3, 1, "zoë", 8)], "id int, shard long, tenant string, size int")
+    headers = [{"name": "tenant", "column": "tenant"}, {"name": "size", "column": "size"}]
+    config = {"connection": "db", "topic": topic, "partition_column": "shard", "headers": headers, "id_columns": ["id"]}
+    sink = build("sink.kafka", config, connections=connection(kafka_server))
+    sink.node.begin(spark, frame.schema, sink.context)
+    sink.node.write(frame, Batch(0, "node", rows=3), sink.context)
+    found = {json.loads(message.value())["id"]: message for message in consumed(kafka_server, topic, 3)}
+    assert {number: message.partition() for number, message in found.items()} == {1: 1, 2: 0, 3: 1}
+    given = {number: [(name, value.decode()) for name, value in message.headers()][:-1] for number, message in found.items()}
+    assert given == {1: [("tenant", "acme")], 2: [("size", "7")], 3: [("tenant", "zoë"), ("size", "8")]}
+    assert all(message.headers()[-1][0] == "message-id" for message in found.values())
+
+
+def test_a_partition_that_is_no_number_and_a_header_that_the_ids_make_are_refused(
+    spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str
+):
+    frame = spark.createDataFrame([(1, "one")], "id int, shard string")
+    sink = build("sink.kafka", {"connection": "db", "topic": topic, "partition_column": "shard"}, connections=connection(kafka_server))
+    with pytest.raises(NodeError, match="the partition column shard is string, no whole number"):
+        sink.node.begin(spark, frame.schema, sink.context)
+    with pytest.raises(ValidationError, match="the header message-id is made of the id columns"):
+        build("sink.kafka", {"connection": "db", "topic": topic, "id_columns": ["id"], "headers": [{"name": "message-id", "column": "id"}]})
+
+
+def test_a_topic_that_was_made_anew_is_not_read_on_unless_that_is_wanted(
+    spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str
+):
+    produce(kafka_server, topic, ["a"])
+    config = {"connection": "db", "topic": topic, "format": "text"}
+    source = build("source.kafka", config, connections=connection(kafka_server), mode="stream")
+    source.node.read(spark, source.context)
+    source.node.read(spark, source.context)
+    kafka_server.topic_remake(topic, partitions=2)
+    with pytest.raises(NodeError, match=rf"topic {topic} was deleted and made anew since it was read.*Lost messages") as caught:
+        source.node.read(spark, source.context)
+    assert (caught.value.permanent, caught.value.field) == (True, "lost_messages")
+    going_on = build("source.kafka", config | {"lost_messages": "go_on"}, connections=connection(kafka_server), mode="stream")
+    going_on.node.read(spark, going_on.context)
+    source.node.read(spark, source.context)
 
 
 def test_a_sink_into_a_missing_topic_or_column_is_refused_before_any_row(

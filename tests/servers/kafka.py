@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -104,6 +104,21 @@ class KafkaServer:
 
     def topic_create(self, name: str, *, partitions: int = 1) -> None:
         self.admin.create_topics([NewTopic(name, num_partitions=partitions, replication_factor=1)])[name].result(30)
+
+    def topic_remake(self, name: str, *, partitions: int = 1) -> None:
+        """Delete it and make it anew; it is gone only some moments after the cluster said so."""
+        self.admin.delete_topics([name])[name].result(30)
+
+        def made() -> bool:
+            try:
+                self.topic_create(name, partitions=partitions)
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise
+                return False
+            return True
+
+        wait_until(made, seconds=30, what=f"topic {name} made anew")
 
     def group_offsets(self, group: str) -> dict[tuple[str, int], int]:
         """(topic, partition) → offset that the group has committed."""

@@ -37,6 +37,26 @@ class KafkaAdmin:
             raise self._refusal(error) from None
         return {name: len(told.partitions) for name, told in found.topics.items() if told.error is None}
 
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        """Topic → the id by which the cluster tells it from an earlier one of its name. Left out: what is not there, may not be seen,
+        or has no id on brokers that are too old.
+        """
+        from confluent_kafka import KafkaException, TopicCollection
+
+        if not (names := list(topics)):
+            return {}
+        found = {}
+        for name, future in self.client.describe_topics(TopicCollection(names), request_timeout=self._seconds).items():
+            try:
+                told = future.result(self._seconds)
+            except KafkaException as error:
+                if error.args[0].code() in _NOT_SHOWN or _is_gone(error):
+                    continue
+                raise self._refusal(error) from None
+            if str(told.topic_id) != _NO_ID:
+                found[name] = str(told.topic_id)
+        return found
+
     def brokers(self) -> int:
         """How many there are, of a cluster that has answered before."""
         return len(self.client.list_topics(timeout=self._seconds).brokers)
@@ -130,6 +150,11 @@ class KafkaAdmin:
                 )
         told = self._heard[-1].str() if self._heard else str(error.args[0].str() if error.args else error)
         return NodeError(f"{where}: no broker answers as it should ({told}); check that it runs, and the security of its port")
+
+
+#: TOPIC_AUTHORIZATION_FAILED, UNSUPPORTED_VERSION, and the client's own word for a broker that knows no such question.
+_NOT_SHOWN = (29, 35, -165)
+_NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
 def _is_gone(error: Exception) -> bool:

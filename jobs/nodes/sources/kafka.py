@@ -22,6 +22,7 @@ from jobs.nodes.sources.kafka_backlog import KafkaBacklog
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 from jobs.nodes.sources.kafka_places import places_options
 from jobs.nodes.sources.kafka_positions import KafkaPositions
+from jobs.nodes.sources.kafka_topics import KnownTopics
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -109,6 +110,8 @@ class KafkaSource(Source[KafkaSourceConfig]):
         config = context.config
         if not context.schema_only or not config.columns:
             _check_topics(context)
+        if context.mode == "stream" and not context.schema_only:
+            _check_same_topics(context)
         metadata = _METADATA if config.metadata else {}
         avro = _avro_registered(context) if config.format == "avro" and config.registry_connection else None
         schema = self._schema(spark, context, avro)
@@ -133,14 +136,27 @@ class KafkaSource(Source[KafkaSourceConfig]):
 
     def _waiting(self, context: NodeContext[KafkaSourceConfig]) -> KafkaBacklog:
         if self._backlog is None:
-            config = context.config
-            self._backlog = KafkaBacklog(context.connection(config.connection), Backpressure(config.backpressure, config.max_backlog))
+            config, known = context.config, _known_topics(context)
+            pressure = Backpressure(config.backpressure, config.max_backlog)
+            self._backlog = KafkaBacklog(known.admin, pressure, known if config.lost_messages == "fail" else None)
         return self._backlog
 
     def checkpointed(self, position: Any, context: NodeContext[KafkaSourceConfig]) -> None:
         """Moves the consumer group to the checkpoint's offsets."""
         if context.config.group_id:
             KafkaAdmin(context.connection(context.config.connection)).group_move(context.config.group_id, position)
+
+
+def _known_topics(context: NodeContext[KafkaSourceConfig]) -> KnownTopics:
+    return KnownTopics(context.work_dir / "topic_ids.json", KafkaAdmin(context.connection(context.config.connection)))
+
+
+def _check_same_topics(context: NodeContext[KafkaSourceConfig]) -> None:
+    """Spark goes by names and offsets alone: in a topic that was made anew it would read on in the middle."""
+    known, may_change = _known_topics(context), context.config.lost_messages == "go_on"
+    if not may_change and (fault := known.remade()):
+        raise fault
+    known.keep(context.config.places().among(known.admin.partitions()), anew=may_change)
 
 
 def _kept(context: NodeContext[KafkaSourceConfig], name: str) -> Path | None:

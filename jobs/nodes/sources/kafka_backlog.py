@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from jobs.nodes.backpressure import Backpressure, BackpressureStatus, Buffered, Skip
-from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.base import NodeError
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
+from jobs.nodes.sources.kafka_topics import KnownTopics
 
 #: The broker is asked no more often.
 LOOK_SECONDS = 5.0
@@ -20,9 +22,11 @@ Place = tuple[str, int]
 class KafkaBacklog:
     """What `look` found is told again until it is time to look anew. `pressure` is about what waits over all partitions."""
 
-    def __init__(self, connection: ConnectionSettings, pressure: Backpressure) -> None:
-        self._admin = KafkaAdmin(connection)
+    def __init__(self, admin: KafkaAdmin, pressure: Backpressure, known: KnownTopics | None) -> None:
+        """`known`: the topics that have to stay those they are; None where whatever is there is read."""
+        self._admin = admin
         self._pressure = pressure
+        self._known = known
         self._looked_at: float | None = None
         self._found: Buffered | None = None
 
@@ -33,8 +37,14 @@ class KafkaBacklog:
         now = time.monotonic()
         if self._looked_at is None or now - self._looked_at >= LOOK_SECONDS:
             self._looked_at, self._found = now, None
-            self._found = self._stands(positions)
+            self._found = replace(self._stands(positions), fault=self._fault(positions))
         return self._found
+
+    def _fault(self, positions: Sequence[Position]) -> NodeError | None:
+        if self._known is None:
+            return None
+        self._known.keep({topic for position in positions for topic in position}, anew=False)
+        return self._known.remade()
 
     def skip(self, positions: Sequence[Position]) -> Skip | None:
         """Under LATEST, where more wait behind the slowest of `positions` than may: on to the newest that may. NodeError as `look`."""
