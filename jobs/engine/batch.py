@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter as Tally
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from jobs.engine.events import BatchWritten, NodeCounts, Report, RowsPrinted, Ro
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan
+from jobs.engine.slowest_sink import SlowestSink
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Batch, NodeError, Written
 
@@ -30,14 +32,20 @@ class BatchSinks:
     #: Called between sinks; raises when the attempt must not go on.
     checkpoint: Callable[[], None]
     _counts: dict[int, Mapping[str, NodeCounts]] = field(default_factory=dict)
+    _slowest: SlowestSink = field(default_factory=SlowestSink)
 
     def write(self, batch_id: int, frames: Frames, seen: Callable[[], dict[str, Seen]]) -> None:
         """All sinks in turn, those that read every row first; then the counts, which a sink's actions have brought about."""
         targets = {sink: frames.into(sink) for sink in self._in_turn()}
         written: dict[str, Written] = {}
+        seconds: dict[str, float] = {}
         for sink, frame in targets.items():
             self.checkpoint()
+            begun = time.monotonic()
             written[sink] = self._written(sink, frame, batch_id)
+            seconds[sink] = time.monotonic() - begun
+        if (notice := self._slowest.took(seconds)) is not None:
+            self.report(notice)
         for sink, frame in targets.items():
             if not self._was_counted(sink, written):
                 frame.count()
@@ -71,7 +79,7 @@ class BatchSinks:
         return any(edges > 1 for edges in leaving.values())
 
     def _in_turn(self) -> list[str]:
-        return sorted(self.query.sinks, key=lambda sink: (not self._reads_all(sink), sink))
+        return sorted(self._slowest.last(sorted(self.query.sinks)), key=lambda sink: not self._reads_all(sink))
 
     def _reads_all(self, sink: str) -> bool:
         return self.steps.sink(sink).reads_every_row

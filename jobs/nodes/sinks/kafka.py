@@ -129,7 +129,8 @@ class KafkaSink(Sink[KafkaSinkConfig]):
         """Kafka's client names the topic that it writes to."""
         topic = re.escape(config.topic)
         told = (
-            rf"Topic {topic} not present in metadata|Partition \d+ of topic {topic} with partition count|record\(s\) for {topic}-\d+|access topics: \[{topic}\]|bytes when serialized which is"
+            rf"Topic {topic} not present in metadata|Partition \d+ of topic {topic} with partition count|record\(s\) for {topic}-\d+|"
+            rf"access topics: \[{topic}\]|bytes when serialized which is"
         )
         return re.search(told, text) is not None
 

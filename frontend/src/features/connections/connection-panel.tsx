@@ -37,7 +37,7 @@ function DeleteDialog({ connection, onClose, onDone }: { connection: Connection;
 }
 
 /** One connection: its form, its test, and who uses it. */
-export function ConnectionPanel({ connection, kind, onClose, onChange }: Props) {
+export default function ConnectionPanel({ connection, kind, onClose, onChange }: Props) {
   const { t } = useTranslation(['connections', 'shared'])
   const [deleting, setDeleting] = useState(false)
   const edits = useMay()('EDITOR', connection.project)

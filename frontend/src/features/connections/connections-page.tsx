@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { useMay } from '../../api/use-may'
@@ -15,12 +15,14 @@ import { RelativeTime } from '../../shared/relative-time'
 import { SearchField } from '../../shared/search-field'
 import { useUrlState } from '../../shared/url-state'
 import { useIsWithoutProject } from '../../shared/use-is-without-project'
-import { ConnectionPanel } from './connection-panel'
 import { readConnections, readKinds } from './connection-requests'
 import './connections.css'
 import { HealthWords } from './health-words'
 import './i18n'
-import { KindIcon, NewConnection } from './new-connection'
+import { KindIcon } from './kind-icon'
+
+const ConnectionPanel = lazy(() => import('./connection-panel'))
+const NewConnection = lazy(() => import('./new-connection'))
 
 /** Where each system is, in one line without its secrets. */
 const placeOf = (connection: Connection) => {
@@ -92,8 +94,10 @@ export default function ConnectionsPage() {
           {rows?.length === 0 && (alone ? <NoProject /> : q || kind ? <Notice page title={t('noneFound')} /> : <Notice page title={t('none')} acts={act}>{t('noneHelp')}</Notice>)}
         </div>
       </div>
-      {selected && <ConnectionPanel connection={selected} kind={byKind.get(selected.kind)} onClose={() => setChosen('')} onChange={refetch} />}
-      {creating && edits && <NewConnection kinds={kinds.data ?? []} onClose={() => setCreating('')} onSaved={(made) => { refetch(); setChosen(String(made.id)); setCreating('') }} />}
+      <Suspense>
+        {selected && <ConnectionPanel connection={selected} kind={byKind.get(selected.kind)} onClose={() => setChosen('')} onChange={refetch} />}
+        {creating && edits && <NewConnection kinds={kinds.data ?? []} onClose={() => setCreating('')} onSaved={(made) => { refetch(); setChosen(String(made.id)); setCreating('') }} />}
+      </Suspense>
     </main>
   )
 }

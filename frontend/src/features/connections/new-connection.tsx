@@ -1,13 +1,13 @@
 import { Modal } from '@mantine/core'
-import { IconAntenna, IconApi, IconBucket, IconDatabase, IconMailbox, IconPlug, IconRocket, IconStack2, IconTopologyStar3, IconWebhook, type Icon } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { kindTitle } from '../canvas/field-words'
 import { ConnectionForm } from './connection-form'
+import { KindIcon } from './kind-icon'
 
 /** First the kind, then its form. */
-export function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly ConnectionKind[]; onClose: () => void; onSaved: (connection: Connection) => void }) {
+export default function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly ConnectionKind[]; onClose: () => void; onSaved: (connection: Connection) => void }) {
   const { t } = useTranslation('connections')
   const [kind, setKind] = useState<ConnectionKind | null>(null)
   return (
@@ -28,11 +28,4 @@ export function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly Con
       )}
     </Modal>
   )
-}
-
-const ICONS: Record<string, Icon> = { antenna: IconAntenna, api: IconApi, bucket: IconBucket, database: IconDatabase, mailbox: IconMailbox, rocket: IconRocket, 'stack-2': IconStack2, 'topology-star-3': IconTopologyStar3, webhook: IconWebhook }
-
-export function KindIcon({ icon }: { icon: string }) {
-  const Shape = ICONS[icon] ?? IconPlug
-  return <Shape size={16} stroke={1.75} aria-hidden />
 }

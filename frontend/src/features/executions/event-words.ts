@@ -43,6 +43,7 @@ const REASONS: readonly [RegExp, string][] = [
   [/^handover: (?<why>.+)$/, 'handover'],
   [/^the example was reset$/, 'reset'],
   [/^its position is on the disk of "(?<host>.+)", where no driver is ready$/, 'stranded'],
+  [/^the batches wait for this sink: it took (?<seconds>[\d.]+) s of the (?<whole>[\d.]+) s that all sinks took$/, 'slowest'],
   [/^asked for$/, 'asked'],
   [/^resumed$/, 'resumed'],
 ]
