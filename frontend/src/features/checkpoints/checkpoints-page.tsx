@@ -8,7 +8,6 @@ import { request } from '../../api/request'
 import type { Checkpoint, CheckpointUsage } from '../../api/types'
 import { useMay } from '../../api/use-may'
 import { checkpointColumns, largestOf } from '../../shared/checkpoints/checkpoint-columns'
-import { CheckpointDetail } from '../../shared/checkpoints/checkpoint-detail'
 import '../../shared/checkpoints/i18n'
 import { DataTable } from '../../shared/data-table'
 import { Failure } from '../../shared/failure'
@@ -24,6 +23,7 @@ import { UsageByJob } from './usage-by-job'
 import { UsageStrip } from './usage-strip'
 import { useTicked } from './use-ticked'
 
+const CheckpointDetail = lazy(async () => ({ default: (await import('../../shared/checkpoints/checkpoint-detail')).CheckpointDetail }))
 const ArrivalDialog = lazy(() => import('../../shared/checkpoints/travel/arrival-dialog'))
 const CompareDialog = lazy(() => import('../../shared/checkpoints/compare-dialog'))
 const CleanupDialog = lazy(() => import('./administration/cleanup-dialog'))
@@ -145,7 +145,11 @@ export default function CheckpointsPage() {
           </>
         )}
       </div>
-      {selected && isHistory && <CheckpointDetail checkpoint={selected} onClose={() => setChosen('')} onChange={changed} />}
+      {selected && isHistory && (
+        <Suspense>
+          <CheckpointDetail checkpoint={selected} onClose={() => setChosen('')} onChange={changed} />
+        </Suspense>
+      )}
       {arriving && (
         <Suspense>
           <ArrivalDialog job={job} onClose={() => setArriving(false)} onDone={arrived} />

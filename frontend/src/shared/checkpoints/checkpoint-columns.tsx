@@ -6,6 +6,7 @@ import { count, duration } from '../numbers'
 import { RelativeTime } from '../relative-time'
 import { StateGlyph } from '../state-glyph'
 import { stateWord } from '../state-word'
+import { isPinned, isSavepoint, keptBytes } from './kept'
 import { notRestorable } from './not-restorable'
 import { isDamaged, shownState } from './shown-state'
 import { SizeFigure } from './size-figure'
@@ -20,13 +21,6 @@ export const largestOf = (rows: readonly Checkpoint[]): Largest => ({
   size: Math.max(1, ...rows.map((row) => row.storage_size_bytes)),
   took: Math.max(1, ...rows.map((row) => row.duration_ms ?? 0)),
 })
-
-/** Nothing where no copy was ever complete. */
-export const keptBytes = (row: Checkpoint, bytes: number): number | null => (row.status === 'PENDING' || row.status === 'FAILED' ? null : bytes)
-
-/** What was kept by a person until it was deleted is kept no more. */
-export const isSavepoint = (row: Checkpoint): boolean => row.is_savepoint && row.status !== 'EXPIRED'
-export const isPinned = (row: Checkpoint): boolean => row.pinned && row.status !== 'EXPIRED'
 
 const share = (part: number, whole: number) => `${Math.min(100, (part / whole) * 100)}%`
 
