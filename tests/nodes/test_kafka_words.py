@@ -23,8 +23,10 @@ from jobs.nodes.sources.kafka_config import KafkaSourceConfig
             False,
         ),
         (
-            "org.apache.kafka.common.errors.TimeoutException: "
-            "Partition 9 of topic t with partition count 2 is not present in metadata after 60000 ms.",
+            (
+                "org.apache.kafka.common.errors.TimeoutException: "
+                "Partition 9 of topic t with partition count 2 is not present in metadata after 60000 ms."
+            ),
             "a row asks for partition 9 of t, which has 2, counted from 0",
             True,
         ),
