@@ -39,7 +39,7 @@ class Formats:
 
     def get(self, name: str) -> MessageFormat | None:
         """None for one of ours, one that nobody brought, and one that cannot be used."""
-        found = self._found.get(name)
+        found = None if name in _OURS else self._found.get(name)
         return None if isinstance(found, Missing) else found
 
     def missing(self, name: str) -> str:

@@ -151,7 +151,7 @@ def _secrets_given_again(
     missing = [name for name in kept if name not in given]
     if missing:
         problems = [
-            Problem(code="secret.again", pointer=f"/secrets/{name}", message=f"enter the {kind.secrets.get(name, name)} again")
+            Problem(code="secret.again", pointer=f"/secrets/{name}", message=f"enter it again: {kind.secrets.get(name, name)}")
             for name in missing
         ]
         raise Invalid("the address, or what protects the way there, changed: enter the secrets again", problems=problems)

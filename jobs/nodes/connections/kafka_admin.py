@@ -11,7 +11,16 @@ from jobs.nodes.connections.kafka_settings import SECONDS, kafka_client_settings
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
-    from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+    from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec  # type: ignore[attr-defined]
+
+
+_FIRST_SECONDS = 1.5
+
+
+def _sign_in_errors() -> tuple[int, ...]:
+    from confluent_kafka import KafkaError
+
+    return KafkaError._AUTHENTICATION, KafkaError._SSL
 
 
 class KafkaAdmin:
@@ -28,14 +37,24 @@ class KafkaAdmin:
 
     def partitions(self, topic: str | None = None) -> dict[str, int]:
         """Topic → number of partitions, of all topics or of one; a topic that does not exist is left out."""
+        found = self._listed(topic)
+        return {name: len(told.partitions) for name, told in found.topics.items() if told.error is None}
+
+    def _listed(self, topic: str | None) -> ClusterMetadata:
+        """A refused sign-in is heard at once, but the client waits on: so after a short wait what it heard is looked at."""
         from confluent_kafka import KafkaException
 
         try:
-            found = self.client.list_topics(topic, timeout=self._seconds)
+            return self.client.list_topics(topic, timeout=min(_FIRST_SECONDS, self._seconds))
+        except KafkaException as error:
+            self.client.poll(0)
+            if any(heard.code() in _sign_in_errors() for heard in self._heard) or self._seconds <= _FIRST_SECONDS:
+                raise self._refusal(error) from None
+        try:
+            return self.client.list_topics(topic, timeout=self._seconds - _FIRST_SECONDS)
         except KafkaException as error:
             self.client.poll(0)
             raise self._refusal(error) from None
-        return {name: len(told.partitions) for name, told in found.topics.items() if told.error is None}
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
         """Topic → the id by which the cluster tells it from an earlier one of its name. Left out: what is not there, may not be seen,

@@ -21,7 +21,10 @@ SECONDS = 10
 _SILENT_SECONDS = 3
 _KEEPALIVE_SECONDS = 30
 #: CONNACK reason codes (MQTT 5, 3.2.2.2) that no later attempt changes.
-_REFUSED = {0x86: "the sign-in was refused; correct user or password", 0x87: "the user may not connect; have the right granted"}
+_REFUSED = {
+    0x86: "the sign-in was refused; correct user or password",
+    0x87: "the broker does not let this user in; correct user or password, or have the right to connect granted",
+}
 _REFUSED |= {0x85: "the broker does not take this client's name", 0x8C: "the broker wants another way to sign in"}
 
 ClientT = TypeVar("ClientT", bound="Client")
@@ -58,7 +61,7 @@ def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **giv
         if client.loop(0.1) != 0 and not answers:
             break
     if not answers:
-        raise mqtt_away(act, "no answer to the sign-in")
+        raise mqtt_away(act, "no answer to the sign-in" if typed.tls else "no answer to the sign-in; a port for TLS gives none without it")
     if answers[0].is_failure:
         _raise_for(answers[0], act)
 
