@@ -48,6 +48,20 @@ def schema_of(fields: Sequence[ColumnField]) -> StructType:
     return schema_from_ddl(", ".join(f"{quoted(field.name)} {field.type}" for field in fields))
 
 
+def sampled_names_check(names: Iterable[str], what: str) -> None:
+    """NodeError where a sample of `what` names columns that Spark takes for one: whatever reads them later could not tell them apart."""
+    met: dict[str, str] = {}
+    for name in names:
+        if (other := met.get(name.lower())) is not None:
+            raise NodeError(
+                f"{what} have both {other} and {name}, which Spark takes for one column: list the columns that are meant",
+                permanent=True,
+                kind="user",
+                field="columns",
+            )
+        met[name.lower()] = name
+
+
 def type_text(kind: DataType) -> str:
     """`kind` in short, as `schema_from_ddl` reads it: names inside of it are quoted where they have to be."""
     from pyspark.sql.types import ArrayType, MapType, StructType

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
-from jobs.nodes.columns import ColumnField, rejected_schema, schema_from_ddl, schema_of
+from jobs.nodes.columns import ColumnField, rejected_schema, sampled_names_check, schema_from_ddl, schema_of
 from jobs.nodes.form import hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hints
 from jobs.nodes.records import CORRUPT, RecordShape, record_parsed
@@ -159,6 +159,7 @@ def _sampled(spark: SparkSession, texts: Sequence[str]) -> StructType:
     schema = StructType([field for field in found.fields if field.name != CORRUPT])
     if not schema.fields:
         raise NodeError("the newest messages are no JSON objects; choose another format", kind="user", field="format")
+    sampled_names_check(schema.names, "the newest messages")
     return schema
 
 

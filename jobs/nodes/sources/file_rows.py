@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
-from jobs.nodes.columns import column
+from jobs.nodes.columns import column, sampled_names_check
 from jobs.nodes.sources.file_config import FileConfig
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def sampled_schema(spark: SparkSession, path: Path, config: FileConfig) -> Struc
     if config.can_reject:
         reader = reader.option("inferSchema", "true").option("mode", "DROPMALFORMED").option("samplingRatio", "1.0")
     schema = reader.load([str(file) for file in files]).schema
+    sampled_names_check(schema.names, "the files")
     if not schema.fields:
         raise NodeError(f'reading files: no column was found in "{files[0]}"; list the columns', kind="user", field="columns")
     return schema

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
-from jobs.nodes.columns import ColumnField, rejected_schema, schema_of
+from jobs.nodes.columns import ColumnField, rejected_schema, sampled_names_check, schema_of
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.hand_positions import HandPositions
@@ -292,6 +292,7 @@ def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructT
     if not pages:
         raise NodeError("reading an API: the first page is empty, so it tells no columns; list the columns", kind="user", field="columns")
     schema = spark.read.json(spark.sparkContext.parallelize(pages[0].records, 1)).schema
+    sampled_names_check(schema.names, "the records of the first page")
     if context.mode == "stream" and not context.schema_only:
         text_place(kept, schema.json())
     return schema
