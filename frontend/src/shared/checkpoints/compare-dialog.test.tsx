@@ -12,6 +12,8 @@ import CompareDialog from './compare-dialog'
 import checkpoints from './locales/en.json'
 import parts from './parts/locales/en.json'
 
+vi.mock('./parts/i18n', () => ({}))
+
 beforeAll(() => void i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { checkpoints: { ...checkpoints, ...parts }, shared } } }))
 afterEach(cleanup)
 

@@ -11,6 +11,7 @@ import './checkpoints.css'
 import { ComparedFacts } from './compared-facts'
 import { ComparedOperators } from './compared-operators'
 import { ComparedOffsets } from './compared-offsets'
+import './parts/i18n'
 
 interface Props {
   first: number
