@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import Batch, SinkFenced, Written
 from jobs.nodes.registry import REGISTRY
-from jobs.nodes.sinks.file import _CODECS
+from jobs.nodes.sinks.file_config import CODECS
 from jobs.nodes.sinks.file_manifest import FolderLedger
 from tests.nodes.conftest import Build, Built
 
@@ -166,7 +166,7 @@ def test_a_folder_that_vanished_between_batches_is_made_again(spark: SparkSessio
     assert visible(spark, root) == list(range(5, 10))
 
 
-@pytest.mark.parametrize(("file_format", "compression"), [(of, word) for of, codecs in _CODECS.items() for word in codecs])
+@pytest.mark.parametrize(("file_format", "compression"), [(of, word) for of, codecs in CODECS.items() for word in codecs])
 def test_every_compression_a_format_offers_is_written_and_read(
     spark: SparkSession, build: Build, root: Path, file_format: str, compression: str
 ):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import Field, ValidationInfo, field_validator
-
-from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
 from jobs.nodes.file_roots import allowed_path
-from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.plainly import ScriptText
 from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.nodes.sinks.file_columns import columns_check, text_column
+from jobs.nodes.sinks.file_config import FileSinkConfig
+from jobs.nodes.sinks.file_folders import with_time_folders
 from jobs.nodes.sinks.file_manifest import BatchFiles, FolderLedger, files_behind
 from jobs.nodes.sinks.store_ledger import StoreLedger
 from jobs.nodes.stores.kinds import STORE_KINDS, store_open, store_silent, stored_path
@@ -24,83 +21,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-FileFormat = Literal["parquet", "orc", "avro", "csv", "json", "text"]
 Ledger = FolderLedger | StoreLedger
-Compression = Literal["none", "snappy", "gzip", "zstd", "lz4", "deflate", "bzip2", "zlib", "xz"]
 
 #: How long a batch waits for a store that is away; then the job's own attempts count.
 _PATIENCE_SECONDS = 60.0
-_OF_LINES = {"none": "none", "gzip": "gzip", "bzip2": "bzip2", "deflate": "deflate", "snappy": "snappy", "lz4": "lz4"}
-#: What each format can be compressed with: the form's word → the name by which the format's writer knows it.
-_CODECS: Mapping[str, Mapping[str, str]] = {
-    "parquet": {"none": "none", "snappy": "snappy", "gzip": "gzip", "zstd": "zstd", "lz4": "lz4_raw"},
-    "orc": {"none": "none", "snappy": "snappy", "zlib": "zlib", "zstd": "zstd", "lz4": "lz4"},
-    "avro": {"none": "uncompressed", "snappy": "snappy", "deflate": "deflate", "zstd": "zstandard", "bzip2": "bzip2", "xz": "xz"},
-    "csv": _OF_LINES,
-    "json": _OF_LINES,
-    "text": _OF_LINES,
-}
-
-
-class FileSinkConfig(base.Config):
-    connection: str = Field(
-        "",
-        max_length=255,
-        description="The store to write to; empty means this installation's own disk.",
-        examples=["lake"],
-        json_schema_extra=hints("connection", kinds=STORE_KINDS),
-    )
-    path: str = Field(
-        min_length=1,
-        description="The folder to write to, below those this installation allows or the connection's; it is made if it does not exist.",
-        examples=["results/delays"],
-        json_schema_extra=hints("path"),
-    )
-    format: FileFormat = Field(
-        "parquet",
-        description="How the files are written. JSON means one object a line, text one value a line.",
-        examples=["parquet", "csv"],
-    )
-    text_column: str = Field(
-        "",
-        max_length=255,
-        description="The column of text to write, one value a line; empty takes the only one. A missing value makes an empty line.",
-        examples=["line"],
-        json_schema_extra=hints("column", when="format=text"),
-    )
-    mode: Literal["append", "overwrite"] = Field(
-        "append", description="Overwrite empties the folder when a job starts from the beginning.", examples=["append", "overwrite"]
-    )
-    partition_by: tuple[ColumnName, ...] = Field(
-        (),
-        description="Columns whose values become folders, such as carrier=UA.",
-        examples=[["carrier"]],
-        json_schema_extra=hints("columns"),
-    )
-    compression: Compression | None = Field(
-        None,
-        description="How files are compressed; empty takes the format's usual way. Each format has some of these.",
-        examples=["snappy"],
-        json_schema_extra=hints(advanced=True),
-    )
-
-    max_rows_per_file: int | None = Field(
-        None,
-        ge=1,
-        le=1_000_000_000,
-        description="A file is ended after so many rows and another begun; empty sets no limit.",
-        examples=[1_000_000],
-        json_schema_extra=hints(advanced=True),
-    )
-
-    @field_validator("compression")
-    @classmethod
-    def _format_has_compression(cls, chosen: Compression | None, info: ValidationInfo) -> Compression | None:
-        codecs = _CODECS.get(info.data.get("format", ""))
-        if chosen is not None and codecs is not None and chosen not in codecs:
-            *others, last = codecs
-            raise ValueError(f"{info.data['format']} files have no compression {chosen}: choose {', '.join(others)} or {last}")
-        return chosen
 
 
 class FileSink(Sink[FileSinkConfig]):
@@ -126,7 +50,7 @@ class FileSink(Sink[FileSinkConfig]):
         self._ledger(context).begin(context.attempt)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[FileSinkConfig]) -> None:
-        columns_check(schema, context.config.format, context.config.partition_by, context.config.text_column)
+        columns_check(schema, context.config)
         stored_path(context.config.path) if context.config.connection else _folder(context)
 
     def waits_for(self, context: NodeContext[FileSinkConfig]) -> str:
@@ -180,14 +104,15 @@ def _folder(context: NodeContext[FileSinkConfig]) -> Path:
 
 
 def _write(frame: DataFrame, folder: Path, config: FileSinkConfig, mode: str = "overwrite") -> None:
-    if config.format == "text":
-        chosen = text_column(frame.schema, config.partition_by, config.text_column)
-        frame = frame.select(*(column(name) for name in (chosen, *config.partition_by)))
+    text = [text_column(frame.schema, config)] if config.format == "text" else []
+    frame = with_time_folders(frame, config.time_column, config.time_folders)
+    if text:
+        frame = frame.select(*(column(name) for name in (*text, *config.folders)))
     writer = frame.write.format(config.format).mode(mode)
-    if config.partition_by:
-        writer = writer.partitionBy(*config.partition_by)
-    if config.compression is not None:
-        writer = writer.option("compression", _CODECS[config.format][config.compression])
+    if config.folders:
+        writer = writer.partitionBy(*config.folders)
+    if config.codec is not None:
+        writer = writer.option("compression", config.codec)
     if config.max_rows_per_file is not None:
         writer = writer.option("maxRecordsPerFile", config.max_rows_per_file)
     if config.format == "csv":
