@@ -62,7 +62,8 @@ class Coordinator:
     triggers asked for, so many in a row may fail; -1 any number. With one more `intolerable` says so, and the triggers rest.
     `rows_before`: source rows of the execution's earlier attempts. `kept`: query → its batch in the newest complete checkpoint of the
     generation, where there is one. `notify` hears of each complete checkpoint the position of every
-    source by node; what it raises is logged: the checkpoint stays good, and the next one tells more. `storage` takes what was cut.
+    source by node; what it raises is logged: the checkpoint stays good, and the next one tells more. `storage` takes what was cut. `mark`
+    hears query → batch before the cut behind them; where it says False, newer ones are taken.
     """
 
     def __init__(
@@ -78,11 +79,12 @@ class Coordinator:
         kept: Mapping[str, int] | None = None,
         notify: Callable[[Mapping[str, Any]], None] = lambda positions: None,
         storage: CheckpointStorage | None = None,
+        mark: Callable[[Mapping[str, int]], bool] = lambda batches: True,
     ) -> None:
         self._ledger, self._queries = ledger, dict(queries)
         self._triggers, self._timeout, self._tolerable = triggers, timeout, tolerable_failures
         self._cut = JobCut(facts)
-        self._notify = notify
+        self._notify, self._mark = notify, mark
         self._placing = Placing(storage)
         self._changed = threading.Condition()
         self._written, self._rows_before = Written(facts.sources), rows_before
@@ -193,6 +195,8 @@ class Coordinator:
         )
         try:
             batches, rows = self._batches(phases)
+            while not self._mark(batches):
+                batches, rows = self._batches(phases)
             result = self._cut.take(ticket, self._queries, batches, phases, rows=rows, told=dict(self._told), savepoint=request.savepoint)
             result = self._placing.put(ticket, result, phases, savepoint=request.savepoint)
         except Exception as error:

@@ -174,7 +174,9 @@ class Attempt:
         )
 
     def _run_to_end(self, plan: Plan, reporter: Reporter) -> str:
-        coordinator = self._coordinator = coordinator_of(self.execution, plan, actor=self._host.name, log=self._log)
+        coordinator = self._coordinator = coordinator_of(
+            self.execution, plan, actor=self._host.name, log=self._log, mark=lambda batches: self._run is None or self._run.mark(batches)
+        )
         coordinator.start()
         outcome = ""
         try:

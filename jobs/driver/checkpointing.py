@@ -1,6 +1,7 @@
 """The checkpoints of one attempt: who takes them, when, and where they are kept."""
 
 import logging
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from checkpoints.coordinator import Coordinator
@@ -21,8 +22,10 @@ from jobs.services.events import event_record
 _FALLBACK = {"checkpoint_storage": "local"}
 
 
-def coordinator_of(execution: Execution, plan: Plan, *, actor: str, log: logging.Logger) -> Coordinator:
-    """Takes the checkpoints of the attempt that holds `execution`, as the settings of `plan` ask."""
+def coordinator_of(
+    execution: Execution, plan: Plan, *, actor: str, log: logging.Logger, mark: Callable[[Mapping[str, int]], bool]
+) -> Coordinator:
+    """Takes the checkpoints of the attempt that holds `execution`, as the settings of `plan` ask. `mark`: see Coordinator."""
     storage = _storage(execution, plan, actor, log)
     return Coordinator(
         RowLedger(execution_id=execution.execution_id, attempt=execution.attempt, actor=actor, storage=storage.name),
@@ -35,6 +38,7 @@ def coordinator_of(execution: Execution, plan: Plan, *, actor: str, log: logging
         kept=batches_kept(generation=execution.generation),
         notify=partial(positions_tell, plan, log),
         storage=storage,
+        mark=mark,
     )
 
 

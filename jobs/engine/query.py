@@ -122,6 +122,10 @@ class StreamQuery:
     def heard(self, progress: Mapping[str, Any]) -> None:
         """Spark's report of a batch that it has committed: what the batch wrote was told while it wrote."""
 
+    def committed(self) -> int:
+        """The newest batch that Spark committed, -1 if none."""
+        return last_committed(self.folder)
+
     def close(self) -> None:
         """Let go of what was kept between batches."""
         self._references.close()

@@ -7,7 +7,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from pyspark.sql import SparkSession
@@ -25,11 +25,12 @@ from jobs.engine.real_time import RealTimeQuery, TaskSlots
 from jobs.engine.receiving import Receiving
 from jobs.engine.rolling_back import sinks_roll_back
 from jobs.engine.session import execution_session, session_enter
+from jobs.engine.settling import sinks_close, sinks_mark, sinks_settle
 from jobs.engine.steps import Steps
 from jobs.engine.turns import StartTurn
 from jobs.engine.vanished import sources_check
 from jobs.engine.whole import WholeQuery
-from jobs.nodes.base import Sink, Source
+from jobs.nodes.base import Source
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 logger = logging.getLogger(__name__)
@@ -107,6 +108,10 @@ class Run:
             query_.force_stop()
         self._changed.set()
 
+    def mark(self, batches: Mapping[str, int]) -> bool:
+        """Whether a checkpoint may be cut behind `batches` (query → batch); else some sink needs a newer one."""
+        return sinks_mark(self._steps, self._queries, batches)
+
     def _run(self) -> None:
         news = threading.Thread(target=self._tell, name=f"news {self.plan.job_name}", daemon=True)
         news.start()
@@ -141,11 +146,13 @@ class Run:
                 if self._stopping.is_set():  # a stop that came while starting
                     self.interrupt() if self._forced_at else self.stop()
                 with awaited(self._steps, self._report):
-                    self._watch()
+                    self._watch(session)
                 self._await_last_events()
+            if self._forced_at is None and self._first_cause() is None:
+                sinks_settle(self._steps, self._queries, session, last=True)
         finally:
             self._turn.give_back()
-            self._close_sinks()
+            sinks_close(self._steps)
             for query_ in self._queries:
                 query_.close()
 
@@ -188,12 +195,12 @@ class Run:
             except Exception as error:
                 raise AtNode(sink, error) from error
 
-    def _watch(self) -> None:
+    def _watch(self, session: SparkSession) -> None:
         """Until every query ended. The first failure stops the others."""
         while any(query_.is_active() for query_ in self._queries):
             self._changed.wait(_POLL_SECONDS)
             self._changed.clear()
-            if self._forced_at is None and (cause := self._first_cause() or self._receiving.failure or self._input_gone()) is not None:
+            if self._forced_at is None and (cause := self._first_cause() or self._receiving.failure or self._checked(session)) is not None:
                 self._cause, self._forced_at = cause, time.monotonic()
                 for query_ in self._queries:
                     query_.force_stop()
@@ -206,8 +213,8 @@ class Run:
         ended = [query_.ended_by() for query_ in self._queries if not query_.is_active() and not query_.was_cut_short()]
         return next((error for error in ended if error is not None), None)
 
-    def _input_gone(self) -> BaseException | None:
-        """What a source misses, looked for every few seconds: a stream without input would otherwise just be idle."""
+    def _checked(self, session: SparkSession) -> BaseException | None:
+        """Every few seconds: what a source misses, for a stream without input would else just be idle; what sinks do beside batches."""
         if time.monotonic() - self._checked_at < _CHECK_SECONDS or self._stopping.is_set():
             return None
         self._checked_at = time.monotonic()
@@ -215,6 +222,7 @@ class Run:
             sources_check(self._steps)
             if self._slots:
                 self._slots.check()
+            sinks_settle(self._steps, self._queries, session)
         except AtNode as error:
             return error
         return None
@@ -238,14 +246,6 @@ class Run:
                     node_type.complete(self._steps.context(node_id, "batch"))
                 except Exception as error:
                     raise AtNode(node_id, error) from error
-
-    def _close_sinks(self) -> None:
-        for node_id, node_type in self._steps.types.items():
-            if isinstance(node_type, Sink):
-                try:
-                    node_type.close(self._steps.context(node_id, "batch"))
-                except Exception:
-                    logger.exception("closing %s", node_id)
 
     def _progress_heard(self, progress: str) -> None:
         self._news.put(lambda: self._committed(json.loads(progress)))

@@ -67,6 +67,10 @@ class WholeQuery:
     def close(self) -> None:
         """Nothing is kept beyond the batch."""
 
+    def committed(self) -> int:
+        """Its one batch has the number 0; -1 until it ended well."""
+        return 0 if self._done.is_set() and self.failure is None else -1
+
     def is_active(self) -> bool:
         return self._thread.is_alive() and not self._done.is_set()
 

@@ -275,6 +275,16 @@ class Sink(RollsBack[ConfigT], NodeType[ConfigT]):
         of Python, which also know `batch_id`. NodeError where there is no way."""
         raise NodeError("plain PySpark has no writer for it", permanent=True, kind="user")
 
+    def settle(self, spark: SparkSession, context: NodeContext[ConfigT], *, committed: int, last: bool) -> None:
+        """Called every few seconds, beside batches too, and once, `last`, when a run ended in good order. Batches up to `committed` are."""
+
+    def mark(self, context: NodeContext[ConfigT], batch_id: int) -> bool:
+        """A checkpoint is about to be cut behind this batch: what `roll_back` to it takes away must stay apart from what it leaves.
+
+        False where it is too late for that; then it is cut behind a newer batch. Called from any thread.
+        """
+        return True
+
     def close(self, context: NodeContext[ConfigT]) -> None:
         """Let go of what `begin` took. Called also after a failure."""
 

@@ -112,6 +112,22 @@ def test_a_request_takes_a_checkpoint_of_a_running_stream(bench: Bench, tmp_path
     assert manifest["queries"]["out"] == {"folder": "out", "batch_id": batch, "sinks": ["out"]}
 
 
+def test_a_sink_for_which_it_is_too_late_gets_a_newer_batch(bench: Bench, tmp_path: Path) -> None:
+    plan, book, marked = stream(bench), Book(tmp_path), list[int]()
+
+    def mark(batches: Mapping[str, int]) -> bool:
+        marked.append(batches["out"])
+        return batches["out"] >= marked[0] + 2
+
+    made = coordinator(bench, plan, book, mark=mark)
+    run, _ = running(bench, plan, made)
+    made.request().result(60)
+    run.stop()
+    run.wait(30)
+    made.close()
+    assert book.completed[0][1].queries["out"]["batch_id"] == marked[-1] >= marked[0] + 2
+
+
 def test_the_interval_takes_checkpoints_while_something_is_committed(bench: Bench, tmp_path: Path) -> None:
     plan, book = stream(bench, rows=60), Book(tmp_path)
     made = coordinator(bench, plan, book, triggers=Triggers(interval=0.3))

@@ -1,4 +1,4 @@
-"""A process that runs numbered rows into two appending sinks and tells what it hears, to be killed from outside.
+"""A process that runs numbered rows into three appending sinks and tells what it hears, to be killed from outside.
 
 `python -m tests.engine.killed_run FOLDER GENERATION ATTEMPT`
 """
@@ -37,8 +37,9 @@ def main(folder: Path, generation: str, attempt: int) -> None:
     spark.sparkContext.setLogLevel("OFF")
     bench = Bench(spark, folder)
     table = ("sink.jdbc", {"connection": "db", "table": "numbers", "mode": "append"})
-    nodes = {"gen": numbers(ROWS, BATCH), "odd": keep("id % 2 = 1"), "out": files("out"), "table": table}
-    plan = bench.plan(document(nodes, "gen>odd, odd>out, gen>table"), generation=generation, attempt=attempt)
+    wide = ("sink.file", {"path": "wide", "roll_megabytes": 0.01})
+    nodes = {"gen": numbers(ROWS, BATCH), "odd": keep("id % 2 = 1"), "out": files("out"), "table": table, "wide": wide}
+    plan = bench.plan(document(nodes, "gen>odd, odd>out, gen>table, odd>wide"), generation=generation, attempt=attempt)
     database = ConnectionSettings("db", "sqlite", {"path": str(bench.files / "numbers.sqlite")})
     run = Run(spark, dataclasses.replace(plan, connections={"db": database}), tell, registry=REGISTRY)
     run.start()

@@ -64,6 +64,10 @@ def test_ten_kills_leave_no_row_twice_and_none_missing(spark: SparkSession, tmp_
     assert kills == KILLS, "the run must be long enough to be killed that often"
     written = Counter(row.id for row in spark.read.parquet(str(tmp_path / "files" / "out")).collect())
     assert written == Counter(range(1, ROWS, 2))
+    gathered = Counter(row.id for row in spark.read.parquet(str(tmp_path / "files" / "wide")).collect())
+    assert gathered == written
+    files = [len(list((tmp_path / "files" / sink).glob("*.parquet"))) for sink in ("wide", "out")]
+    assert files[0] < files[1], f"{files}: rows of several batches share a file"
     with sqlite3.connect(tmp_path / "files" / "numbers.sqlite") as database:
         stored = Counter(row[0] for row in database.execute("select id from numbers"))
     assert stored == Counter(range(ROWS))

@@ -336,6 +336,58 @@ def test_a_roll_back_removes_what_was_written_behind_a_checkpoint(spark: SparkSe
         old.node.roll_back(old.context, point)
 
 
+def test_rows_of_several_batches_appear_as_one_file(spark: SparkSession, lake: Lake):
+    sink = sink_for(spark, lake, {"roll_seconds": 600})
+    for batch in range(4):
+        write(sink, numbers(spark, batch, batch + 1), batch)
+    assert sink.node.mark(sink.context, 1)
+    sink.node.settle(spark, sink.context, committed=3, last=False)
+    assert visible(lake) == [0, 1]
+    again = sink_for(spark, lake, {"roll_seconds": 600}, attempt=2)
+    with pytest.raises(SinkFenced):
+        sink.node.settle(spark, sink.context, committed=3, last=True)
+    again.node.settle(spark, again.context, committed=3, last=True)
+    assert visible(lake) == [0, 1, 2, 3]
+    begins = "out/part-a1b2c3d40000-node-"
+    assert lake.names("out") == [
+        f"{begins}{last}-00000.since-{first}.snappy.parquet" for last, first in (("00000001", "00000000"), ("00000003", "00000002"))
+    ]
+    assert not [name for name in lake.files.find(lake.folder) if "/gathered/" in name or "/aside/" in name]
+
+
+@pytest.mark.parametrize("copies_before_death", [0, 1])
+def test_a_death_while_files_are_put_together_is_mended(spark: SparkSession, lake: Lake, copies_before_death: int):
+    config = {"roll_seconds": 600, "max_rows_per_file": 2}
+    sink = sink_for(spark, lake, config)
+    for batch in range(2):
+        write(sink, numbers(spark, 2 * batch, 2 * batch + 2), batch)
+    moved: list[str] = []
+    move = StoreLedger._move
+
+    def dying(self: StoreLedger, aside: str, name: str) -> None:
+        if len(moved) == copies_before_death:
+            raise KeyboardInterrupt
+        moved.append(name)
+        move(self, aside, name)
+
+    with patch.object(StoreLedger, "_move", dying), pytest.raises(KeyboardInterrupt):
+        sink.node.settle(spark, sink.context, committed=1, last=True)
+    again = sink_for(spark, lake, config, attempt=2)
+    again.node.settle(spark, again.context, committed=1, last=True)
+    assert visible(lake) == [0, 1, 2, 3]
+
+
+def test_a_roll_back_takes_away_what_waits(spark: SparkSession, lake: Lake):
+    old = sink_for(spark, lake, {"roll_seconds": 600})
+    for batch in range(3):
+        write(old, spark.range(batch, batch + 1, 1, 1), batch)
+    new = sink_for(spark, lake, {"roll_seconds": 600}, generation=NEXT_GENERATION, attempt=2)
+    point = RollBackPoint(old.context.generation, 0)
+    assert new.node.roll_back_view(new.context, point) == new.node.roll_back(new.context, point)
+    new.node.settle(spark, new.context, committed=-1, last=False)
+    assert visible(lake) == [0]
+
+
 def test_overwriting_empties_the_folder_only_when_a_start_is_fresh(spark: SparkSession, lake: Lake):
     first = sink_for(spark, lake, {"mode": "overwrite"})
     write(first, numbers(spark, 0, 5), 0, first_of_fresh_generation=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,14 +16,13 @@ from jobs.nodes.sinks.file_columns import columns_check, text_column
 from jobs.nodes.sinks.file_config import FileSinkConfig
 from jobs.nodes.sinks.file_folders import with_time_folders
 from jobs.nodes.sinks.file_manifest import BatchFiles, FolderLedger, files_behind
+from jobs.nodes.sinks.file_rolling import Ledger, Rolling
 from jobs.nodes.sinks.store_ledger import StoreLedger
 from jobs.nodes.stores.kinds import STORE_KINDS, store_open, store_silent, stored_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
-
-Ledger = FolderLedger | StoreLedger
 
 #: How long a batch waits for a store that is away; then the job's own attempts count.
 _PATIENCE_SECONDS = 60.0
@@ -31,6 +32,9 @@ class FileSink(Sink[FileSinkConfig]):
     """Writes rows as Parquet, ORC, Avro, CSV, JSON lines or text into a folder, on this installation's disk or in S3 storage.
 
     Bounded and unbounded input. Exactly once: a batch's files appear together, and only from the attempt whose manifest came first.
+    Rows of several batches may wait for each other to make larger files: hidden, but as safe as those that are seen. How large they are
+    is told by their size as Parquet. A file also ends at a checkpoint, so that a restore takes it away whole or not at all, and when the
+    job stops, ends or starts again.
     """
 
     type = "sink.file"
@@ -39,15 +43,17 @@ class FileSink(Sink[FileSinkConfig]):
     Config = FileSinkConfig
     connection_kinds = STORE_KINDS
     summary_template = "{path} · {format}"
-    pace_fields: ClassVar[frozenset[str]] = frozenset({"compression", "max_rows_per_file"})
+    pace_fields: ClassVar[frozenset[str]] = frozenset({"compression", "max_rows_per_file", "roll_megabytes", "roll_seconds"})
     guarantee: ClassVar[str] = "exactly once"
 
     def __init__(self) -> None:
         self._kept_ledger: Ledger | None = None
+        self._rolling: Rolling | None = None
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[FileSinkConfig]) -> None:
         self.check(spark, schema, context)
         self._ledger(context).begin(context.attempt)
+        self._waiting(context).begin()
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[FileSinkConfig]) -> None:
         columns_check(schema, context.config)
@@ -59,21 +65,48 @@ class FileSink(Sink[FileSinkConfig]):
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[FileSinkConfig]) -> Written:
         """1. A batch whose manifest exists is only completed. 2. Else write aside, 3. claim the batch, 4. move into place."""
-        ledger = self._ledger(context)
+        ledger, gathers = self._ledger(context), context.config.gathers
         if ledger.complete_if_claimed(batch.batch_id, context.attempt):
             return Written(rows=0, repeated=True)
-        aside = ledger.folder_aside(batch.batch_id, context.attempt)
-        _write(frame, aside, context.config)
+        aside = ledger.folder_aside(str(batch.batch_id), context.attempt)
+        _gather(frame, aside) if gathers else _write(frame, aside, context.config)
         emptied = context.config.mode == "overwrite" and batch.first_of_fresh_generation
-        files = BatchFiles.found(aside, prefix=ledger.file_prefix(batch.batch_id), removes=ledger.visible_files() if emptied else ())
+        removes = (*ledger.visible_files(), *self._waiting(context).files()) if emptied else ()
+        folder = ledger.gathered_folder if gathers else ""
+        files = BatchFiles.found(aside, prefix=ledger.file_prefix(batch.batch_id), removes=removes, folder=folder)
+        waiting = files.written(aside) if gathers else []
         repeated = not ledger.claim(batch.batch_id, context.attempt, files)
+        self._waiting(context).counted(batch.batch_id, waiting, emptied=emptied)
         return Written(rows=0 if repeated else batch.rows, repeated=repeated)
 
+    def settle(self, spark: SparkSession, context: NodeContext[FileSinkConfig], *, committed: int, last: bool) -> None:
+        self._waiting(context).roll(spark, committed=committed, everything=last)
+
+    def mark(self, context: NodeContext[FileSinkConfig], batch_id: int) -> bool:
+        return self._waiting(context).mark(batch_id)
+
     def roll_back_view(self, context: NodeContext[FileSinkConfig], point: RollBackPoint) -> RollBack:
-        return RollBack("removed", "files", len(files_behind(self._ledger(context).visible_files(), context.node_id, point)))
+        return RollBack("removed", "files", len(files_behind(self._ledger(context).all_files(), context.node_id, point)))
 
     def roll_back(self, context: NodeContext[FileSinkConfig], point: RollBackPoint) -> RollBack:
-        return RollBack("removed", "files", self._ledger(context).roll_back(context.attempt, point))
+        removed = self._ledger(context).roll_back(context.attempt, point)
+        self._waiting(context).begin()
+        return RollBack("removed", "files", removed)
+
+    def _waiting(self, context: NodeContext[FileSinkConfig]) -> Rolling:
+        if self._rolling is None:
+            line: Any = {"node_id": context.node_id, "generation": context.generation, "attempt": context.attempt}
+            self._rolling = Rolling(self._ledger(context), context.config, partial(_write, config=context.config), **line)
+        return self._rolling
+
+    @classmethod
+    def failure_words(cls, text: str, connection: str) -> NodeError | None:
+        found = re.search(r"[^\s\"']+/gathered/part-[\w.-]+", text)
+        if found is None or "No space left" in text:
+            return None
+        return NodeError(
+            f"writing files: rows that wait in {found[0]} cannot be read; put the file back, or restore a checkpoint from before"
+        )
 
     def plain_fault(self, context: NodeContext[FileSinkConfig]) -> str:
         return "files in a store are put there by Pipeline Web itself" if context.config.connection else ""
@@ -101,6 +134,11 @@ def _folder(context: NodeContext[FileSinkConfig]) -> Path:
     if folder.exists() and not folder.is_dir():
         raise NodeError(f'writing files: "{folder}" is a file; name a folder', permanent=True, kind="user", field="path")
     return folder
+
+
+def _gather(frame: DataFrame, folder: Path) -> None:
+    """Rows that wait keep all their columns and types, whatever their format will be."""
+    frame.write.mode("overwrite").parquet(str(folder))
 
 
 def _write(frame: DataFrame, folder: Path, config: FileSinkConfig, mode: str = "overwrite") -> None:

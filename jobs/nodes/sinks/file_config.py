@@ -91,6 +91,30 @@ class FileSinkConfig(base.Config):
         json_schema_extra=hints(advanced=True),
     )
 
+    roll_megabytes: float | None = Field(
+        None,
+        gt=0,
+        le=100_000,
+        title="Megabytes of a file",
+        description="Rows of several batches wait, unseen, until they are so many megabytes, and then appear as one file in each folder.",
+        examples=[128],
+        json_schema_extra=hints(advanced=True),
+    )
+    roll_seconds: float | None = Field(
+        None,
+        ge=1,
+        le=604_800,
+        title="Longest wait in seconds",
+        description="Rows that wait to become a larger file appear when the oldest are this old, however few they are.",
+        examples=[300],
+        json_schema_extra=hints(advanced=True),
+    )
+
+    @property
+    def gathers(self) -> bool:
+        """Whether rows of several batches are put together."""
+        return self.roll_megabytes is not None or self.roll_seconds is not None
+
     @property
     def folders(self) -> tuple[str, ...]:
         """The names of all folders that rows are put into, outermost first."""

@@ -2,7 +2,8 @@
 
 Layout, below `<target>/.pipeline/<job_uid>/<node_id>/`: `fence.json` (who may write), `lock`,
 `<generation>/<batch>.json` (the manifest: created only if absent), `<generation>/<batch>.done`,
-`<generation>/<batch>-<attempt>/` (files aside).
+`<generation>/<batch>-<attempt>/` (files aside), `gathered/` (files of batches that wait to become one file, and marks).
+Instead of `<batch>` there is also the key of files that were put together out of gathered ones.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from uuid import uuid4
 from jobs.nodes.base import NodeError, SinkFenced
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.roll_back import RollBackPoint
+from jobs.nodes.stores.store import Stored
 
 _LOCK_PATIENCE_SECONDS = 30.0
 _MANIFESTS_KEPT = 100
 #: What `batch_file_prefix` begins; a node's id has no hyphen.
-_OWN_NAME = re.compile(r"part-(?P<generation>[0-9a-z]+)-(?P<node>\w+)-(?P<batch>\d{8,})-\d{5,}(\.|$)")
+#: With the oldest batch behind it where a file holds several.
+_OWN_NAME = re.compile(r"part-(?P<generation>\w+)-(?P<node>\w+)-(?P<batch>\d{8,})-\d{5,}(\.since-(?P<oldest>\d{8,}))?(\.|$)")
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,21 @@ class BatchFiles:
     removes: tuple[str, ...] = ()
 
     @classmethod
-    def found(cls, aside: Path, *, prefix: str, removes: Sequence[str]) -> BatchFiles:
-        """Every data file that Spark wrote below `aside`, each under a new name that begins with `prefix`."""
+    def found(cls, aside: Path, *, prefix: str, removes: Sequence[str], folder: str = "", since: str = "") -> BatchFiles:
+        """Every data file that Spark wrote below `aside`, each under a new name that begins with `prefix`, in `folder` of the target.
+
+        `since`: stands behind their numbers.
+        """
         written = sorted(file.relative_to(aside) for file in aside.rglob("*") if file.is_file() and not file.name.startswith((".", "_")))
-        moves = {str(file): str(file.parent / f"{prefix}-{number:05d}{_suffix(file.name)}") for number, file in enumerate(written)}
-        return cls(aside.name, moves, tuple(removes))
+        names = (
+            str(Path(folder) / file.parent / f"{prefix}-{number:05d}{since}{_suffix(file.name)}") for number, file in enumerate(written)
+        )
+        return cls(aside.name, dict(zip(map(str, written), names, strict=True)), tuple(removes))
+
+    def written(self, aside: Path) -> list[Stored]:
+        """The files by their names in the target, while they are still aside."""
+        facts = ((name, (aside / source).stat()) for source, name in self.moves.items())
+        return [Stored(name, one.st_size, one.st_mtime) for name, one in facts]
 
 
 @dataclass(frozen=True)
@@ -73,11 +86,13 @@ class FolderLedger:
             if not manifest.exists():
                 shutil.rmtree(folder, ignore_errors=True)
         for manifest in sorted(self._folder.glob("*.json")):
-            self._move_into_place(int(manifest.stem))
+            self._move_into_place(manifest.stem)
+            if not manifest.stem.isdigit():
+                self._forget(manifest.stem)
 
-    def folder_aside(self, batch_id: int, attempt: int) -> Path:
-        """Where this attempt writes the batch before it counts."""
-        return self._folder / f"{batch_id}-{attempt}"
+    def folder_aside(self, key: str, attempt: int) -> Path:
+        """Where this attempt writes a batch, or what is put together, before it counts."""
+        return self._folder / f"{key}-{attempt}"
 
     def file_prefix(self, batch_id: int) -> str:
         """Start of the names of this batch's files: tells generation, node and batch, and never meets another's."""
@@ -88,30 +103,65 @@ class FolderLedger:
         found = (file.relative_to(self.target) for file in self.target.rglob("*") if file.is_file())
         return tuple(sorted(str(file) for file in found if not any(part.startswith((".", "_")) for part in file.parts)))
 
+    def all_files(self) -> list[str]:
+        """Those that a reader sees, and those of this node that wait."""
+        return [*self.visible_files(), *(one.name for one in self.gathered())]
+
+    @property
+    def gathered_folder(self) -> str:
+        """Where files wait to be put together, from the target."""
+        return str(self._node_folder.relative_to(self.target) / "gathered")
+
+    def gathered(self) -> list[Stored]:
+        """What waits there, and marks; names from the target."""
+        found = [(file, file.stat()) for file in sorted((self.target / self.gathered_folder).glob("*"))]
+        return [Stored(str(file.relative_to(self.target)), facts.st_size, facts.st_mtime) for file, facts in found]
+
+    def readable(self, names: Iterable[str], attempt: int) -> list[str]:
+        """Paths by which Spark reads files that wait."""
+        return [str(self.target / name) for name in names]
+
+    def mark(self, name: str) -> None:
+        (self.target / self.gathered_folder).mkdir(parents=True, exist_ok=True)
+        (self.target / self.gathered_folder / name).touch()
+
+    def unmark(self, names: Iterable[str]) -> None:
+        for name in names:
+            (self.target / name).unlink(missing_ok=True)
+
     def complete_if_claimed(self, batch_id: int, attempt: int) -> bool:
         """Whether the batch already counts; if so its files are in place afterwards."""
         with self._locked():
             self._refuse_if_fenced(attempt)
-        if not self._manifest(batch_id).exists():
+        if not self._manifest(str(batch_id)).exists():
             return False
-        self._move_into_place(batch_id)
+        self._move_into_place(str(batch_id))
         return True
 
     def claim(self, batch_id: int, attempt: int, files: BatchFiles) -> bool:
         """Make `files` the batch, all or none; False when another attempt's already are. The winner's are in place afterwards."""
-        draft = self._folder / f".{batch_id}-{uuid4().hex}"
+        won = self._claimed(str(batch_id), attempt, files)
+        self._trim(batch_id)
+        return won
+
+    def put_together(self, key: str, attempt: int, files: BatchFiles) -> None:
+        """`files` take the place of gathered ones, all or none."""
+        self._claimed(key, attempt, files)
+        self._forget(key)
+
+    def _claimed(self, key: str, attempt: int, files: BatchFiles) -> bool:
+        draft = self._folder / f".{key}-{uuid4().hex}"
         text_place(draft, json.dumps(asdict(files)))
         try:
             with self._locked():
                 self._refuse_if_fenced(attempt)
-                os.link(draft, self._manifest(batch_id))
+                os.link(draft, self._manifest(key))
             won = True
         except FileExistsError:
             won = False
         finally:
             draft.unlink(missing_ok=True)
-        self._move_into_place(batch_id)
-        self._trim(batch_id)
+        self._move_into_place(key)
         return won
 
     def roll_back(self, attempt: int, point: RollBackPoint) -> int:
@@ -125,20 +175,20 @@ class FolderLedger:
             for kept in (self._node_folder / generation).glob("[0-9]*"):
                 if point.is_behind(generation, int(re.split(r"[-.]", kept.name)[0])):
                     shutil.rmtree(kept, ignore_errors=True) if kept.is_dir() else kept.unlink(missing_ok=True)
-        going = files_behind(self.visible_files(), self.node_id, point)
+        going = files_behind(self.all_files(), self.node_id, point)
         for name in going:
             (self.target / name).unlink(missing_ok=True)
         return len(going)
 
-    def _manifest(self, batch_id: int) -> Path:
-        return self._folder / f"{batch_id}.json"
+    def _manifest(self, key: str) -> Path:
+        return self._folder / f"{key}.json"
 
-    def _move_into_place(self, batch_id: int) -> None:
+    def _move_into_place(self, key: str) -> None:
         """Repeatable at any point: what is gone was removed or moved by a try before this one."""
-        done = self._folder / f"{batch_id}.done"
+        done = self._folder / f"{key}.done"
         if done.exists():
             return
-        raw = json.loads(self._manifest(batch_id).read_text(encoding="utf-8"))
+        raw = json.loads(self._manifest(key).read_text(encoding="utf-8"))
         aside = self._folder / raw["aside"]
         for name in raw["removes"]:
             (self.target / name).unlink(missing_ok=True)
@@ -154,8 +204,11 @@ class FolderLedger:
 
     def _trim(self, batch_id: int) -> None:
         """Spark repeats only the newest batch, so old manifests serve nobody."""
+        self._forget(str(batch_id - _MANIFESTS_KEPT))
+
+    def _forget(self, key: str) -> None:
         for suffix in ("json", "done"):
-            (self._folder / f"{batch_id - _MANIFESTS_KEPT}.{suffix}").unlink(missing_ok=True)
+            (self._folder / f"{key}.{suffix}").unlink(missing_ok=True)
 
     def _refuse_if_fenced(self, attempt: int, *, newer_only: bool = False) -> None:
         fence = self._node_folder / "fence.json"
@@ -182,18 +235,30 @@ class FolderLedger:
 
 
 def batch_file_prefix(generation: str, node_id: str, batch_id: int) -> str:
-    return f"part-{_short(generation)}-{node_id}-{batch_id:08d}"
+    return f"part-{short(generation)}-{node_id}-{batch_id:08d}"
+
+
+def since_batch(batch_id: int) -> str:
+    """In the names of files of several batches: the oldest of them."""
+    return f".since-{batch_id:08d}"
+
+
+def generation_and_batch(name: str) -> tuple[str, int] | None:
+    """Of which generation, as `short` tells it, and batch a file is; None for one that no sink of files wrote."""
+    match = _OWN_NAME.match(name.rsplit("/", 1)[-1])
+    return (match["generation"], int(match["batch"])) if match else None
 
 
 def files_behind(names: Iterable[str], node_id: str, point: RollBackPoint) -> list[str]:
-    """Of files in a target those that this node wrote behind `point`: their names tell generation, node and batch."""
-    generations = {_short(generation): generation for generation in (point.generation, *point.later)}
+    """Of files in a target those that this node wrote behind `point`, wholly: their names tell generation, node and batches."""
+    generations = {short(generation): generation for generation in (point.generation, *point.later)}
     found = ((name, _OWN_NAME.match(name.rsplit("/", 1)[-1])) for name in names)
     own = [(name, match) for name, match in found if match and match["node"] == node_id and match["generation"] in generations]
-    return [name for name, match in own if point.is_behind(generations[match["generation"]], int(match["batch"]))]
+    return [name for name, match in own if point.is_behind(generations[match["generation"]], int(match["oldest"] or match["batch"]))]
 
 
-def _short(generation: str) -> str:
+def short(generation: str) -> str:
+    """A generation as files' names tell it."""
     return generation.replace("-", "")[:12] or "g"
 
 

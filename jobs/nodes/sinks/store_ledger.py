@@ -1,7 +1,8 @@
 """Which batches of a file sink count in a store that has no lock and no rename: a log whose entries are each created only if absent.
 
 Layout, below `<target>/.pipeline/<job_uid>/<node_id>/`: `log/<number>.json`, entry after entry, of all generations, with
-`log/<number>.done` once its files are in place; and `aside/<generation>/<batch>-<attempt>/`, files before they count. An entry says
+`log/<number>.done` once its files are in place; `aside/<generation>/<batch>-<attempt>/`, files before they count; and `gathered/`,
+files of batches that wait to become one file, and marks. An entry says
 who may write (`attempt`, `generation`), the newest batch of that generation, and the moves that make it visible. Whoever takes over
 writes an entry of its own, so that the next number of an attempt that was left behind is taken: check and claim are one act.
 """
@@ -12,14 +13,14 @@ import json
 import shutil
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
 
 from jobs.nodes.base import NodeError, SinkFenced
 from jobs.nodes.roll_back import RollBackPoint
 from jobs.nodes.sinks.file_manifest import BatchFiles, batch_file_prefix, files_behind
-from jobs.nodes.stores.store import Store
+from jobs.nodes.stores.store import Store, Stored
 
 _ENTRIES_KEPT = 200
 _AT_ONCE = 4
@@ -64,16 +65,45 @@ class StoreLedger:
                 break
         self._store.remove([*old, *(one.name for one in self._store.find(_joined(self._node, "aside")))])
 
-    def folder_aside(self, batch_id: int, attempt: int) -> Path:
-        """Where this attempt writes the batch on this machine first."""
-        return self._local / f"{batch_id}-{attempt}"
+    def folder_aside(self, key: str, attempt: int) -> Path:
+        """Where this attempt writes a batch, or what is put together, on this machine first."""
+        return self._local / f"{key}-{attempt}"
 
     def file_prefix(self, batch_id: int) -> str:
         return batch_file_prefix(self._generation, self._node_id, batch_id)
 
+    def all_files(self) -> list[str]:
+        """Those that a reader sees, and those of this node that wait."""
+        return [*self.visible_files(), *(one.name for one in self.gathered())]
+
+    @property
+    def gathered_folder(self) -> str:
+        """Where files wait to be put together, from the target."""
+        return self._from_target(_joined(self._node, "gathered"))
+
+    def gathered(self) -> list[Stored]:
+        """What waits there, and marks; names from the target."""
+        found = self._store.find(_joined(self._node, "gathered"))
+        return [replace(one, name=self._from_target(one.name)) for one in found]
+
+    def readable(self, names: Iterable[str], attempt: int) -> list[str]:
+        """Paths by which Spark reads files that wait: copies on this machine, which go with `put_together`."""
+        folder = self._local / f"gathered-{attempt}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        copies = {name: folder / name.rsplit("/", 1)[-1] for name in names}
+        _all_at_once(lambda name: self._fetch(name, copies[name]), copies)
+        return [str(path) for path in copies.values()]
+
+    def mark(self, name: str) -> None:
+        self._store.create(_joined(self._node, "gathered", name), b"")
+
+    def unmark(self, names: Iterable[str]) -> None:
+        self._store.remove(_joined(self._target, name) for name in names)
+
     def visible_files(self) -> tuple[str, ...]:
         """Every file that a reader of the target sees now."""
-        found = (one.name[len(self._target) :].strip("/") for one in self._store.find(self._target))
+        found = (self._from_target(one.name) for one in self._store.find(self._target))
         return tuple(name for name in found if not any(part.startswith((".", "_")) for part in name.split("/")))
 
     def complete_if_claimed(self, batch_id: int, attempt: int) -> bool:
@@ -85,13 +115,23 @@ class StoreLedger:
     def roll_back(self, attempt: int, point: RollBackPoint) -> int:
         """Remove this node's files behind `point`; how many. Repeatable. What lay aside went when the attempt began."""
         self._refuse_if_fenced(attempt)
-        going = files_behind(self.visible_files(), self._node_id, point)
+        going = files_behind(self.all_files(), self._node_id, point)
         self._store.remove(_joined(self._target, name) for name in going)
         return len(going)
 
     def claim(self, batch_id: int, attempt: int, files: BatchFiles) -> bool:
         """Make `files` the batch, all or none. They go to the store beside the target, count with one entry, then move into place."""
-        aside = _joined("aside", self._generation, f"{batch_id}-{attempt}-{uuid4().hex[:8]}")
+        self._count(batch_id, attempt, files)
+        return True
+
+    def put_together(self, key: str, attempt: int, files: BatchFiles) -> None:
+        """`files` take the place of gathered ones, all or none."""
+        self._refuse_if_fenced(attempt)
+        self._count(self._entry.batch, attempt, files)
+        shutil.rmtree(self._local / f"gathered-{attempt}", ignore_errors=True)
+
+    def _count(self, batch_id: int, attempt: int, files: BatchFiles) -> None:
+        aside = _joined("aside", self._generation, f"{files.aside}-{uuid4().hex[:8]}")
         written = self._local / files.aside
         _all_at_once(lambda source: self._store.put(written / source, _joined(self._node, aside, source)), files.moves)
         if not self._append(_Entry(attempt, self._generation, batch_id, aside, files.moves, files.removes)):
@@ -100,7 +140,6 @@ class StoreLedger:
         shutil.rmtree(written, ignore_errors=True)
         past = self._number - _ENTRIES_KEPT
         self._store.remove([self._log(past), self._log(past, "done")] if past >= 0 else [])
-        return True
 
     def _refuse_if_fenced(self, attempt: int) -> None:
         self._refresh()
@@ -147,6 +186,13 @@ class StoreLedger:
         if not self._store.copy(aside, target) and not self._store.exists(target):
             raise NodeError(f'writing files: "{aside}" vanished before it was in place; restore a checkpoint')
         self._store.remove([aside])
+
+    def _fetch(self, name: str, copy: Path) -> None:
+        if not self._store.fetch(_joined(self._target, name), copy):
+            raise NodeError(f'writing files: "{name}" is gone; nothing else may write below .pipeline')
+
+    def _from_target(self, name: str) -> str:
+        return name[len(self._target) :].strip("/")
 
     def _read(self, number: int) -> _Entry:
         raw = self._store.read(self._log(number))
