@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from jobs.engine.events import BatchCommitted, BufferStands, Report
+from jobs.engine.events import BatchCommitted, BufferStands, Noticed, Report
 from jobs.engine.failure import AtNode
 from jobs.engine.query import StreamQuery
 from jobs.engine.skipping import Skipping
@@ -90,7 +90,8 @@ class Receiving:
         return threading.Thread(target=self._receive, args=(node_id,), name=f"receiving {node_id}", daemon=True)
 
     def _receive(self, node_id: str) -> None:
-        source, context = self._steps.source(node_id), self._steps.context(node_id, "stream")
+        source = self._steps.source(node_id)
+        context = replace(self._steps.context(node_id, "stream"), notice=lambda words: self._report(Noticed(words, node_id, "warning")))
         pause = _FIRST_PAUSE_SECONDS
         refused_since: float | None = -math.inf
         while not self._stopping.is_set():

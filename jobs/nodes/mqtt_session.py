@@ -85,12 +85,14 @@ class MqttSession:
         self._answers: dict[int, list[Any]] = {}
         self._client.on_subscribe = self._client.on_unsubscribe = lambda _, __, mid, reasons, ___: self._answers.update({mid: reasons})
         self._taken: set[int] = set()
+        #: Whether the broker had kept this session since the last time.
+        self.is_kept = False
 
     def __enter__(self) -> MqttSession:
         properties = Properties(PacketTypes.CONNECT)
         properties.SessionExpiryInterval = self._hours * 3600
         properties.ReceiveMaximum = self._receive_maximum
-        mqtt_connect(self._client, self._connection, self._act, clean_start=not self._hours, properties=properties)
+        self.is_kept = mqtt_connect(self._client, self._connection, self._act, clean_start=not self._hours, properties=properties)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

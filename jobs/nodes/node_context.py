@@ -61,6 +61,8 @@ class NodeContext(Generic[ConfigT]):
     #: Input port → names of the nodes connected to it, in edge order, as `frames` has them.
     input_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     log: Callable[[str], None] = field(default=print, repr=False)
+    #: Like `log`, of what a person must hear of: it stands among the events of the execution. Only while a source receives.
+    notice: Callable[[str], None] = field(default=print, repr=False)
 
     def connection(self, name: str) -> ConnectionSettings:
         """The connection called `name`; NodeError if the project has none, or its secrets cannot be opened."""

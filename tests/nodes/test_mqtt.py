@@ -164,6 +164,23 @@ def test_the_broker_keeps_what_comes_while_nobody_reads_and_old_topics_are_left(
         assert received(changed, 3) == [b"1", b"2", b"4"]
 
 
+def test_a_session_that_the_broker_lost_is_told(build: Build, mosquitto_server: MosquittoServer, topic: str):
+    heard: list[str] = []
+    built = source(build, mosquitto_server, topic)
+    built = Built(built.node, replace(built.context, notice=heard.append))
+    for _ in range(2):
+        with receiving(built):
+            pass
+    assert heard == []
+    forgetting = Client(CallbackAPIVersion.VERSION2, client_id=f"pipeline-{built.context.job_uid}-node", protocol=MQTTv5)
+    forgetting.connect("127.0.0.1", mosquitto_server.port, clean_start=True)
+    wait_until(lambda: forgetting.loop(0.1) == 0 and forgetting.is_connected(), seconds=20, what="the session is made anew")
+    forgetting.disconnect()
+    with receiving(built):
+        wait_until(lambda: heard != [], seconds=20, what="the notice")
+    assert heard == ["the broker had not kept the session of this job: what was sent while it was not connected did not arrive"]
+
+
 def test_readers_of_a_group_share_the_messages(build: Build, mosquitto_server: MosquittoServer, topic: str):
     readers = [source(build, mosquitto_server, topic, share_group="g") for _ in range(2)]
     with receiving(readers[0]), receiving(readers[1]):

@@ -41,15 +41,15 @@ class MqttSettings(base.Config):
     certificate_authority: str = certificate_field(when="tls=true")
 
 
-def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **given: Any) -> None:
-    """Signs `client` in; returns when the broker took it. NodeError beginning with `act` where it does not."""
+def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **given: Any) -> bool:
+    """Signs `client` in: whether the broker had kept its session. NodeError beginning with `act` where it does not let it in."""
     typed = MqttSettings.model_validate(connection.config)
     if typed.sign_in == "password":
         client.username_pw_set(typed.user, connection.secrets.get("password", ""))
     if typed.tls:
         client.tls_set_context(ssl.create_default_context(cadata=typed.certificate_authority or None))
     answers: list[Any] = []
-    client.on_connect = lambda _, __, ___, reason, ____: answers.append(reason)
+    client.on_connect = lambda _, __, flags, reason, ___: answers.append((reason, flags.session_present))
     try:
         client.connect(typed.host, typed.port, keepalive=_KEEPALIVE_SECONDS, **given)
     except ssl.SSLError as error:
@@ -62,8 +62,10 @@ def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **giv
             break
     if not answers:
         raise mqtt_away(act, "no answer to the sign-in" if typed.tls else "no answer to the sign-in; a port for TLS gives none without it")
-    if answers[0].is_failure:
-        _raise_for(answers[0], act)
+    reason, is_kept = answers[0]
+    if reason.is_failure:
+        _raise_for(reason, act)
+    return bool(is_kept)
 
 
 def _raise_for(reason: Any, act: str) -> None:

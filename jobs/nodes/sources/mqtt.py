@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from jobs.nodes.mqtt_session import Arrived, MqttSession
 
 #: Messages that are heard at most before the next look at what is kept.
+_SESSION_LOST = "the broker had not kept the session of this job: what was sent while it was not connected did not arrive"
 _HEARD_TOGETHER = 500
 _LOOK_SECONDS = 2.0
 
@@ -120,8 +121,11 @@ class MqttSource(SpoolSource[MqttConfig]):
             hours=config.session_hours,
             receive_maximum=config.receive_maximum,
         )
+        memory = spool_of(context).path.with_suffix(".topics")
         with kept_session as session, Intake(context) as intake:
-            session.subscribe(_shared(config), config.qos, memory=spool_of(context).path.with_suffix(".topics"))
+            if config.session_hours and memory.exists() and not session.is_kept:
+                context.notice(_SESSION_LOST)
+            session.subscribe(_shared(config), config.qos, memory=memory)
             arrived: list[Message] = []
             while not stopping.is_set():
                 _hear(session, intake.pause())

@@ -44,6 +44,7 @@ const REASONS: readonly [RegExp, string][] = [
   [/^the example was reset$/, 'reset'],
   [/^its position is on the disk of "(?<host>.+)", where no driver is ready$/, 'stranded'],
   [/^the batches wait for this sink: it took (?<seconds>[\d.]+) s of the (?<whole>[\d.]+) s that all sinks took$/, 'slowest'],
+  [/^the broker had not kept the session of this job: what was sent while it was not connected did not arrive$/, 'sessionLost'],
   [/^asked for$/, 'asked'],
   [/^resumed$/, 'resumed'],
 ]
