@@ -25,7 +25,7 @@ from jobs.engine.real_time import RealTimeQuery, TaskSlots
 from jobs.engine.receiving import Receiving
 from jobs.engine.rolling_back import sinks_roll_back
 from jobs.engine.session import execution_session, session_enter
-from jobs.engine.settling import sinks_close, sinks_mark, sinks_settle
+from jobs.engine.settling import sinks_close, sinks_mark, sinks_settle, sinks_settle_last
 from jobs.engine.steps import Steps
 from jobs.engine.turns import StartTurn
 from jobs.engine.vanished import sources_check
@@ -148,8 +148,8 @@ class Run:
                 with awaited(self._steps, self._report):
                     self._watch(session)
                 self._await_last_events()
-            if self._forced_at is None and self._first_cause() is None:
-                sinks_settle(self._steps, self._queries, session, last=True)
+            if not self.hanging and ((cause := self._first_cause()) or self._forced_at is None):
+                sinks_settle_last(self._steps, self._queries, session, cause)
         finally:
             self._turn.give_back()
             sinks_close(self._steps)
@@ -211,7 +211,7 @@ class Run:
     def _first_cause(self) -> BaseException | None:
         """Why a query ended that nobody cut short. Once others are cut, what they say is a consequence."""
         ended = [query_.ended_by() for query_ in self._queries if not query_.is_active() and not query_.was_cut_short()]
-        return next((error for error in ended if error is not None), None)
+        return self._cause or next((error for error in ended if error is not None), None)
 
     def _checked(self, session: SparkSession) -> BaseException | None:
         """Every few seconds: what a source misses, for a stream without input would else just be idle; what sinks do beside batches."""
@@ -228,8 +228,7 @@ class Run:
         return None
 
     def _conclude(self) -> Outcome:
-        cause = self._cause or self._first_cause()
-        if cause is not None:
+        if (cause := self._first_cause()) is not None:
             raise cause
         if self._stopping.is_set():
             finished = self._queries and not any(query_.was_cut_short() for query_ in self._queries)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from jobs.engine.failure import AtNode
+from jobs.engine.failure import AtNode, failure_of
 from jobs.engine.query import StreamQuery
 from jobs.engine.steps import Steps
 from jobs.engine.whole import WholeQuery
@@ -15,15 +15,40 @@ from jobs.engine.whole import WholeQuery
 logger = logging.getLogger(__name__)
 
 
-def sinks_settle(steps: Steps, queries: Sequence[StreamQuery | WholeQuery], spark: SparkSession, *, last: bool = False) -> None:
-    """Every sink in turn; AtNode tells which one failed. `last`: the run ended in good order."""
+def sinks_settle(steps: Steps, queries: Sequence[StreamQuery | WholeQuery], spark: SparkSession) -> None:
+    """Every sink in turn; AtNode tells which one failed."""
+    for query in queries:
+        committed = query.committed()
+        for sink in query.plan.sinks:
+            _settle(steps, sink, spark, committed=committed, last=False)
+
+
+def sinks_settle_last(steps: Steps, queries: Sequence[StreamQuery | WholeQuery], spark: SparkSession, cause: BaseException | None) -> None:
+    """The same at the end of a run, with all rows that were committed. Where a run fails for `cause`, nothing is raised over it.
+
+    Nobody may start such a job again: its rows are not to wait for that. A sink that failed is left alone, and all are where a newer
+    attempt took over.
+    """
+    failure = failure_of(cause, steps.plan) if cause else None
+    if failure and failure.fenced:
+        return
     for query in queries:
         committed = query.committed()
         for sink in query.plan.sinks:
             try:
-                steps.sink(sink).settle(spark, steps.context(sink, "batch"), committed=committed, last=last)
-            except Exception as error:
-                raise AtNode(sink, error) from error
+                if not failure or failure.node_id != sink:
+                    _settle(steps, sink, spark, committed=committed, last=True)
+            except AtNode:
+                if not failure:
+                    raise
+                logger.exception("rows that wait in %s go on waiting", sink)
+
+
+def _settle(steps: Steps, sink: str, spark: SparkSession, *, committed: int, last: bool) -> None:
+    try:
+        steps.sink(sink).settle(spark, steps.context(sink, "batch"), committed=committed, last=last)
+    except Exception as error:
+        raise AtNode(sink, error) from error
 
 
 def sinks_mark(steps: Steps, queries: Sequence[StreamQuery | WholeQuery], batches: Mapping[str, int]) -> bool:

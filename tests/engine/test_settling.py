@@ -4,7 +4,7 @@ import pytest
 
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.runner import Run
-from tests.engine.graphs import REGISTRY, Bench, Heard, document, numbers
+from tests.engine.graphs import REGISTRY, Bench, Heard, document, keep, numbers
 from tests.servers.waiting import wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(200)]
@@ -31,6 +31,21 @@ def test_rows_that_wait_appear_at_the_end(bench: Bench, job_type: str) -> None:
     assert run.wait(60) == "completed"
     assert bench.spark.read.parquet(str(bench.files / "out")).count() == 30
     assert len(list((bench.files / "out").glob("*.parquet"))) == 1
+
+
+@pytest.mark.parametrize("job_type", ["STREAMING", "BATCH_ROLLER"])
+def test_rows_that_wait_appear_at_a_bad_end_too(bench: Bench, job_type: str) -> None:
+    """The batches before the one that failed count; nobody may ever start the job again."""
+    nodes = {
+        "gen": numbers(None, 10) if job_type == "STREAMING" else numbers(100, 10),
+        "breaks": keep("if(id = 45, raise_error('45 is bad'), true)"),
+        "out": ("sink.file", {"path": "out", "roll_megabytes": 1000}),
+    }
+    run, _ = bench.run(bench.plan(document(nodes, "gen>breaks, breaks>out", type=job_type)))
+    with pytest.raises(ExecutionFailure, match="45 is bad"):
+        run.wait(60)
+    written = bench.spark.read.parquet(str(bench.files / "out"))
+    assert sorted(row.id for row in written.collect()) == list(range(40))
 
 
 def test_what_goes_wrong_beside_the_batches_names_the_sink(bench: Bench) -> None:

@@ -34,7 +34,7 @@ class FileSink(Sink[FileSinkConfig]):
     Bounded and unbounded input. Exactly once: a batch's files appear together, and only from the attempt whose manifest came first.
     Rows of several batches may wait for each other to make larger files: hidden, but as safe as those that are seen. How large they are
     is told by their size as Parquet. A file also ends at a checkpoint, so that a restore takes it away whole or not at all, and when the
-    job stops, ends or starts again.
+    job stops, ends, fails or starts again.
     """
 
     type = "sink.file"
