@@ -14,7 +14,7 @@ def unknown_words(what: str, model: type[BaseModel], place: Sequence[int | str])
     """'there is no setting called "lateness"; did you mean "late"?'. `place` leads to the unknown field from `model` on."""
     name = str(place[-1])
     shown = name if len(name) <= _MOST_CHARACTERS else f"{name[: _MOST_CHARACTERS - 3]}…"
-    known = _names(model, place[:-1])
+    known = names_known(model, place[:-1])
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
     if near:
         return f'there is no {what} called "{shown}"; did you mean "{near[0]}"?'
@@ -22,7 +22,7 @@ def unknown_words(what: str, model: type[BaseModel], place: Sequence[int | str])
     return f'there is no {what} called "{shown}"' + (f"; there is {listed}" if listed else "")
 
 
-def _names(model: type[BaseModel], way: Sequence[int | str]) -> list[str]:
+def names_known(model: type[BaseModel], way: Sequence[int | str]) -> list[str]:
     """The fields where `way` ends; none where it leads to several kinds of objects."""
     found = [model]
     for step in way:

@@ -10,12 +10,22 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, to_jsonable_python
 
 from jobs.dag.problems import Problem
-from jobs.dag.unknown_fields import unknown_words
+from jobs.dag.unknown_fields import names_known, unknown_words
 from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
 
 #: A parameter's place; what stands there is known only when the job starts.
 _PARAMETER = re.compile(r"(?<!\$)\$\{[A-Za-z0-9_]+\}")
+
+#: pydantic's kinds of a value that is of another kind than its field.
+_KINDS = {"tuple_type": "a list", "list_type": "a list", "dict_type": "an object", "string_type": "text", "bool_type": "true or false"}
+_KINDS |= {
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+}
+_KINDS |= {"float_type": "a number", "float_parsing": "a number", "model_type": "an object", "model_attributes_type": "an object"}
 
 
 def config_problems(model: type[BaseModel], config: Mapping[str, Any]) -> list[Problem]:
@@ -59,7 +69,7 @@ def _problem(model: type[BaseModel], detail: ErrorDetails) -> Problem:
 
 
 def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
-    name = field_words(str(detail["loc"][-1])) if detail["loc"] else "the settings"
+    name = _place_words(detail["loc"])
     if detail["type"] == "missing":
         return f"{name} is required"
     if detail["type"] == "extra_forbidden":
@@ -68,5 +78,17 @@ def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
         return f"{name} must not be empty"
     if detail["type"] == "string_pattern_mismatch":
         return pattern_words(model, detail["loc"], name)
+    if kind := _KINDS.get(detail["type"]):
+        fields = ", ".join(names_known(model, detail["loc"])) if detail["type"].startswith("model") else ""
+        return f"{name} must be {kind}" + (f" with {fields}" if fields else "")
     text = detail["msg"].removeprefix("Value error, ")
     return text if detail["type"] == "value_error" else f"{name}: {text[0].lower()}{text[1:]}"
+
+
+def _place_words(place: tuple[int | str, ...]) -> str:
+    """What a sentence calls it: "order by", or "order by 2" for the second of them."""
+    if not place:
+        return "the settings"
+    if isinstance(place[-1], int):
+        return f"{_place_words(place[:-1])} {place[-1] + 1}"
+    return field_words(place[-1])
