@@ -6,8 +6,9 @@ import { StateGlyph } from '../../../shared/state-glyph'
 import { areErrors, type FormHelp } from './form-context'
 import { isShown } from './form-schema'
 
-function Errors({ messages, id, warns }: { messages: string[] | undefined; id: string; warns: boolean }) {
+function Errors({ messages, id, help }: { messages: string[] | undefined; id: string; help: FormHelp }) {
   if (!messages?.length) return null
+  const warns = !areErrors(help, messages)
   return (
     <p className={`pw-field-error${warns ? ' pw-field-warning' : ''}`} id={`${id}__error`} role="alert">
       <StateGlyph state={warns ? 'warning' : 'failed'} />
@@ -16,11 +17,15 @@ function Errors({ messages, id, warns }: { messages: string[] | undefined; id: s
   )
 }
 
+/** A field beside others in a row: too narrow for a sentence, so the row tells what is wrong with it. */
+const isCell = (path: readonly (string | number)[]) => path.length > 1 && typeof path.at(-1) === 'string'
+
 /** One level: label above, field, help below; a server error takes the help's place. */
 function FieldTemplate({ id, label, children, rawDescription, rawErrors, required, schema, fieldPathId, hidden, registry }: FieldTemplateProps) {
   const { t } = useTranslation('canvas')
   if (hidden) return null
   const isRow = fieldPathId.path.length > 1
+  const messages = isCell(fieldPathId.path) ? [] : rawErrors
   if (schema.type === 'object' && fieldPathId.path.length === 0) return children
   if (isRow && schema.type === 'object') return children
   return (
@@ -32,17 +37,26 @@ function FieldTemplate({ id, label, children, rawDescription, rawErrors, require
         </label>
       )}
       {children}
-      <Errors messages={rawErrors} id={id} warns={!areErrors(registry.formContext as FormHelp, rawErrors)} />
+      <Errors messages={messages} id={id} help={registry.formContext as FormHelp} />
       {!rawErrors?.length && !isRow && rawDescription && <p className="pw-field-help">{rawDescription}</p>}
     </div>
   )
 }
 
-function ObjectFieldTemplate({ properties, schema, formData, fieldPathId }: ObjectFieldTemplateProps) {
+function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorSchema, registry }: ObjectFieldTemplateProps) {
   const { t } = useTranslation('canvas')
   const fields = (schema.properties ?? {}) as Record<string, Record<string, unknown>>
   const shown = properties.filter((property) => !property.hidden && isShown(fields[property.name] ?? {}, (formData ?? {}) as Record<string, unknown>))
-  if (fieldPathId.path.length > 0) return <div className="pw-row-fields">{shown.map((property) => property.content)}</div>
+  if (fieldPathId.path.length > 0) {
+    return (
+      <div>
+        <div className="pw-row-fields">{shown.map((property) => property.content)}</div>
+        {shown.map(({ name }) => (
+          <Errors key={name} messages={errorSchema?.[name]?.__errors} id={`${fieldPathId.$id}_${name}`} help={registry.formContext as FormHelp} />
+        ))}
+      </div>
+    )
+  }
   const advanced = shown.filter((property) => fields[property.name]?.['x-advanced'])
   return (
     <>
