@@ -3,6 +3,7 @@ import { IconDots, IconHelp, IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { familyOf } from '../../dag/document'
+import { lessName } from '../../dag/less-name'
 import { nodeProblems } from '../../dag/problems'
 import { FamilyTile } from '../canvas/family-tile'
 import { typeWords } from '../canvas/type-words'
@@ -60,7 +61,7 @@ function NodePanel({ id }: { id: string }) {
   const [showsHelp, setShowsHelp] = useState(false)
   const node = document.nodes[id]
   if (!node) return null
-  const mine = nodeProblems(problems, id)
+  const mine = nodeProblems(problems, id).map((problem) => ({ ...problem, message: lessName(problem.message, node.name) }))
   const elsewhere = mine.filter((problem) => !problem.pointer.includes('/config/'))
   const out = schemas[id]?.out
   const columns = inputColumns(document, schemas, id)

@@ -7,6 +7,7 @@ import { ApiError } from '../../api/request'
 import type { Preview } from '../../api/types'
 import { familyOf, type Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
+import { lessName } from '../../dag/less-name'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTable } from './preview-table'
 import { sourcesAbove } from './samples/sources-above'
@@ -25,7 +26,7 @@ function Refused({ message, problems }: { message: string; problems: readonly Pr
         <p key={index} className="pw-line">
           <StateGlyph state="failed" />
           {problem.node_id && <b>{document.nodes[problem.node_id]?.name ?? problem.node_id}</b>}
-          <span className="pw-wrap">{problem.message}</span>
+          <span className="pw-wrap">{lessName(problem.message, document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
         </p>
       ))}
     </div>
