@@ -32,6 +32,8 @@ def _hindered(document: DagDocument, catalogue: Catalogue) -> list[Problem]:
     for node_id, node in document.nodes.items():
         spec = catalogue.get(node.type)
         reason = spec.hinders_real_time(config_filled(node.config, values, spec.verbatim)) if spec and spec.available else ""
+        if not reason and spec and spec.family == "sink" and any(edge.source[0] == node_id for edge in document.edges.values()):
+            reason = "what it rejects goes on, which is known only behind a batch"
         if reason:
             message = f'"{node.name}" cannot run in real time: {reason}; change that, or let rows be written in batches'
             problems.append(Problem(code="real_time.node", node_id=node_id, pointer=pointer_of(("nodes", node_id)), message=message))

@@ -38,8 +38,10 @@ class Acting:
         return self._kept[-1]
 
     def carry_out(self, frames: Frames, sinks: tuple[str, ...]) -> None:
-        """Act for all rows, in the order of the nodes."""
+        """Act for all rows, in the order of the nodes. None of those that act stands behind a sink."""
         for sink in sinks:
+            if self.steps.sinks_above(sink):
+                continue
             frames.into(sink)  # every frame that has to be kept is known then
         for frame in self._kept:
             frame.count()

@@ -14,6 +14,7 @@ from jobs.engine.events import BatchWritten, NodeCounts, Report, RowsPrinted, Ro
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan
+from jobs.engine.rejections import rejections_begun, rejections_counted
 from jobs.engine.slowest_sink import SlowestSink
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Batch, NodeError, Written
@@ -35,14 +36,18 @@ class BatchSinks:
     _slowest: SlowestSink = field(default_factory=SlowestSink)
 
     def write(self, batch_id: int, frames: Frames, seen: Callable[[], dict[str, Seen]]) -> None:
-        """All sinks in turn, those that read every row first; then the counts, which a sink's actions have brought about."""
-        targets = {sink: frames.into(sink) for sink in self._in_turn()}
+        """All sinks in turn, those that read every row first, each before those that get what it rejects; then the counts, which a
+        sink's actions have brought about."""
+        turns = self._in_turn()
+        targets = {sink: frames.into(sink) for sink in turns if not self.steps.sinks_above(sink)}
         written: dict[str, Written] = {}
         seconds: dict[str, float] = {}
-        for sink, frame in targets.items():
+        for sink in turns:
             self.checkpoint()
             begun = time.monotonic()
-            written[sink] = self._written(sink, frame, batch_id)
+            if sink not in targets:
+                targets[sink] = frames.into(sink)
+            written[sink] = self._written(sink, targets[sink], batch_id, frames)
             seconds[sink] = time.monotonic() - begun
         if (notice := self._slowest.took(seconds)) is not None:
             self.report(notice)
@@ -70,7 +75,8 @@ class BatchSinks:
 
     def is_shared(self) -> bool:
         """Whether a batch is read more than once, so that its frame must be kept."""
-        return self._forks() or len(self.query.sinks) > 1 or not all(self._reads_all(sink) for sink in self.query.sinks)
+        reading = [sink for sink in self.query.sinks if not self.steps.sinks_above(sink)]
+        return self._forks() or len(reading) > 1 or not all(self._reads_all(sink) for sink in reading)
 
     def _forks(self) -> bool:
         """Whether more than one edge leaves the frontier, or a node behind it."""
@@ -79,24 +85,35 @@ class BatchSinks:
         return any(edges > 1 for edges in leaving.values())
 
     def _in_turn(self) -> list[str]:
-        return sorted(self._slowest.last(sorted(self.query.sinks)), key=lambda sink: not self._reads_all(sink))
+        order = self._slowest.last(sorted(self.query.sinks))
+        return sorted(order, key=lambda sink: (self._depth(sink), not self._reads_all(sink)))
+
+    def _depth(self, sink: str) -> int:
+        """How many sinks' rejected rows come to it: more than to each of those."""
+        return len(self.steps.sinks_above(sink))
 
     def _reads_all(self, sink: str) -> bool:
         return self.steps.sink(sink).reads_every_row
 
-    def _written(self, sink: str, frame: DataFrame, batch_id: int) -> Written:
+    def _written(self, sink: str, frame: DataFrame, batch_id: int, frames: Frames) -> Written:
+        context = self.steps.context(sink, "batch")
         batch = Batch(
             batch_id=batch_id,
             query=self.query.key,
             first_of_fresh_generation=self.steps.plan.fresh and batch_id == 0,
-            fails_at_rejected=self._policy == "fail",
+            fails_at_rejected=context.fails_at_rejected,
+            rejections=rejections_begun(context, batch_id) if self.steps.leads_errors_on(sink) else None,
         )
         try:
-            written = self.steps.sink(sink).write(frame, batch, self.steps.context(sink, "batch"))
+            written = self.steps.sink(sink).write(frame, batch, context)
             if written.rejected and batch.fails_at_rejected:
-                raise NodeError(_refused(written), permanent=True, kind="user")
+                raise NodeError(_refused(written, self.steps.types[sink].rejects_rows), permanent=True, kind="user")
         except Exception as error:
             raise AtNode(sink, error) from error
+        if batch.rejections is None:
+            return written
+        written = rejections_counted(batch.rejections, written)
+        frames.give(sink, {"errors": batch.rejections.read(frame.sparkSession, frame.schema)})
         return written
 
     @property
@@ -115,7 +132,7 @@ class BatchSinks:
                 self.report(RowsRejected(self.query.key, batch_id, node_id, what.rejected, rows))
             self._tell(node_id, what)
         for sink, result in written.items():
-            if result.rejected_rows and self._policy == "dead_letter":
+            if result.rejected_rows and self._policy == "dead_letter" and not self.steps.leads_errors_on(sink):
                 rows = tuple({"reason": reason, "row": row} for reason, row in result.rejected_rows)
                 self.report(RowsRejected(self.query.key, batch_id, sink, result.rejected, rows))
             if result.printed:
@@ -139,9 +156,10 @@ class BatchSinks:
                     self.steps.context(node_id, "batch").log(f"{words}: {rows} of {what.rows + what.rejected} rows")
 
 
-def _refused(written: Written) -> str:
+def _refused(written: Written, has_port: bool) -> str:
     reason = written.rejected_rows[0][0] if written.rejected_rows else "the target does not take it"
-    return f"a row was rejected: {reason}; mend the data, or let the job drop or keep rejected rows"
+    port = "connect the errors port, " if has_port else ""
+    return f"a row was rejected: {reason}; mend the data, {port}or let the job drop or keep rejected rows"
 
 
 def rows_of_sources(steps: Steps, counts: Mapping[str, NodeCounts]) -> int:

@@ -53,6 +53,10 @@ class Counter(ABC):
         `ports`: output port → what is true for its rows, where they go to several; `tallies`: name → what else to count.
         """
 
+    def forget(self, node_ids: Iterable[str]) -> None:
+        """Frames of these nodes that were counted are not computed: others take their places."""
+        return
+
     def good(self, frame: DataFrame, node_id: str) -> DataFrame:
         """The rows of a counted `frame` that are not rejected."""
         return frame.filter(F.col(REJECTED).isNull())
@@ -108,6 +112,10 @@ class BatchCounter(Counter):
             return frame
         observation = self.observations[node_id] = Observation(PREFIX + node_id)
         return frame.observe(observation, *_measures(frame, sample, ports, tallies or {}))
+
+    def forget(self, node_ids: Iterable[str]) -> None:
+        for node_id in node_ids:
+            self.observations.pop(node_id, None)
 
     def seen(self) -> dict[str, Seen]:
         """Spark tells what it observed a moment after the action: wait for it, but not for ever."""

@@ -13,10 +13,8 @@ from jobs.engine.counts import Counter
 from jobs.engine.failure import REJECTED_MARK, AtNode
 from jobs.engine.references import References
 from jobs.engine.steps import Arrow, Steps, occurrence_above
-from jobs.nodes.base import REJECTED, Flow, Routed, Source
-
-#: What an errors port calls the reason beside the columns of the row.
-REASON = "rejected_reason"
+from jobs.nodes.base import REJECTED, Flow, Routed, Sink, Source
+from jobs.nodes.rejected_rows import rejected_none, with_reason
 
 
 class Frames:
@@ -49,7 +47,7 @@ class Frames:
         self._counter = counter
         self._mode: Literal["stream", "batch"] = mode
         self._schema_only = schema_only
-        self._given = given or {}
+        self._given = dict(given or {})
         self._counted = counted
         self._raw: dict[tuple[str, str], DataFrame | dict[str, DataFrame] | Routed] = {}
         self._ports: dict[tuple[str, str], dict[str, DataFrame]] = {}
@@ -86,6 +84,15 @@ class Frames:
         (arrow,) = self._steps.arriving(node_id)
         return self.of(arrow.source, arrow.port)
 
+    def give(self, node_id: str, ports: dict[str, DataFrame]) -> None:
+        """The frames of a node, now that they are known; what was made of others before is forgotten."""
+        self._given[node_id] = ports
+        behind = {other for other in self._steps.by_id if node_id in self._steps.upstream((other,))}
+        self._counter.forget(behind)
+        for known in (self._raw, self._ports):
+            for key in [key for key in known if key[0] in behind]:
+                del known[key]
+
     def _produced(self, node_id: str, occurrence: str) -> DataFrame | dict[str, DataFrame] | Routed:
         key = (node_id, occurrence)
         if key not in self._raw:
@@ -105,6 +112,8 @@ class Frames:
                 context = replace(context, node_id=node_id + occurrence)
                 self.source_names[node_id + occurrence] = node_id
             return node_type.read(self._spark, context)
+        if isinstance(node_type, Sink):  # until a batch is written, which tells what its target refuses
+            return {"errors": rejected_none(self._spark, self.into(node_id).schema)}
         assert isinstance(node_type, Flow)
         frames: dict[str, list[DataFrame]] = {}
         for arrow in self._steps.arriving(node_id, references=True):
@@ -140,7 +149,7 @@ class Frames:
             return {**frames, "out": frame}
         # Not both filters: of a frame that is kept, Spark passes over parts in which no row is good, and would not find the refused ones.
         good = frame.filter(_refused(node_id)) if self._fails(node_id) else self._counter.good(frame, node_id)
-        bad = frame.filter(F.col(REJECTED).isNotNull()).withColumnRenamed(REJECTED, REASON)
+        bad = with_reason(frame.filter(F.col(REJECTED).isNotNull()), REJECTED)
         return {**frames, "out": good.drop(REJECTED), "errors": bad}
 
     def _routed(self, node_id: str, routed: Routed) -> dict[str, DataFrame]:
@@ -156,14 +165,11 @@ class Frames:
         tallies = node_type.tallies(self._steps.by_id[node_id].config) if isinstance(node_type, Flow) else {}
         if node_id not in self._counted or not (rejects or tallies or node_type.changes_row_count):
             return frame
-        keeps = self._steps.plan.settings.rejected_rows == "dead_letter" and not self._errors_connected(node_id)
+        keeps = self._steps.plan.settings.rejected_rows == "dead_letter" and not self._steps.leads_errors_on(node_id)
         return self._counter.count(frame, node_id, sample=rejects and keeps, tallies=tallies)
 
     def _fails(self, node_id: str) -> bool:
-        return self._steps.plan.settings.rejected_rows == "fail" and not self._errors_connected(node_id) and not self._schema_only
-
-    def _errors_connected(self, node_id: str) -> bool:
-        return "errors" in self._steps.by_id[node_id].outputs_used
+        return self._steps.plan.settings.rejected_rows == "fail" and not self._steps.leads_errors_on(node_id) and not self._schema_only
 
 
 def _refused(node_id: str) -> Any:

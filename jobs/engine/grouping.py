@@ -67,13 +67,13 @@ def is_whole(steps: Steps) -> bool:
 def query_plans(steps: Steps) -> tuple[QueryPlan, ...]:
     """As few queries as the graph allows, in the order of their keys. In real time each sink has one, as Spark writes it itself."""
     groups: list[tuple[str, ...]] = []
-    for sink in sorted(steps.sinks):
+    for sinks in _inseparable(steps):
         for index, group in enumerate(() if steps.plan.is_real_time else groups):
-            if _stateful_above(steps, (sink,)) == _stateful_above(steps, group) and _frontier(steps, (*group, sink)) is not None:
-                groups[index] = (*group, sink)
+            if _stateful_above(steps, sinks) == _stateful_above(steps, group) and _frontier(steps, (*group, *sinks)) is not None:
+                groups[index] = (*group, *sinks)
                 break
         else:
-            groups.append((sink,))
+            groups.append(sinks)
     counted: set[str] = set()
     plans = []
     for group in sorted(groups, key=query_key):
@@ -81,6 +81,22 @@ def query_plans(steps: Steps) -> tuple[QueryPlan, ...]:
         counted |= plan.counted
         plans.append(plan)
     return tuple(plans)
+
+
+def _inseparable(steps: Steps) -> list[tuple[str, ...]]:
+    """Sinks that one query has to write: each with those that get what it rejects."""
+    together: list[set[str]] = []
+    for sink in sorted(steps.sinks):
+        family = {sink, *steps.sinks_above(sink)}
+        met = [group for group in together if group & family]
+        together = [group for group in together if group not in met] + [family.union(*met)]
+    return sorted(tuple(sorted(group)) for group in together)
+
+
+def splits(steps: Steps, sink: str) -> bool:
+    """Whether rows come to `sink`, from the errors ports of others, that no one query can bring."""
+    sinks = next(group for group in _inseparable(steps) if sink in group)
+    return len(sinks) > 1 and _frontier(steps, sinks) is None
 
 
 def frontier_port(steps: Steps, plan: QueryPlan) -> str | None:
@@ -131,10 +147,10 @@ def _frontier(steps: Steps, sinks: tuple[str, ...]) -> str | None:
 
 def _last_common(steps: Steps, sinks: tuple[str, ...], nodes: tuple[str, ...], without: set[str]) -> str | None:
     for node_id in reversed(nodes):
-        if node_id in sinks or not _all_pass(steps, nodes, node_id) or not _one_frame(steps, nodes, node_id):
+        if not _all_pass(steps, nodes, node_id) or not _one_frame(steps, nodes, node_id):
             continue
         above = steps.upstream((node_id,))
-        if without & set(above):
+        if (without | set(sinks)) & set(above):
             continue
         if any(steps.is_stateful(other) for other in nodes if other not in above):
             return None

@@ -49,7 +49,7 @@ def line_marks(steps: Steps, nodes: tuple[str, ...]) -> Mapping[str, Mark] | Non
 def _mark_of_source(steps: Steps, node_id: str, source: Source[Any]) -> Mark:
     if not source.rejects_rows:
         return "scan"
-    all_arrive = "errors" in steps.by_id[node_id].outputs_used or steps.plan.settings.rejected_rows == "fail"
+    all_arrive = steps.leads_errors_on(node_id) or steps.plan.settings.rejected_rows == "fail"
     return "observed" if all_arrive else "split"
 
 

@@ -112,6 +112,14 @@ class Steps:
                 waiting.extend(arrow.source for arrow in self.arriving(node_id))
         return tuple(step.node_id for step in self.plan.steps if step.node_id in found)
 
+    def sinks_above(self, node_id: str) -> tuple[str, ...]:
+        """Sinks whose rejected rows flow into it."""
+        return tuple(other for other in self.upstream((node_id,)) if other != node_id and other in self.sinks)
+
+    def leads_errors_on(self, node_id: str) -> bool:
+        """Whether something reads what the node rejects."""
+        return "errors" in self.by_id[node_id].outputs_used
+
     def forks(self, within: tuple[str, ...]) -> frozenset[str]:
         """Nodes that several of `within` read. Spark refuses one source twice in a query: each edge out of such a node reads anew."""
         leaving = Counter(arrow.source for arrow in self.arrows if not arrow.reference and arrow.target in within)
@@ -138,7 +146,7 @@ class Steps:
             time_zone=plan.settings.time_zone,
             is_run=plan.is_run and not schema_only,
             for_script=plan.for_script,
-            fails_at_rejected=plan.settings.rejected_rows == "fail" and "errors" not in step.outputs_used,
+            fails_at_rejected=plan.settings.rejected_rows == "fail" and not self.leads_errors_on(node_id),
             parameters=plan.parameters,
             input_names={port: tuple(self.by_id[source].name for source, _ in upstreams) for port, upstreams in step.inputs.items()},
             log=lambda message: self.logger.info(message, extra={"node_id": node_id}),

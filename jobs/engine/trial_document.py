@@ -29,9 +29,12 @@ def trial_of(part: DagDocument, test: PipelineTest, schemas: Mapping[str, Struct
     kept = {outlet: place / "kept" / str(number) for number, outlet in enumerate(test.expect)}
     nodes = dict(part.nodes) | {source: _given(part, source, schema, given[source], test.expect) for source, schema in schemas.items()}
     edges = dict(part.edges)
+    for node_id, node in part.nodes.items():
+        if _is_sink(part, node_id):  # no system is touched, and none refuses anything
+            nodes[node_id] = _kept(node.name, place / "unread" / node_id)
     for number, (outlet, folder) in enumerate(kept.items()):
         node_id, port = outlet_parts(outlet)
-        if _is_sink(part, node_id):
+        if _is_sink(part, node_id) and "." not in outlet:
             nodes[node_id] = _kept(part.nodes[node_id].name, folder)
         else:
             own_id = _free_id(nodes, number)

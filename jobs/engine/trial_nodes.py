@@ -76,13 +76,14 @@ class KeptRowsConfig(Config):
 
 
 class KeptRows(Sink[KeptRowsConfig]):
-    """Keeps the rows of every batch, one after another, as JSON."""
+    """Keeps the rows of every batch, one after another, as JSON. It refuses none."""
 
     type = "sink.kept_rows"
     title = "Kept rows"
     icon = "table"
     Config = KeptRowsConfig
     guarantee: ClassVar[str] = "at least once"
+    rejects_rows: ClassVar[bool] = True
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[KeptRowsConfig]) -> None:
         folder = Path(context.config.folder)

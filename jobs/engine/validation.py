@@ -16,6 +16,7 @@ from jobs.dag.parameters import substitute, trial_values
 from jobs.dag.problems import Problem
 from jobs.engine.acting import refuse_repeats
 from jobs.engine.analysis_problems import problem_of
+from jobs.engine.behind_sinks import refuse_behind_sinks
 from jobs.engine.cautions import cautions_of, refuse_memory, refuse_second_watermark, refuse_state_behind_updates
 from jobs.engine.compiler import PlanInvalid, step_compile
 from jobs.engine.counts import NoCounter
@@ -114,7 +115,10 @@ class _Analyser:
                 arriving.extend(name for name in frame.columns if name not in arriving)
             if step.node_id not in self._given:
                 node_type.check_connection(context)
+            refuse_behind_sinks(self._steps, step.node_id)
             if isinstance(node_type, Sink):
+                if node_type.rejects_rows:
+                    schemas["errors"] = _schema(self._frames.of(step.node_id, "errors"))
                 node_type.check(self._spark, self._frames.into(step.node_id).schema, context)
             else:
                 for port in self._output_ports(node_type, step):

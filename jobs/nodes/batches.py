@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jobs.nodes.rejected_rows import RejectedRows
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -15,6 +17,8 @@ class Batch:
     first_of_fresh_generation: bool = False
     #: The job ends with the first rejected row: a sink need not go on behind it.
     fails_at_rejected: bool = False
+    #: Takes every rejected row, where the drawing leads them on; a sink need not call `begin`, and `complete` only as said there.
+    rejections: RejectedRows | None = None
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
-"""A process that runs numbered rows into three appending sinks and tells what it hears, to be killed from outside.
+"""A process that runs numbered rows into appending sinks, one of them behind what a table refuses, to be killed from outside.
 
 `python -m tests.engine.killed_run FOLDER GENERATION ATTEMPT`
 """
 
 import dataclasses
 import json
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from tests.engine.graphs import REGISTRY, Bench, document, files, keep, numbers
 
 ROWS = 15_000
 BATCH = 300
+#: The table takes no id that leaves 3 when it is divided by this.
+REFUSED = 7
 
 
 def tell(event: EngineEvent) -> None:
@@ -36,11 +39,14 @@ def main(folder: Path, generation: str, attempt: int) -> None:
     spark = session_build(options)
     spark.sparkContext.setLogLevel("OFF")
     bench = Bench(spark, folder)
-    table = ("sink.jdbc", {"connection": "db", "table": "numbers", "mode": "append"})
+    table = ("sink.jdbc", {"connection": "db", "table": "numbers", "mode": "append", "add_columns": True})
     wide = ("sink.file", {"path": "wide", "roll_megabytes": 0.01})
-    nodes = {"gen": numbers(ROWS, BATCH), "odd": keep("id % 2 = 1"), "out": files("out"), "table": table, "wide": wide}
-    plan = bench.plan(document(nodes, "gen>odd, odd>out, gen>table, odd>wide"), generation=generation, attempt=attempt)
-    database = ConnectionSettings("db", "sqlite", {"path": str(bench.files / "numbers.sqlite")})
+    nodes = {"gen": numbers(ROWS, BATCH), "odd": keep("id % 2 = 1"), "out": files("out"), "table": table, "wide": wide, "bad": files("bad")}
+    plan = bench.plan(document(nodes, "gen>odd, odd>out, gen>table, odd>wide, table.errors>bad"), generation=generation, attempt=attempt)
+    path = bench.files / "numbers.sqlite"
+    with sqlite3.connect(path) as made:
+        made.execute(f"CREATE TABLE IF NOT EXISTS numbers (id integer, _batch integer, CHECK (id % {REFUSED} <> 3))")
+    database = ConnectionSettings("db", "sqlite", {"path": str(path)})
     run = Run(spark, dataclasses.replace(plan, connections={"db": database}), tell, registry=REGISTRY)
     run.start()
     print(json.dumps({"kind": "outcome", "outcome": run.wait()}), flush=True)

@@ -75,20 +75,33 @@ class SlowSink(Sink[NoConfig]):
 
 
 class RefusingSink(Sink[NoConfig]):
-    """Its target does not take ids that end in 3. Keeps what it took, and whether it was told to stop at such a row."""
+    """Its target does not take ids that end in 3, and no batch twice. Keeps what it took."""
 
     type = "sink.refuses"
     title = "Refuse"
     icon = "x"
     Config = NoConfig
+    rejects_rows: ClassVar[bool] = True
     took: ClassVar[dict[str, list[int]]] = defaultdict(list)
+    batches: ClassVar[dict[str, list[int]]] = defaultdict(list)
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[NoConfig]) -> Written:
-        ids = [row.id for row in frame.collect()]
-        refused = [number for number in ids if number % 10 == 3][: 1 if batch.fails_at_rejected else None]
-        self.took[context.generation] += [number for number in ids if number % 10 != 3]
-        kept = tuple((f"no {number} wanted", f'{{"id":{number}}}') for number in refused[:2])
-        return Written(rows=len(ids) - len(refused), rejected=len(refused), rejected_rows=kept)
+        from jobs.nodes.rejected_rows import whole_row
+
+        key = context.generation + context.node_id
+        if batch.batch_id in self.batches[key]:
+            return Written(rows=0, repeated=True)
+        rows = [(row.id, row.text) for row in frame.select("id", whole_row(frame).alias("text")).collect()]
+        refused = [row for row in rows if row[0] % 10 == 3][: 1 if batch.fails_at_rejected else None]
+        if batch.rejections is not None:
+            with batch.rejections.part("rows") as part:
+                for number, text in refused:
+                    part.add(f"no {number} wanted", text)
+            batch.rejections.complete()
+        self.took[context.generation] += [number for number, _ in rows if number % 10 != 3]
+        self.batches[key].append(batch.batch_id)
+        kept = tuple((f"no {number} wanted", f'{{"id":{number}}}') for number, _ in refused[:2])
+        return Written(rows=len(rows) - len(refused), rejected=len(refused), rejected_rows=kept)
 
 
 class FailConfig(base.Config):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.engine.killed_run import ROWS
+from tests.engine.killed_run import REFUSED, ROWS
 
 pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -70,6 +70,10 @@ def test_ten_kills_leave_no_row_twice_and_none_missing(spark: SparkSession, tmp_
     assert files[0] < files[1], f"{files}: rows of several batches share a file"
     with sqlite3.connect(tmp_path / "files" / "numbers.sqlite") as database:
         stored = Counter(row[0] for row in database.execute("select id from numbers"))
-    assert stored == Counter(range(ROWS))
+    refused = Counter(range(3, ROWS, REFUSED))
+    assert stored == Counter(range(ROWS)) - refused
+    led_on = Counter(row.id for row in spark.read.parquet(str(tmp_path / "files" / "bad")).collect())
+    assert led_on == refused, "what the table refused is behind its errors port, once"
     assert sum(event["rows_in"] for event in batches.values()) == ROWS, "no batch's count is lost or told twice"
     assert sum(event["nodes"]["odd"]["rows_out"] for event in batches.values()) == ROWS // 2
+    assert sum(event["nodes"]["table"]["rejected"] for event in batches.values()) == refused.total()

@@ -58,6 +58,15 @@ def test_a_connected_errors_port_gets_the_rows_with_their_reason(bench: Bench) -
     assert {row.rejected_reason for row in rows} == {f"bad id {number}" for number in range(3, 500, 10)}
 
 
+def test_a_row_that_is_rejected_twice_has_the_reason_of_the_second_time(bench: Bench) -> None:
+    nodes = {"gen": numbers(100, 50), "check": REJECTS, "again": ("flow.rejects", {"condition": "id < 40"}), "out": COLLECT, "bad": COLLECT}
+    plan = bench.plan(document(nodes, "gen>check, check.errors>again, again>out, again.errors>bad"))
+    run, _ = bench.run(plan)
+    assert run.wait(60) == "completed"
+    found = [row for rows in CollectSink.rows[plan.generation + "bad"].values() for row in rows]
+    assert sorted((row.id, row.rejected_reason) for row in found) == [(number, f"bad id {number}") for number in (3, 13, 23, 33)]
+
+
 @pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "STREAMING"])
 def test_rows_rejected_above_a_stateful_node_are_kept_too(bench: Bench, job_type: str) -> None:
     read = document(nodes(minutes=windows()), "gen>check, check>minutes, minutes>out", type=job_type)
@@ -116,7 +125,9 @@ def test_a_row_that_a_sinks_target_rejects_may_fail_the_job(bench: Bench, job_ty
     run, heard = bench.run(bench.plan(read))
     with pytest.raises(ExecutionFailure) as caught:
         run.wait(60)
-    assert caught.value.message == '"Out": a row was rejected: no 3 wanted; mend the data, or let the job drop or keep rejected rows'
+    assert caught.value.message == (
+        '"Out": a row was rejected: no 3 wanted; mend the data, connect the errors port, or let the job drop or keep rejected rows'
+    )
     assert (caught.value.node_id, caught.value.kind, caught.value.permanent) == ("out", "user", True)
     assert heard.batches() == {}
 

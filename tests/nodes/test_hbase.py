@@ -3,6 +3,7 @@
 import json
 import struct
 from dataclasses import replace
+from pathlib import Path
 from threading import Thread
 from typing import Any
 from uuid import uuid4
@@ -14,6 +15,7 @@ from jobs.nodes.base import Batch, ConnectionSettings, Limits, NodeError, Writte
 from jobs.nodes.connections.hbase import HbaseConnection
 from jobs.nodes.connections.hbase_client import HbaseLine
 from tests.nodes.conftest import Build, Built
+from tests.nodes.rejections import rejections_in, rows_led_on
 from tests.servers.hbase import HbaseServer
 from tests.servers.waiting import wait_until
 
@@ -182,6 +184,16 @@ def test_a_value_that_hbase_refuses_rejects_its_row_alone(spark: SparkSession, b
     done = written(sink(build, table), frame)
     assert (done.rows, done.rejected, len(table.row_keys())) == (4, 1, 4)
     assert done.rejected_rows == (("HBase refuses it: KeyValue size too large", '{"row key": "2"}'),)
+
+
+def test_refused_rows_go_on_whole(spark: SparkSession, build: Build, table: Table, tmp_path: Path):
+    """Those that share a cell with the one to blame too."""
+    texts = "IF(id < 2, repeat('x', 11000000), 'y') AS text"
+    frame = spark.sql(f"SELECT id, CASE WHEN id < 2 THEN 'k' WHEN id > 2 THEN 'l' || id END AS key, {texts} FROM range(5)").coalesce(1)
+    rejections = rejections_in(tmp_path)
+    done = written(sink(build, table, row_key="key"), frame, rejections=rejections)
+    assert (done.rows, done.rejected, len(table.row_keys())) == (2, 3, 2)
+    assert [row[0] for row in rows_led_on(rejections, frame)] == [0, 1, 2]
 
 
 def test_nulls_leave_older_values_or_delete_them(spark: SparkSession, build: Build, table: Table):

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from jobs.nodes.sinks.http_api import HttpApiSinkConfig
 from jobs.nodes.sinks.http_requests import Requests, Row, Unfit
 from tests.nodes.api_server import Answer, ApiServer, Request, api_server
 from tests.nodes.conftest import Build, Built
+from tests.nodes.rejections import rejections_in, rows_led_on
 
 CANARY = "canary-4711"
 ODD = (
@@ -154,11 +156,14 @@ def test_a_key_of_columns_is_the_same_in_every_run_and_one_of_places_only_in_a_r
     assert not set(first) & set(keys(0, "g2"))
 
 
-def test_refused_rows_are_counted_and_handed_over_in_the_servers_words(spark: SparkSession, build: Build):
+def test_refused_rows_are_counted_and_handed_over_in_the_servers_words(spark: SparkSession, build: Build, tmp_path: Path):
+    rejections = rejections_in(tmp_path)
     words = f"id is taken, {CANARY}".encode()
     with api_server(refusing(lambda row: row["id"] % 10 == 3, words)) as server:
-        result = written(sink(build, server), numbers(spark, 40, 2))
+        frame = numbers(spark, 40, 2).selectExpr("*", "TIMESTAMP '2024-02-29 12:00:00.123456' AS at")
+        result = written(sink(build, server), frame, rejections=rejections)
         assert len(server.requests) == 40
+    assert rows_led_on(rejections, frame) == sorted(tuple(row) for row in frame.filter("id % 10 = 3").collect())
     assert (result.rows, result.rejected) == (36, 4)
     reasons = {reason for reason, _ in result.rejected_rows}
     assert reasons == {"the server answered 422 Unprocessable Entity: id is taken, ***"}

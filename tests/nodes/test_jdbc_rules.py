@@ -9,9 +9,10 @@ from pydantic import ValidationError
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import NodeError, Written
+from jobs.nodes.rejected_rows import RejectedRows
 from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
 from tests.nodes.conftest import Build, Database
-from tests.nodes.test_jdbc_sink import people, sink_for, tables, write
+from tests.nodes.test_jdbc_sink import EVERY_TYPE, FULL_ROW, people, sink_for, tables, write
 
 UPSERT = {"mode": "upsert", "keys": ["id"]}
 
@@ -53,6 +54,47 @@ def test_rows_that_break_a_rule_stay_behind_with_the_databases_words_and_the_oth
     }[database.settings.kind]
     assert {number: part in found[number] for number, part in words.items()} == dict.fromkeys(words, True), found
     assert write(sink, frame, 0).repeated
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("large", [False, True])
+def test_refused_rows_that_go_on_are_as_they_came(spark: SparkSession, build: Build, database: Database, tmp_path: Path, large: bool):
+    rows: list[tuple[Any, ...]] = [(number, *FULL_ROW[1:]) for number in range(30)]
+    rows += [(30, *[None] * 12), (31, *FULL_ROW[1:-1], "back\\slash\\\\ \t"), (32, *FULL_ROW[1:-1], "a\0b")]
+    frame = spark.createDataFrame(rows, EVERY_TYPE).coalesce(1)
+    sink = sink_for(build, database, frame)
+    database.run("CREATE UNIQUE INDEX each_once ON people (id)")
+    write(sink, spark.createDataFrame([(number, *[None] * 12) for number in range(10, 33)], EVERY_TYPE), 0)
+    sink.node._rows_before = 1_000_000 if large else 1
+    rejections = RejectedRows(tmp_path / "rejected", 1)
+    rejections.begin()
+    written = write(sink, frame, 1, rejections=rejections)
+    assert (written.rows, written.rejected) == (10, 23)
+    found = sorted(rejections.read(spark, frame.schema).collect(), key=lambda row: row.id)
+    assert [row[:-1] for row in found] == [tuple(row) for row in frame.filter("id > 9").orderBy("id").collect()]
+    assert all(row.rejected_reason for row in found)
+    assert rejections.counted(5)[0] == 23
+    assert database.rows("SELECT count(*) FROM people") == [(33,)]
+
+
+@pytest.mark.spark
+def test_refused_rows_count_with_their_batch_alone(spark: SparkSession, build: Build, database: Database, tmp_path: Path):
+    """What an attempt put down whose transaction never ended is not what the next one gives on."""
+    strict_table(database)
+    frame = spark.createDataFrame([(1, "a", -1), (2, "b", 1)], "id int, name string, age int").coalesce(1)
+    first, second = (RejectedRows(tmp_path / "rejected", attempt) for attempt in (1, 2))
+    sink = sink_for(build, database, frame, {"sql_after": "INSERT INTO nowhere VALUES (1)"})
+    first.begin()
+    with pytest.raises(NodeError, match="the SQL after the rows"):
+        write(sink, frame, 0, rejections=first)
+    assert first.found() == []
+    sink = sink_for(build, database, frame, attempt=2)
+    second.begin()
+    assert write(sink, frame, 0, rejections=second).rejected == 1
+    third = RejectedRows(tmp_path / "rejected", 3)
+    third.begin()
+    assert write(sink_for(build, database, frame, attempt=3), frame, 0, rejections=third).repeated
+    assert [row.id for row in third.read(spark, frame.schema).collect()] == [1]
 
 
 @pytest.mark.spark

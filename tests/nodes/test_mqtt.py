@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
@@ -21,6 +22,7 @@ from jobs.nodes.connections.mqtt import MqttConnection
 from jobs.nodes.mqtt_session import MqttSession
 from jobs.nodes.spool_source import spool_of
 from tests.nodes.conftest import Build, Built
+from tests.nodes.rejections import rejections_in, rows_led_on
 from tests.servers.certificate import self_signed
 from tests.servers.mosquitto import PASSWORD, USER, MosquittoServer
 from tests.servers.waiting import wait_until
@@ -292,7 +294,7 @@ def test_rows_become_messages_with_ids(spark: SparkSession, build: Build, mosqui
 
 
 def test_a_topic_may_come_from_a_column_and_a_bad_one_is_a_rejected_row(
-    spark: SparkSession, build: Build, mosquitto_server: MosquittoServer, topic: str
+    spark: SparkSession, build: Build, mosquitto_server: MosquittoServer, topic: str, tmp_path: Path
 ):
     built = sink(build, mosquitto_server.port, topic_column="to", format="text", value_column="text", qos=2, retain=True)
     frame = spark.sql(f"SELECT IF(id = 3, 'a/#', concat('{topic}/', id)) AS to, 'n' || id AS text FROM range(6)")
@@ -301,6 +303,9 @@ def test_a_topic_may_come_from_a_column_and_a_bad_one_is_a_rejected_row(
     with heard(mosquitto_server, f"{topic}/+") as found:
         wait_until(lambda: len(found) == 5, seconds=20, what="the retained messages")
     assert {message.payload for message in found} == {b"n0", b"n1", b"n2", b"n4", b"n5"}
+    rejections = rejections_in(tmp_path)
+    built.node.write(frame, Batch(1, "q", rejections=rejections), built.context)
+    assert rows_led_on(rejections, frame) == [("a/#", "n3")]
 
 
 def test_a_broker_that_goes_away_while_rows_are_sent_is_waited_for(spark: SparkSession, build: Build):

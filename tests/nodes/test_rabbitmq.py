@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from itertools import takewhile
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
@@ -19,6 +20,7 @@ from jobs.nodes.connections.rabbitmq import RabbitMQConnection
 from jobs.nodes.connections.rabbitmq_client import RabbitMQAway, rabbitmq_channel, rabbitmq_error
 from jobs.nodes.spool_source import spool_of
 from tests.nodes.conftest import Build, Built
+from tests.nodes.rejections import rejections_in, rows_led_on
 from tests.servers.certificate import self_signed
 from tests.servers.rabbitmq import PASSWORD, USER, RabbitMQServer
 from tests.servers.waiting import wait_until
@@ -225,6 +227,18 @@ def test_a_row_that_reaches_no_queue_is_rejected_and_the_others_are_written(
     reason, text = written.rejected_rows[0]
     assert reason == "it reaches no queue: routing key 'nowhere', NO_ROUTE"
     assert text.startswith("é")
+
+
+def test_refused_rows_go_on_whole_whatever_became_the_message(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str, tmp_path: Path
+):
+    built = sink(build, rabbitmq_server, routing_key_column="to", format="text", value_column="text")
+    route = f"IF(id % 10 = 3, 'nowhere', IF(id = 7, repeat('k', 300), '{queue}'))"
+    frame = spark.sql(f"SELECT id, {route} AS to, 'same' AS text FROM range(100)")
+    rejections = rejections_in(tmp_path)
+    written = built.node.write(frame, Batch(0, "q", rejections=rejections), built.context)
+    assert (written.rows, written.rejected, counted(rabbitmq_server, queue)) == (89, 11, 89)
+    assert sorted(row[0] for row in rows_led_on(rejections, frame)) == [3, 7, *range(13, 100, 10)]
 
 
 def test_a_target_that_is_not_there_is_told_before_anything_runs(spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer):

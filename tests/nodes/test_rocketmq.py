@@ -15,12 +15,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
 from jobs.nodes.connections.rocketmq import RocketmqConnection
+from jobs.nodes.rejected_rows import RejectedRows
 from jobs.nodes.rocketmq.client import RocketMq
 from jobs.nodes.rocketmq.positions import newest, offsets_json
 from jobs.nodes.rocketmq.route import Queue
 from jobs.nodes.rocketmq.sending import Outgoing, send_submit
 from jobs.nodes.worker_errors import node_error_in
 from tests.nodes.conftest import Build
+from tests.nodes.rejections import rejections_in, rows_led_on
 from tests.nodes.streams import Drained
 from tests.servers.rocketmq import RocketmqServer
 from tests.servers.waiting import wait_until
@@ -287,10 +289,19 @@ def test_a_broker_that_answers_nothing_is_waited_for(build: Build, rocketmq_serv
     assert sink.node.waits_for(sink.context) == ""
 
 
-def write(spark: SparkSession, build: Build, server: RocketmqServer, frame: DataFrame, *, fails: bool = False, **config: Any) -> Written:
+def write(
+    spark: SparkSession,
+    build: Build,
+    server: RocketmqServer,
+    frame: DataFrame,
+    *,
+    fails: bool = False,
+    rejections: RejectedRows | None = None,
+    **config: Any,
+) -> Written:
     sink = build("sink.rocketmq", {"connection": "db", **config}, connections=connections(server))
     sink.node.begin(spark, frame.schema, sink.context)
-    written: Written = sink.node.write(frame, Batch(0, "node", fails_at_rejected=fails), sink.context)
+    written: Written = sink.node.write(frame, Batch(0, "node", fails_at_rejected=fails, rejections=rejections), sink.context)
     return written
 
 
@@ -328,7 +339,7 @@ def test_rows_with_one_key_stay_in_order_and_many_rows_arrive_once(
 
 
 def test_what_the_broker_refuses_is_rejected_and_the_rest_is_sent(
-    spark: SparkSession, build: Build, rocketmq_server: RocketmqServer, topic: str
+    spark: SparkSession, build: Build, rocketmq_server: RocketmqServer, topic: str, tmp_path: Path
 ):
     rows = [
         (1, "fine", "k"),
@@ -339,8 +350,12 @@ def test_what_the_broker_refuses_is_rejected_and_the_rest_is_sent(
         (6, "1 MB" * 250_000, "k"),
     ]
     frame = spark.createDataFrame(rows, "id int, value string, key string").coalesce(1)
-    written = write(spark, build, rocketmq_server, frame, topic=topic, format="text", value_column="value", key_columns=["key"])
+    given: dict[str, Any] = {"topic": topic, "format": "text", "value_column": "value", "key_columns": ["key"]}
+    written = write(spark, build, rocketmq_server, frame, **given)
     assert (written.rows, written.rejected) == (2, 4)
+    rejections = rejections_in(tmp_path)
+    write(spark, build, rocketmq_server, frame, rejections=rejections, **given)
+    assert rows_led_on(rejections, frame) == rows[1:5]
     reasons = {json.loads(row[:20].partition(",")[0] + "}")["id"]: reason for reason, row in written.rejected_rows}
     assert reasons[2] == "the message has no value"
     assert "the broker refused the message: the message is illegal" in reasons[3]

@@ -102,9 +102,15 @@ def _faults(steps: Steps) -> list[Problem]:
         context = steps.context(step.node_id, "batch")
         with _at(step.node_id):
             steps.types[step.node_id].check_connection(context)
-            if fault := steps.types[step.node_id].plain_fault(context) or format_fault(getattr(context.config, "format", "")):
+            fault = steps.types[step.node_id].plain_fault(context) or format_fault(getattr(context.config, "format", ""))
+            if fault := fault or _leads_on(steps, step.node_id):
                 found.append(_impossible(step.node_id, step.name, fault))
     return found
+
+
+def _leads_on(steps: Steps, node_id: str) -> str:
+    leads = node_id in steps.sinks and steps.leads_errors_on(node_id)
+    return "what it rejects goes on to other nodes, which the writers of Spark do not hand back" if leads else ""
 
 
 @contextmanager

@@ -32,6 +32,7 @@ class HbaseSink(Sink[HbaseSinkConfig]):
     icon = "stack-2"
     Config = HbaseSinkConfig
     connection_kinds = ("hbase",)
+    rejects_rows: ClassVar[bool] = True
     guarantee: ClassVar[str] = "at least once"
     summary_template = "{table} · {row_key}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"batch_size"})
@@ -90,8 +91,9 @@ class HbaseSink(Sink[HbaseSinkConfig]):
             families=self._families(context) if config.delete_flag else (),
             time=_batch_time(batch, context),
             stops_at_rejected=batch.fails_at_rejected,
+            rejections=batch.rejections,
         )
-        return sent_by_tasks(rows_made(frame, config), sender)
+        return sent_by_tasks(rows_made(frame, config, keeps_rows=batch.rejections is not None), sender)
 
     def _families(self, context: NodeContext[HbaseSinkConfig]) -> tuple[bytes, ...]:
         """All that a row can have cells in."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.expressions import expression, expressions_of
+from jobs.nodes.rejected_rows import whole_row
 from jobs.nodes.sinks.hbase_config import HbaseSinkConfig
 from jobs.nodes.sinks.hbase_values import value_column
 
@@ -49,9 +50,10 @@ def _cell(family: str, qualifier: str) -> bytes:
     return f"{family}:{qualifier}".encode()
 
 
-def rows_made(frame: DataFrame, config: HbaseSinkConfig) -> DataFrame:
-    """Columns `key`, `reason` (why the row is rejected, or null), `row` (a rejected one as JSON), `at` (the cells' milliseconds, or null),
-    `deleted`, `superseded` (later rows of the batch leave nothing of it), and c0, c1 … in the order of `cell_columns`.
+def rows_made(frame: DataFrame, config: HbaseSinkConfig, *, keeps_rows: bool = False) -> DataFrame:
+    """Columns `key`, `reason` (why the row is rejected, or null), `row` (a rejected one as JSON; with `keeps_rows` any), `at` (the cells'
+    milliseconds, or null), `deleted`, `superseded` (later rows of the batch leave nothing of it), and c0, c1 … in the order of
+    `cell_columns`.
     """
     from pyspark.sql import functions as F
 
@@ -61,11 +63,10 @@ def rows_made(frame: DataFrame, config: HbaseSinkConfig) -> DataFrame:
     with expressions_of("row key", "row_key", frame):
         keyed = frame.select("*", _key(frame, config).alias(_KEY), F.monotonically_increasing_id().alias(_ORDINAL))
     at, reason = _time(frame, config), _reason(keyed, config)
-    whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), {"ignoreNullFields": "false"})
     return keyed.select(
         F.col(_KEY).alias("key"),
         reason.alias("reason"),
-        F.when(reason.isNotNull(), whole).alias("row"),
+        (whole_row(frame) if keeps_rows else F.when(reason.isNotNull(), whole_row(frame))).alias("row"),
         at.alias("at"),
         _deleted(config).alias("deleted"),
         F.coalesce(_superseded(config), F.lit(False)).alias("superseded"),

@@ -12,9 +12,10 @@ import pyarrow as pa
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.hbase_client import HbaseLine, RowsRefused
 from jobs.nodes.patience import Patience
+from jobs.nodes.rejected_rows import RejectedRows
 from jobs.nodes.sinks.hbase_config import HbaseSinkConfig
 from jobs.nodes.sinks.hbase_values import encoder
-from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally
+from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally, task_tally
 from jobs.nodes.worker_errors import carried_out
 
 #: A framed Thrift server takes two megabytes in a request, as it comes.
@@ -33,11 +34,11 @@ class HbaseSender:
     families: tuple[bytes, ...]
     time: int
     stops_at_rejected: bool
+    rejections: RejectedRows | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """`batches` have the columns of `rows_made`; what comes out has those of RESULT."""
-        tally = TaskTally(SAMPLE_ROWS)
-        with carried_out(self.node_id), HbaseLine(self.connection, self.act) as line:
+        with carried_out(self.node_id), task_tally(SAMPLE_ROWS, self.rejections) as tally, HbaseLine(self.connection, self.act) as line:
             sending = _Sending(self, line, tally)
             for row in self._rows(batches, tally):
                 sending.add(row)
@@ -63,7 +64,9 @@ class HbaseSender:
                 elif superseded:
                     tally.sent += 1
                 else:
-                    yield self._row(key_bytes(key), at, deleted, zip(self.cells, encoders, cells, strict=True))
+                    row = self._row(key_bytes(key), at, deleted, zip(self.cells, encoders, cells, strict=True))
+                    row.kept += [shown] if shown is not None else []
+                    yield row
 
     def _row(self, key: bytes, at: int | None, deleted: bool, cells: Iterable[tuple[bytes, Any, Any]]) -> _Row:
         """A batch's deletions stand one millisecond before its values, so that they hide what was there and none of those."""
@@ -76,12 +79,16 @@ class HbaseSender:
 
 @dataclass
 class _Row:
-    """What becomes of a row's cells at `time`: bytes, or None to delete one, or all of a family where it names no qualifier."""
+    """What becomes of a row's cells at `time`: bytes, or None to delete one, or all of a family where it names no qualifier.
+
+    `rows` of the batch are in it; `kept` has their texts, where rejected rows go on.
+    """
 
     time: int
     key: bytes
     cells: dict[bytes, bytes | None]
     rows: int = 1
+    kept: list[str] = field(default_factory=list)
 
     def size(self) -> int:
         return sum(len(self.key) + len(cell) + len(value or b"") for cell, value in self.cells.items())
@@ -107,6 +114,7 @@ class _Sending:
         if there is not row:
             there.cells |= row.cells
             there.rows += 1
+            there.kept += row.kept
         if len(self.waiting) >= self.sender.config.batch_size or self.size >= _REQUEST_BYTES:
             self.flush()
 
@@ -131,7 +139,7 @@ class _Sending:
             self._send(rows[half:])
         else:
             shown = json.dumps({"row key": rows[0].key.decode("utf-8", "replace")}, ensure_ascii=False)
-            self.tally.add([shown] * rows[0].rows, f"HBase refuses it: {reason}")
+            self.tally.add(rows[0].kept or [shown] * rows[0].rows, f"HBase refuses it: {reason}")
 
     def _refusal(self, rows: Sequence[_Row]) -> str:
         """Why HBase cannot store these rows, "" when it has them. It is asked again for as long as it may come back.

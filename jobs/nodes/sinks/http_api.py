@@ -124,6 +124,7 @@ class HttpApiSink(Sink[HttpApiSinkConfig]):
     summary_template = "{method} {path}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"concurrency", "requests_per_second", "timeout_seconds", "attempts"})
     guarantee: ClassVar[str] = "at least once"
+    rejects_rows: ClassVar[bool] = True
     stays: ClassVar[Hindrance] = "sent"
     own_places = {"path": None, "body": None, "parameters": None, "headers": None}
 

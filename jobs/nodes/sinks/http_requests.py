@@ -20,11 +20,15 @@ _LONGEST_ADDRESS = 8000
 
 @dataclass(frozen=True)
 class Row:
-    """`text`: the whole row as JSON; `columns`: JSON texts of the columns that templates and keys name; `place`: unique in its batch."""
+    """`text`: the whole row as JSON; `columns`: JSON texts of the columns that templates and keys name; `place`: unique in its batch.
+
+    `kept`: its text where it goes on when it is rejected.
+    """
 
     text: str
     columns: Mapping[str, str]
     place: str
+    kept: str = ""
 
 
 class NamedText(Protocol):

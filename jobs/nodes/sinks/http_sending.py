@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -15,10 +15,11 @@ from jobs.nodes.base import Batch, ConnectionSettings, Limits, NodeContext, Writ
 from jobs.nodes.columns import column
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_messages import HttpRequest, Refused
+from jobs.nodes.rejected_rows import RejectedRows, whole_row
 from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.sinks.http_api import HttpApiSinkConfig
 from jobs.nodes.sinks.http_requests import Requests, Row, Unfit
-from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally, sent_by_tasks
+from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, sent_by_tasks, task_tally
 from jobs.nodes.worker_errors import carried_out
 
 if TYPE_CHECKING:
@@ -60,13 +61,13 @@ class Sending:
     stops_at_rejected: bool
     note: RetryNote
     receiver: Receiver | None = None
+    rejections: RejectedRows | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """`batches` have the columns `row` and `columns_used`; what comes out has those of RESULT."""
-        tally = TaskTally(self.samples)
-        with carried_out(self.node_id), self._api() as api:
+        """`batches` have the columns of `sendable`; what comes out has those of RESULT."""
+        with carried_out(self.node_id), task_tally(self.samples, self.rejections) as tally, self._api() as api:
             for outcome in self._outcomes(api, self._rows(batches)):
-                tally.add([row.text for row in outcome.rows], outcome.reason)
+                tally.add([row.kept or row.text for row in outcome.rows], outcome.reason)
                 if tally.rejected and self.stops_at_rejected:
                     break
         yield tally.as_batch()
@@ -95,9 +96,10 @@ class Sending:
         names = tuple(self.config.columns_used())
         number = first
         for batch in batches:
-            for text, used in zip(batch["row"], batch["columns_used"], strict=True):
+            kept = batch["kept"].to_pylist() if "kept" in batch.schema.names else repeat("", batch.num_rows)
+            for text, used, whole in zip(batch["row"], batch["columns_used"], kept, strict=True):
                 values = (value[len('{"v":') : -1] for value in used.as_py())
-                yield Row(text.as_py(), dict(zip(names, values, strict=True)), f"{partition}-{number}")
+                yield Row(text.as_py(), dict(zip(names, values, strict=True)), f"{partition}-{number}", whole)
                 number += 1
 
     def _outcomes(self, api: HttpApi, rows: Iterator[Row]) -> Iterator[Outcome]:
@@ -164,8 +166,10 @@ def rows_sent(
         stops_at_rejected=batch.fails_at_rejected,
         note=RetryNote.of(context.work_dir),
         receiver=receiver,
+        rejections=batch.rejections,
     )
-    return sent_by_tasks(frame.select(*sendable(frame, config)).coalesce(tasks), sending)
+    kept = [] if batch.rejections is None else [whole_row(frame).alias("kept")]
+    return sent_by_tasks(frame.select(*sendable(frame, config), *kept).coalesce(tasks), sending)
 
 
 def rows_sent_plainly(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
+from jobs.nodes.rejected_rows import whole_row
 from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
-from jobs.nodes.sinks.jdbc_dialect import Dialect, Refused, TableName, TargetColumn, dialect_for
+from jobs.nodes.sinks.jdbc_dialect import KEPT_COLUMN, Dialect, Refused, TableName, TargetColumn, dialect_for
 from jobs.nodes.sinks.jdbc_moving import WrittenAlready, after_rows, before_rows, marker_of, rows_move
 from jobs.nodes.sinks.jdbc_plain import plain_lines, plain_rows
 from jobs.nodes.sinks.jdbc_rolling_back import roll_back_way, rows_roll_back
@@ -50,6 +52,7 @@ class JdbcSink(Sink[JdbcSinkConfig]):
     summary_template = "{table} · {mode}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"batch_size"})
     guarantee: ClassVar[str] = "exactly once"
+    rejects_rows: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._rows_before: int | None = None
@@ -102,14 +105,15 @@ class JdbcSink(Sink[JdbcSinkConfig]):
         with dialect.transaction() as cursor:
             if marker_of(dialect, context).state(cursor, context.attempt, batch.batch_id) == "written":
                 return Written(rows=0, repeated=True)
+        rows = frame if batch.rejections is None else frame.withColumn(KEPT_COLUMN, whole_row(frame))
         limit = dialect.files_above
         expected = batch.rows if batch.rows is not None else self._rows_before
         if limit is not None and (expected is None or expected > limit):
-            written = _write_files(dialect, frame, batch, context)
+            written = _write_files(dialect, rows, batch, context)
         elif batch.rows is not None or frame.storageLevel.useMemory:
-            written = _write_counted(dialect, frame, batch, context)
+            written = _write_counted(dialect, rows, batch, context)
         else:
-            kept = frame.persist()
+            kept = rows.persist()
             try:
                 written = _write_counted(dialect, kept, batch, context)
             finally:
@@ -165,20 +169,28 @@ def _write_counted(dialect: Dialect, frame: DataFrame, batch: Batch, context: No
         return _write_files(dialect, frame, replace(batch, rows=rows), context)
     bound = dialect.bound_rows(_sendable(dialect, frame), frame.schema)
     try:
-        with dialect.transaction() as cursor:
-            unstorable = None if batch.fails_at_rejected else Refused()
+        with dialect.transaction() as cursor, _refusing(batch) as refused:
+            unstorable = None if batch.fails_at_rejected else refused
             staging = dialect.stage_rows(cursor, _staging_name(batch, context), frame.schema, bound, unstorable)
-            staged = rows - (unstorable.rows if unstorable else 0)
-            return _written(staged, unstorable, rows_move(dialect, cursor, staging, frame.schema, batch, context))
+            rows_move(dialect, cursor, staging, frame.schema, batch, context, refused)
+            return _written(rows, refused)
     except WrittenAlready:
         return Written(rows=0, repeated=True)
 
 
-def _written(staged: int, unstorable: Refused | None, refused: Refused) -> Written:
-    """Of `staged` rows those that the table did not take are `refused`; the `unstorable` ones were not staged."""
-    before = unstorable or Refused()
-    sample = (*before.sample, *refused.sample)
-    return Written(rows=staged - refused.rows, rejected=before.rows + refused.rows, rejected_rows=sample)
+@contextmanager
+def _refusing(batch: Batch) -> Iterator[Refused]:
+    """What the table refuses of the batch. Where those rows go on, all are on the disk, and count, when the context ends well."""
+    if batch.rejections is None:
+        yield Refused()
+        return
+    with batch.rejections.part("rows") as part:
+        yield Refused(part)
+    batch.rejections.complete()
+
+
+def _written(rows: int, refused: Refused) -> Written:
+    return Written(rows=rows - refused.rows, rejected=refused.rows, rejected_rows=tuple(refused.sample))
 
 
 def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
@@ -211,10 +223,12 @@ def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: Node
             with underway:
                 underway.write(sendable.select(dialect.line(sendable)))
         schema = _schema_of(sendable, frame.schema)
-        with dialect.transaction() as cursor:
-            unstorable = None if batch.fails_at_rejected else Refused()
+        with dialect.transaction() as cursor, _refusing(batch) as refused:
+            unstorable = None if batch.fails_at_rejected else refused
             staging, staged = dialect.stage_files(cursor, _staging_name(batch, context), schema, underway, unstorable)
-            return _written(staged, unstorable, rows_move(dialect, cursor, staging, schema, batch, context))
+            rows = staged + refused.rows
+            rows_move(dialect, cursor, staging, schema, batch, context, refused)
+            return _written(rows, refused)
     except WrittenAlready:
         return Written(rows=0, repeated=True)
     finally:
@@ -231,7 +245,7 @@ def _schema_of(sendable: DataFrame, schema: StructType) -> StructType:
 def _goes_straight(
     dialect: Dialect, schema: StructType, target: Sequence[TargetColumn], batch: Batch, context: NodeContext[JdbcSinkConfig]
 ) -> bool:
-    if context.config.keys or (context.config.mode == "overwrite" and batch.first_of_fresh_generation):
+    if batch.rejections is not None or context.config.keys or (context.config.mode == "overwrite" and batch.first_of_fresh_generation):
         return False
     matched = columns_matched(target, schema, TableName.parsed(context.config.table))
     return all(dialect.takes_as_text(matched[field.name], field.dataType) for field in schema.fields)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -14,12 +15,16 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
+    from jobs.nodes.rejected_rows import RejectedPart
+
 #: An attempt that never writes again: its generation was superseded.
 CLOSED = 2_147_483_647
 GENERATION_COLUMN = "_generation"
 BATCH_COLUMN = "_batch"
 #: Order of a row within its batch; stands in staging tables only.
 ORDINAL_COLUMN = "_row"
+#: The whole row as text, where rejected rows go on; stands in staging tables only, as the last of the columns that are filled.
+KEPT_COLUMN = "_row_kept"
 #: Of a batch's refused rows, so many are kept to be looked at.
 _SAMPLE_ROWS = 100
 
@@ -95,16 +100,29 @@ class Merge:
 
 @dataclass
 class Refused:
-    """Rows that the table does not take. `sample`: (the database's words, JSON text) of the first of them."""
+    """Rows that the table does not take. `every` takes all; `sample`: (the database's words, JSON text) of the first of them."""
 
+    every: RejectedPart | None = None
     rows: int = 0
     sample: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, words: str, shown: Callable[[], str]) -> None:
-        """One more; `shown` makes its text where it is among the first."""
+        """One more; `shown` makes its text where it is wanted."""
         self.rows += 1
+        if self.every is not None:
+            self.every.add(words, shown())
         if len(self.sample) < _SAMPLE_ROWS:
             self.sample.append((words, shown()))
+
+
+def row_shown(names: Sequence[str], values: Sequence[Any]) -> str:
+    """The text of a staged row: the one that was kept of it, or what the database has of it as JSON."""
+    by_name = dict(zip(names, values, strict=True))
+    return str(by_name[KEPT_COLUMN]) if KEPT_COLUMN in by_name else json.dumps(by_name, ensure_ascii=False, default=_shown)
+
+
+def _shown(value: Any) -> str:
+    return bytes(value).hex() if isinstance(value, bytes | bytearray | memoryview) else str(value)
 
 
 class Dialect(ABC):

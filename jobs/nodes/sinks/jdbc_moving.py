@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import Batch, NodeContext, NodeError
 from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
-from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName
+from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, row_shown
 from jobs.nodes.sinks.jdbc_marker import Marker
 from jobs.nodes.sinks.jdbc_table import columns_matched, provenance, schema_written
 
@@ -42,9 +41,15 @@ def after_rows(dialect: Dialect, cursor: Any, context: NodeContext[JdbcSinkConfi
 
 
 def rows_move(
-    dialect: Dialect, cursor: Any, staging: str, schema: StructType, batch: Batch, context: NodeContext[JdbcSinkConfig]
-) -> Refused:
-    """Move the marker, then the staged rows (of `schema`); WrittenAlready when the batch was in.
+    dialect: Dialect,
+    cursor: Any,
+    staging: str,
+    schema: StructType,
+    batch: Batch,
+    context: NodeContext[JdbcSinkConfig],
+    refused: Refused,
+) -> None:
+    """Move the marker, then the staged rows (of `schema`); WrittenAlready when the batch was in. `refused` takes what the table does not.
 
     With `fails_at_rejected` the first row that the table refuses is the database's error.
     """
@@ -61,19 +66,17 @@ def rows_move(
         cursor.execute(f"DELETE FROM {dialect.qualified(table)}")
     flag = next((name for name in schema.names if config.delete_flag and name.lower() == config.delete_flag.lower()), "")
     merge = Merge(table, staging, matched, config.keys, extra, delete_flag=flag, update_columns=config.update_columns)
-    refused = _merged(dialect, cursor, merge, schema.names, all_or_none=batch.fails_at_rejected)
-    after_rows(dialect, cursor, context)
-    return refused
-
-
-def _merged(dialect: Dialect, cursor: Any, merge: Merge, names: Iterable[str], *, all_or_none: bool) -> Refused:
-    """All at once; where that is refused, parts of it in their order, down to the rows that are to blame."""
-    refused = Refused()
-    if all_or_none:
+    if batch.fails_at_rejected:
         _run(dialect, cursor, merge)
-        return refused
+    else:
+        _merge(dialect, cursor, merge, schema.names, refused)
+    after_rows(dialect, cursor, context)
+
+
+def _merge(dialect: Dialect, cursor: Any, merge: Merge, names: Sequence[str], refused: Refused) -> None:
+    """All at once; where that is refused, parts of it in their order, down to the rows that are to blame."""
     if not _refusal(dialect, cursor, merge):
-        return refused
+        return
     dialect.prepare_parts(cursor, merge.staging)
     cursor.execute(f"SELECT min({ORDINAL_COLUMN}), max({ORDINAL_COLUMN}) FROM {merge.staging}")
     first, last = cursor.fetchone()
@@ -87,8 +90,7 @@ def _merged(dialect: Dialect, cursor: Any, merge: Merge, names: Iterable[str], *
             step = -(-(last - first + 1) // _WAYS)
             to_do += reversed([(begin, min(begin + step - 1, last)) for begin in range(first, last + 1, step)])
             continue
-        refused.add(words, lambda part=part: _row_shown(dialect, cursor, part, list(names)))  # type: ignore[misc]
-    return refused
+        refused.add(words, lambda part=part: _row_shown(dialect, cursor, part, names))  # type: ignore[misc]
 
 
 def _run(dialect: Dialect, cursor: Any, merge: Merge) -> None:
@@ -111,13 +113,9 @@ def _refusal(dialect: Dialect, cursor: Any, merge: Merge) -> str:
     return ""
 
 
-def _row_shown(dialect: Dialect, cursor: Any, merge: Merge, names: list[str]) -> str:
+def _row_shown(dialect: Dialect, cursor: Any, merge: Merge, names: Sequence[str]) -> str:
     cursor.execute(f"SELECT {', '.join(dialect.quoted(name) for name in names)} FROM {merge.rows} r")
-    return json.dumps(dict(zip(names, cursor.fetchone(), strict=True)), ensure_ascii=False, default=_shown)
-
-
-def _shown(value: Any) -> str:
-    return bytes(value).hex() if isinstance(value, bytes | bytearray | memoryview) else str(value)
+    return row_shown(names, cursor.fetchone())
 
 
 def _own_sql(dialect: Dialect, cursor: Any, statement: str, field: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.postgresql import postgresql_open
-from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn
+from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn, row_shown
 from jobs.nodes.sinks.postgresql_copy import NUL_IN_TEXT, copy_files, copy_line
 
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ def _holds_nul(row: tuple[Any, ...], names: Sequence[str], refused: Refused) -> 
     """Whether a text of the row holds a character that PostgreSQL has no place for; it is told in `refused` then."""
     found = any(isinstance(value, str) and "\0" in value for value in row)
     if found:
-        refused.add(NUL_IN_TEXT, lambda: json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=str))
+        refused.add(NUL_IN_TEXT, lambda: row_shown(names, row))
     return found
 
 

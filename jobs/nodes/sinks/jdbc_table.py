@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.sinks.jdbc_dialect import BATCH_COLUMN, GENERATION_COLUMN, ORDINAL_COLUMN, Dialect, TableName, TargetColumn
+from jobs.nodes.sinks.jdbc_dialect import BATCH_COLUMN, GENERATION_COLUMN, KEPT_COLUMN, ORDINAL_COLUMN, Dialect, TableName, TargetColumn
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -47,9 +47,13 @@ def table_gone(table: TableName) -> NodeError:
 
 
 def schema_written(schema: StructType, config: JdbcSinkConfig) -> StructType:
-    """`schema` without the column that only says which rows to delete. NodeError where that, or one to update, is not what it should be."""
+    """`schema` without what no table gets: what is kept of a row, and the column that only says which rows to delete.
+
+    NodeError where that, or one to update, is not what it should be.
+    """
     from pyspark.sql.types import StructType
 
+    schema = StructType([found for found in schema.fields if found.name != KEPT_COLUMN])
     by_name = {found.name.lower(): found for found in schema.fields}
     for name, field in ((config.delete_flag, "delete_flag"), *((name, "update_columns") for name in config.update_columns)):
         if name and name.lower() not in by_name:

@@ -12,6 +12,7 @@ from jobs.nodes.base import NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat
+from jobs.nodes.rejected_rows import whole_row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,21 +128,24 @@ def text_column(frame: DataFrame, name: str, field: str) -> Column:
 
 @dataclass(frozen=True)
 class Outgoing:
-    """One message. `id` and `route` are "" where the form asks for none."""
+    """One message. `id` and `route` are "" where the form asks for none; `kept` is the whole row, where it goes on when it is rejected."""
 
     value: bytes
     id: str
     route: str
+    kept: str = ""
 
     @property
     def text(self) -> str:
-        return self.value.decode("utf-8", "replace")
+        return self.kept or self.value.decode("utf-8", "replace")
 
 
-def message_rows(frame: DataFrame, context: NodeContext[Any], act: str, *, route: tuple[str, str] = ("", "")) -> DataFrame:
-    """With the columns value (bytes), id and route (texts, null where the form names no columns): what `outgoing` reads.
+def message_rows(
+    frame: DataFrame, context: NodeContext[Any], act: str, *, route: tuple[str, str] = ("", ""), keeps_rows: bool = False
+) -> DataFrame:
+    """With the columns value (bytes), id and route (texts, null where the form names no columns), and kept: what `outgoing` reads.
 
-    `route`: the column that holds where each message goes, and the field that names it.
+    `route`: the column that holds where each message goes, and the field that names it. `keeps_rows`: rejected rows go on.
     """
     from pyspark.sql import functions as F
 
@@ -150,11 +154,12 @@ def message_rows(frame: DataFrame, context: NodeContext[Any], act: str, *, route
         message_value(frame, context.config, act).cast("binary").alias("value"),
         (F.lit(None).cast("string") if told is None else told).alias("id"),
         text_column(frame, *route).alias("route"),
+        (whole_row(frame) if keeps_rows else F.lit(None).cast("string")).alias("kept"),
     )
 
 
 def outgoing(batches: Iterable[pa.RecordBatch]) -> Iterator[Outgoing]:
     """In a task: its messages in order; a row without a value is an empty message."""
     for batch in batches:
-        for value, told, route in zip(*(batch[name].to_pylist() for name in ("value", "id", "route")), strict=True):
-            yield Outgoing(value or b"", told or "", route or "")
+        for value, told, route, kept in zip(*(batch[name].to_pylist() for name in ("value", "id", "route", "kept")), strict=True):
+            yield Outgoing(value or b"", told or "", route or "", kept or "")

@@ -80,6 +80,7 @@ class MqttSink(Sink[MqttSinkConfig]):
     Config = MqttSinkConfig
     connection_kinds = ("mqtt",)
     guarantee: ClassVar[str] = "at least once"
+    rejects_rows: ClassVar[bool] = True
     stays: ClassVar[Hindrance] = "sent"
     summary_template = "{topic}{topic_column}"
 
@@ -126,13 +127,13 @@ class MqttSink(Sink[MqttSinkConfig]):
 
         config = context.config
         connection = context.connection(config.connection)
-        sender = MqttSender(config, connection, context.node_id, _act(connection.name), batch.fails_at_rejected)
-        return sent_by_tasks(_messages(frame, context), sender)
+        sender = MqttSender(config, connection, context.node_id, _act(connection.name), batch.fails_at_rejected, batch.rejections)
+        return sent_by_tasks(_messages(frame, context, keeps_rows=batch.rejections is not None), sender)
 
 
-def _messages(frame: DataFrame, context: NodeContext[MqttSinkConfig]) -> DataFrame:
+def _messages(frame: DataFrame, context: NodeContext[MqttSinkConfig], *, keeps_rows: bool = False) -> DataFrame:
     config = context.config
-    return message_rows(frame, context, _act(config.connection), route=(config.topic_column, "topic_column"))
+    return message_rows(frame, context, _act(config.connection), route=(config.topic_column, "topic_column"), keeps_rows=keeps_rows)
 
 
 def _act(connection: str) -> str:

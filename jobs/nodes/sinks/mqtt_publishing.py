@@ -16,9 +16,10 @@ from paho.mqtt.properties import Properties
 
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.mqtt_client import mqtt_away, mqtt_connect
+from jobs.nodes.rejected_rows import RejectedRows
 from jobs.nodes.sinks.messages import MESSAGE_ID, Outgoing, outgoing
 from jobs.nodes.sinks.mqtt import MqttSinkConfig
-from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally
+from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally, task_tally
 from jobs.nodes.worker_errors import carried_out
 
 _UNCONFIRMED = 1_000
@@ -36,10 +37,10 @@ class MqttSender:
     node_id: str
     act: str
     stops_at_rejected: bool
+    rejections: RejectedRows | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        tally = TaskTally(SAMPLE_ROWS)
-        with carried_out(self.node_id):
+        with carried_out(self.node_id), task_tally(SAMPLE_ROWS, self.rejections) as tally:
             _Publishing(self, tally).publish(outgoing(batches))
         yield tally.as_batch()
 

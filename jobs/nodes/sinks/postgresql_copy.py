@@ -47,10 +47,16 @@ def _without_nul(chunk: bytes, refused: Refused) -> bytes:
     kept = []
     for line in chunk.splitlines(keepends=True):
         if b"\0" in line:
-            refused.add(NUL_IN_TEXT, lambda line=line: line.decode("utf-8", "replace").rstrip("\n"))  # type: ignore[misc]
+            refused.add(NUL_IN_TEXT, lambda line=line: _line_shown(line, is_kept=refused.every is not None))  # type: ignore[misc]
         else:
             kept.append(line)
     return b"".join(kept)
+
+
+def _line_shown(line: bytes, *, is_kept: bool) -> str:
+    """The line, or the text that was kept of the row: JSON, in which nothing but backslashes is escaped, behind the other columns."""
+    text = line.decode("utf-8", "replace").rstrip("\n")
+    return text.rpartition("\t")[2].replace("\\\\", "\\") if is_kept else text
 
 
 def _chunks(lines: BinaryIO) -> Iterator[bytes]:

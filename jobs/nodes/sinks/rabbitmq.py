@@ -79,6 +79,7 @@ class RabbitMQSink(Sink[RabbitMQSinkConfig]):
     Config = RabbitMQSinkConfig
     connection_kinds = ("rabbitmq",)
     guarantee: ClassVar[str] = "at least once"
+    rejects_rows: ClassVar[bool] = True
     stays: ClassVar[Hindrance] = "sent"
     summary_template = "{exchange} {routing_key}{routing_key_column}"
 
@@ -128,14 +129,16 @@ class RabbitMQSink(Sink[RabbitMQSinkConfig]):
 
         config = context.config
         connection = context.connection(config.connection)
-        sender = RabbitMQSender(config, connection, context.node_id, _act(connection.name), batch.fails_at_rejected)
-        return sent_by_tasks(_messages(frame, context), sender)
+        sender = RabbitMQSender(config, connection, context.node_id, _act(connection.name), batch.fails_at_rejected, batch.rejections)
+        return sent_by_tasks(_messages(frame, context, keeps_rows=batch.rejections is not None), sender)
 
 
-def _messages(frame: DataFrame, context: NodeContext[RabbitMQSinkConfig]) -> DataFrame:
+def _messages(frame: DataFrame, context: NodeContext[RabbitMQSinkConfig], *, keeps_rows: bool = False) -> DataFrame:
     """With the columns value (bytes), id and route."""
     config = context.config
-    return message_rows(frame, context, _act(config.connection), route=(config.routing_key_column, "routing_key_column"))
+    return message_rows(
+        frame, context, _act(config.connection), route=(config.routing_key_column, "routing_key_column"), keeps_rows=keeps_rows
+    )
 
 
 def _act(connection: str) -> str:

@@ -13,9 +13,10 @@ from pika.spec import Basic
 
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_error, rabbitmq_parameters
+from jobs.nodes.rejected_rows import RejectedRows
 from jobs.nodes.sinks.messages import Outgoing, outgoing
 from jobs.nodes.sinks.rabbitmq import RabbitMQSinkConfig, content_type
-from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally
+from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally, task_tally
 from jobs.nodes.worker_errors import carried_out
 
 _UNCONFIRMED = 1_000
@@ -38,10 +39,10 @@ class RabbitMQSender:
     node_id: str
     act: str
     stops_at_rejected: bool
+    rejections: RejectedRows | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        tally = TaskTally(SAMPLE_ROWS)
-        with carried_out(self.node_id):
+        with carried_out(self.node_id), task_tally(SAMPLE_ROWS, self.rejections) as tally:
             self._publish(_Publishing(self, outgoing(batches), tally))
         yield tally.as_batch()
 
@@ -131,7 +132,7 @@ class _Publishing:
         if self._closing:
             return  # what is under way is sent again, also the message for which the line is given up
         method = frame.method
-        tags = [tag for tag in self._under_way if tag <= method.delivery_tag] if method.multiple else [method.delivery_tag]
+        tags = [tag for tag in self._under_way if (tag <= method.delivery_tag if method.multiple else tag == method.delivery_tag)]
         if isinstance(method, Basic.Nack):
             self._fail(NodeError(f"{self._sender.act}: the broker could not take a message; it is tried again"))
             return
@@ -142,7 +143,7 @@ class _Publishing:
         self._fill()
 
     def _returned(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:
-        """It comes before the confirmation of the same message, which then counts it as sent.
+        """It comes before the confirmation of the same message, and is its answer.
 
         A key that a row brought may be wrong; one that all rows share is the target, which is not there.
         """
@@ -150,8 +151,11 @@ class _Publishing:
             words = f"routing key {method.routing_key!r} reaches no queue ({method.reply_text}); create the queue or its binding"
             self._fail(NodeError(f"{self._sender.act}: {words}", permanent=True, kind="user", field="routing_key"))
             return
-        self._tally.sent -= 1
-        self._tally.add([body.decode("utf-8", "replace")], f"it reaches no queue: routing key {method.routing_key!r}, {method.reply_text}")
+        sent = ((tag, one) for tag, one in self._under_way.items() if (one.route or self._sender.config.routing_key) == method.routing_key)
+        tag = next(tag for tag, one in sent if one.value == body)
+        message = self._under_way.pop(tag)
+        self.confirmed += 1
+        self._tally.add([message.text], f"it reaches no queue: routing key {method.routing_key!r}, {method.reply_text}")
 
     def _look(self) -> None:
         if self._under_way and time.monotonic() - self._heard_at > _SILENT_SECONDS:

@@ -11,6 +11,7 @@ from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
+from jobs.nodes.rejected_rows import whole_row
 from jobs.nodes.rocketmq.client import RocketMq
 from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
@@ -122,6 +123,7 @@ class RocketmqSink(Sink[RocketmqSinkConfig]):
     Config = RocketmqSinkConfig
     connection_kinds = ("rocketmq",)
     guarantee: ClassVar[str] = "at least once"
+    rejects_rows: ClassVar[bool] = True
     stays: ClassVar[Hindrance] = "sent"
     summary_template = "{topic} · {format}"
 
@@ -151,26 +153,26 @@ class RocketmqSink(Sink[RocketmqSinkConfig]):
             connection=context.connection(context.config.connection),
             node_id=context.node_id,
             stops_at_rejected=batch.fails_at_rejected,
+            rejections=batch.rejections,
         )
-        return sent_by_tasks(_sendable(frame, context), sending)
+        return sent_by_tasks(_sendable(frame, context, keeps_rows=batch.rejections is not None), sending)
 
 
 def _known_as(frame: DataFrame, name: str) -> str:
     return next(known for known in frame.columns if known.lower() == name.lower())
 
 
-def _sendable(frame: DataFrame, context: NodeContext[RocketmqSinkConfig]) -> DataFrame:
+def _sendable(frame: DataFrame, context: NodeContext[RocketmqSinkConfig], *, keeps_rows: bool) -> DataFrame:
     """Columns `value` (bytes), `row` (JSON; null where it is the value), and `keys`, `tag`, `due` (milliseconds), `message_id` or null."""
     from pyspark.sql import functions as F
 
     config = context.config
-    whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), {"ignoreNullFields": "false"})
     none, told = F.lit(None), message_id(frame, context)
     keys = F.array(*(column(name).cast("string") for name in config.key_columns)) if config.key_columns else none.cast("array<string>")
     due = F.unix_millis(column(config.delay_column).cast("timestamp")) if config.delay == "column" else none.cast("bigint")
     return frame.select(
         message_value(frame, config, f'writing to rocketmq "{config.connection}"').cast("binary").alias("value"),
-        (none.cast("string") if config.format == "json" else whole).alias("row"),
+        (whole_row(frame) if keeps_rows or config.format != "json" else none.cast("string")).alias("row"),
         keys.alias("keys"),
         (column(config.tag_column) if config.tag_column else none).cast("string").alias("tag"),
         due.alias("due"),

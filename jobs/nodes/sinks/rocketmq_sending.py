@@ -12,11 +12,12 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.rejected_rows import RejectedRows
 from jobs.nodes.rocketmq.client import RocketMq
 from jobs.nodes.rocketmq.sending import Outgoing, TopicWriter
 from jobs.nodes.sinks.messages import MESSAGE_ID
 from jobs.nodes.sinks.rocketmq import RocketmqSinkConfig
-from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally
+from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, TaskTally, task_tally
 from jobs.nodes.worker_errors import carried_out
 
 
@@ -24,18 +25,19 @@ class _Enough(Exception):
     """A row was rejected, and the job ends with the first."""
 
 
-@dataclass
-class _Tally(TaskTally):
-    stops: bool = False
+@dataclass(frozen=True)
+class _Tally:
+    counted: TaskTally
+    stops: bool
 
     def settled(self, messages: Sequence[Outgoing], reason: str) -> None:
         for message in messages if reason else ():
             self.reject(reason, _row(message.row, message.value))
         if not reason:
-            self.sent += len(messages)
+            self.counted.sent += len(messages)
 
     def reject(self, reason: str, row: str) -> None:
-        self.add([row], reason)
+        self.counted.add([row], reason)
         if self.stops:
             raise _Enough
 
@@ -48,13 +50,18 @@ class Sending:
     connection: ConnectionSettings
     node_id: str
     stops_at_rejected: bool
+    rejections: RejectedRows | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """`batches` have the columns value, row, keys, tag, due and message_id; what comes out has those of RESULT."""
-        tally = _Tally(SAMPLE_ROWS, stops=self.stops_at_rejected)
-        with carried_out(self.node_id), RocketMq(self.connection) as client, suppress(_Enough):
-            self._send(batches, client, tally)
-        yield tally.as_batch()
+        with (
+            carried_out(self.node_id),
+            task_tally(SAMPLE_ROWS, self.rejections) as counted,
+            RocketMq(self.connection) as client,
+            suppress(_Enough),
+        ):
+            self._send(batches, client, _Tally(counted, self.stops_at_rejected))
+        yield counted.as_batch()
 
     def _send(self, batches: Iterable[pa.RecordBatch], client: RocketMq, tally: _Tally) -> None:
         config = self.config

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from jobs.nodes.base import Written
+from jobs.nodes.rejected_rows import RejectedPart, RejectedRows
 from jobs.nodes.user_python.workers import in_workers_shared
 from jobs.nodes.worker_errors import node_error_in
 
@@ -23,9 +25,10 @@ _ROW_CHARACTERS = 10_000
 
 @dataclass
 class TaskTally:
-    """Counts of a task. Of what was rejected it keeps `samples` rows."""
+    """Counts of a task. Of what was rejected it keeps `samples` rows; `every` takes all."""
 
     samples: int
+    every: RejectedPart | None = None
     sent: int = 0
     rejected: int = 0
     kept: list[tuple[str, str]] = field(default_factory=list)
@@ -36,6 +39,9 @@ class TaskTally:
             self.sent += len(rows)
             return
         self.rejected += len(rows)
+        if self.every is not None:
+            for row in rows:
+                self.every.add(reason, row)
         room = self.samples - len(self.kept)
         self.kept += [(reason, row[:_ROW_CHARACTERS]) for row in rows[: max(0, room)]]
 
@@ -44,6 +50,16 @@ class TaskTally:
         types = (pa.int64(), pa.int64(), pa.string(), pa.string())
         columns = [pa.array(values, kind) for values, kind in zip(zip(*rows, strict=True), types, strict=True)]
         return pa.RecordBatch.from_arrays(columns, names=["sent", "rejected", "reason", "row"])
+
+
+@contextmanager
+def task_tally(samples: int, rejections: RejectedRows | None) -> Iterator[TaskTally]:
+    """In a task: `rejections` take what it rejects; a task that is tried again begins its part anew."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    with rejections.part(str(task.partitionId() if task is not None else 0)) if rejections else nullcontext() as part:
+        yield TaskTally(samples, part)
 
 
 class Sender(Protocol):

@@ -61,6 +61,7 @@ class WebhookSink(Sink[WebhookSinkConfig]):
     summary_template = "{connection}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"concurrency", "requests_per_second", "timeout_seconds", "attempts"})
     guarantee: ClassVar[str] = "at least once"
+    rejects_rows: ClassVar[bool] = True
     stays: ClassVar[Hindrance] = "sent"
     own_places = {"body": None}
 

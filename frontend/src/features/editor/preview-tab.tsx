@@ -10,7 +10,7 @@ import { StateGlyph } from '../../shared/state-glyph'
 import { lessName } from '../../dag/less-name'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTable } from './preview-table'
-import { sourcesAbove } from './samples/sources-above'
+import { sinksAbove, sourcesAbove } from './samples/sources-above'
 import { SourcesStrip } from './samples/sources-strip'
 import { useSamples } from './samples/use-samples'
 import { useTaking } from './tests/use-taking'
@@ -33,15 +33,18 @@ function Refused({ message, problems }: { message: string; problems: readonly Pr
   )
 }
 
-function Sides({ preview }: { preview: Preview }) {
+function Sides({ preview, nodeId }: { preview: Preview; nodeId: string }) {
   const { t } = useTranslation('canvas')
   const document = useDocument()
-  const held = preview.not_acted.map((id) => document.nodes[id]?.name ?? id)
+  const names = (ids: readonly string[]) => ids.map((id) => document.nodes[id]?.name ?? id)
+  const held = names(preview.not_acted)
+  const refusing = names(sinksAbove(document, nodeId))
   const name = (kind: 'in' | 'out', port: string) => (port === kind ? t(`preview.${kind}`) : port === 'errors' ? t('preview.rejected') : t(`preview.${kind}Of`, { port }))
   const outputs = Object.entries(preview.outputs).filter(([port, side]) => port !== 'errors' || side.rows.length > 0)
   return (
     <>
       {held.length > 0 && <p className="pw-preview-held" role="note">{t('preview.held', { nodes: held.join(', '), count: held.length })}</p>}
+      {refusing.length > 0 && <p className="pw-preview-held" role="note">{t('preview.refused', { nodes: refusing.join(', ') })}</p>}
       <div className="pw-preview-sides">
         {Object.entries(preview.inputs).map(([port, side]) => <PreviewTable key={`in ${port}`} title={name('in', port)} side={side} />)}
         {outputs.map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} />)}
@@ -50,7 +53,7 @@ function Sides({ preview }: { preview: Preview }) {
   )
 }
 
-function Found({ preview, error, loading }: Previewed) {
+function Found({ nodeId, preview, error, loading }: Previewed & { nodeId: string }) {
   const { t } = useTranslation('canvas')
   if (loading && !preview) {
     return (
@@ -61,7 +64,7 @@ function Found({ preview, error, loading }: Previewed) {
   }
   if (error) return <Refused message={error.message} problems={error instanceof ApiError ? error.problems : []} />
   if (!preview) return <p className="pw-empty">{t('preview.cancelled')}</p>
-  return preview.available ? <Sides preview={preview} /> : <Refused message={preview.message} problems={preview.problems as Problem[]} />
+  return preview.available ? <Sides preview={preview} nodeId={nodeId} /> : <Refused message={preview.message} problems={preview.problems as Problem[]} />
 }
 
 /** A test of the rows that are shown; it is opened once it is written. */
@@ -104,7 +107,7 @@ function OfNode({ nodeId }: { nodeId: string }) {
         )}
       </div>
       <SourcesStrip sources={sources} kept={kept} most={Number(rows)} shown={sources[0] === nodeId && !previewed.outdated ? previewed.preview?.outputs.out : undefined} />
-      <Found {...previewed} />
+      <Found nodeId={nodeId} {...previewed} />
     </div>
   )
 }
