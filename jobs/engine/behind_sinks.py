@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from jobs.engine.grouping import is_whole, splits
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeError
+from jobs.nodes.rejected_rows import unkept_column
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
 
 
 def refuse_behind_sinks(steps: Steps, node_id: str) -> None:
@@ -28,6 +34,13 @@ def refuse_behind_sinks(steps: Steps, node_id: str) -> None:
     if isinstance(node_type, Flow) and node_type.computes_once:
         remedy = "send those rows to a sink instead"
         raise _refused(f"it does its work before any sink is written, and what {name} rejects is known only behind that", remedy)
+
+
+def refuse_led_on(steps: Steps, node_id: str, schema: StructType) -> None:
+    """NodeError where rows of `schema`, which a sink rejects, could not come out of its errors port as they came in."""
+    if steps.leads_errors_on(node_id) and (name := unkept_column(schema)):
+        why = f"its errors port cannot lead on {name}, a mapping whose keys are no texts"
+        raise _refused(why, "make its keys texts before, or leave the port alone")
 
 
 def _read_beside(steps: Steps, node_id: str) -> str:

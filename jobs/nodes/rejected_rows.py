@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 #: The column of an errors port that tells why a row was rejected.
 REASON = "rejected_reason"
@@ -38,6 +38,21 @@ def whole_row(frame: DataFrame) -> Column:
     from jobs.nodes.columns import column
 
     return F.to_json(F.struct(*(column(name) for name in frame.columns)), _OPTIONS)
+
+
+def unkept_column(schema: StructType) -> str:
+    """The first column of `schema` that would not come back, as JSON has no place for keys that are no texts; "" where there is none."""
+    return next((field.name for field in schema.fields if _has_other_keys(field.dataType)), "")
+
+
+def _has_other_keys(kind: DataType) -> bool:
+    from pyspark.sql.types import ArrayType, MapType, StringType, StructType
+
+    if isinstance(kind, MapType):
+        return not isinstance(kind.keyType, StringType) or _has_other_keys(kind.valueType)
+    if isinstance(kind, ArrayType):
+        return _has_other_keys(kind.elementType)
+    return isinstance(kind, StructType) and any(_has_other_keys(field.dataType) for field in kind.fields)
 
 
 class RejectedPart:

@@ -143,6 +143,14 @@ def test_what_cannot_stand_there_is_told_on_the_node(bench: Bench, flow: Any, ed
     )
 
 
+@pytest.mark.parametrize("column", ["map(id, 1)", "array(named_struct('m', map('a', map(id, 1))))"])
+def test_a_mapping_by_numbers_cannot_be_led_on(bench: Bench, column: str) -> None:
+    nodes = {"gen": numbers(), "maps": ("flow.compute_columns", {"columns": [{"name": "m", "expression": column}]}), "table": REFUSES}
+    assert analysed(bench, nodes, "gen>maps, maps>table").problems == []
+    (problem,) = analysed(bench, {**nodes, "bad": COLLECT}, "gen>maps, maps>table, table.errors>bad").problems
+    assert (problem.node_id, "cannot lead on m, a mapping whose keys are no texts" in problem.message) == ("table", True)
+
+
 def test_refused_rows_of_two_queries_cannot_meet(bench: Bench) -> None:
     nodes = {"one": numbers(), "two": numbers(), "a": REFUSES, "b": REFUSES, "both": ("flow.union", {}), "bad": COLLECT}
     found = analysed(bench, nodes, "one>a, two>b, a.errors>both, b.errors>both, both>bad")

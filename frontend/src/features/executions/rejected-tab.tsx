@@ -32,7 +32,8 @@ export function RejectedTab({ execution, nodeId, nameOf }: { execution: Executio
     { key: 'row', title: t('rejected.row'), cell: (row) => (opened === row.id ? <pre className="pw-json-row">{pretty(row.row)}</pre> : <span className="pw-mono-11">{row.row}</span>) },
   ]
   if (list.error && !list.rows) return <Failure error={list.error} what={t('tab.rejected')} retry={list.refetch} />
-  if (list.rows?.length === 0) return <Notice title={t('rejected.none')}>{execution.failed_records > 0 ? t('rejected.counted', { count: execution.failed_records }) : t(isFinal(execution.status) ? 'rejected.noneEver' : 'rejected.noneHelp')}</Notice>
+  if (list.rows?.length === 0 && execution.failed_records > 0) return <Notice title={t('rejected.noneKept')}>{t('rejected.counted', { count: execution.failed_records })}</Notice>
+  if (list.rows?.length === 0) return <Notice title={t('rejected.none')}>{t(isFinal(execution.status) ? 'rejected.noneEver' : 'rejected.noneHelp')}</Notice>
   return (
     <>
       <DataTable label={t('tab.rejected')} columns={columns} rows={list.rows} keyOf={(row) => row.id} loading={list.loading} onRow={(row) => setOpened((old) => (old === row.id ? null : row.id))} />

@@ -1,0 +1,47 @@
+"""Rows that a sink's target refuses, put down and read again."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.nodes.rejected_rows import whole_row
+from tests.nodes.rejections import rejections_in
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "interval '1' day",
+        "interval '3' month",
+        "make_interval(1, 2, 3, 4, 5, 6, 7)",
+        "parse_json('{\"a\": [1]}')",
+        "float('nan')",
+        "double('-inf')",
+        "float(0.1)",
+        "x'00ff'",
+        "array(null, 1)",
+        "named_struct('A', 1, 'a', 2)",
+        "map('a', array(map('b', 1)))",
+        "timestamp'-0044-03-15 00:00:00'",
+        "timestamp'1883-11-18 12:03:58.123456'",
+        "timestamp'12024-01-01 00:00:00'",
+        "timestamp_ntz'0001-01-01 00:00:00.000001'",
+        "date'12024-01-01'",
+        "cast('1.10' as decimal(38, 18))",
+        "time'12:00:00.123456'",
+        "char(7) || char(0) || '\\n\\\\ 🚀'",
+        "null",
+    ],
+)
+def test_a_value_comes_back_as_it_was(spark: SparkSession, tmp_path: Path, value: str) -> None:
+    frame = spark.sql(f"SELECT 1 AS id, {value} AS v")
+    rejections = rejections_in(tmp_path)
+    with rejections.part("0") as part:
+        part.add("no", frame.select(whole_row(frame)).first()[0])  # type: ignore[index]
+    rejections.complete()
+    shown = ("id", "cast(v AS string) AS v", "v IS NULL AS none")
+    found = rejections.read(spark, frame.schema)
+    assert found.selectExpr(*shown, "rejected_reason").collect() == frame.selectExpr(*shown, "'no' AS rejected_reason").collect()
