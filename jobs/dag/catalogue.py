@@ -10,6 +10,9 @@ Family = Literal["source", "flow", "sink"]
 PortKind = Literal["input", "reference", "output", "errors"]
 JobTypeName = Literal["STREAMING", "BATCH_ROLLER", "SQL_TASK"]
 
+#: What the pages call each kind of job.
+JOB_TYPE_WORDS: Mapping[JobTypeName, str] = {"STREAMING": "streaming", "BATCH_ROLLER": "paged import", "SQL_TASK": "SQL task"}
+
 
 @dataclass(frozen=True)
 class Port:

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from jobs.dag.catalogue import Catalogue, NodeTypeSpec, Port
+from jobs.dag.catalogue import JOB_TYPE_WORDS, Catalogue, NodeTypeSpec, Port
 from jobs.dag.checkpoint_settings import checkpoint_problems
 from jobs.dag.cycles import closing_edges
 from jobs.dag.document import DagDocument, Edge, Node, parse_document
@@ -90,7 +90,8 @@ def _type_problems(document: DagDocument, node_id: str, node: Node, spec: NodeTy
         )
         problems.append(_on_node("node.type_version", node_id, "type_version", message))
     if document.type not in spec.job_types:
-        message = f'"{node.name}": {spec.title} cannot run in a {document.type} job; it runs in {", ".join(spec.job_types)}'
+        fitting = " or ".join(JOB_TYPE_WORDS[name] for name in spec.job_types)
+        message = f'"{node.name}": {spec.title} cannot run in a job of the kind {JOB_TYPE_WORDS[document.type]}, only in {fitting}'
         problems.append(_on_node("node.job_type", node_id, "type", message))
     return problems
 

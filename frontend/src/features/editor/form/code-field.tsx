@@ -4,7 +4,7 @@ import { sql, StandardSQL } from '@codemirror/lang-sql'
 import { HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'
 import { setDiagnostics } from '@codemirror/lint'
 import { EditorState, type Extension } from '@codemirror/state'
-import { lineNumbers } from '@codemirror/view'
+import { lineNumbers, placeholder } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { EditorView, minimalSetup } from 'codemirror'
 import { useEffect, useRef } from 'react'
@@ -32,6 +32,8 @@ interface Props {
   id: string
   label: string
   value: string
+  /** Shown while there is no text. */
+  example?: string
   columns: Column[]
   invalid: boolean
   tall: boolean
@@ -63,7 +65,7 @@ const WHOLE: Record<string, Extension> = { python: PYTHON, rows: [lineNumbers(),
 const NO_MARKS: readonly Mark[] = []
 
 /** A Spark SQL expression or query with the columns that reach the node; or Python, or rows as JSON or CSV. */
-export default function CodeField({ id, label, value, columns, invalid, tall, language, readOnly, marks = NO_MARKS, goTo = null, onChange }: Props) {
+export default function CodeField({ id, label, value, example = '', columns, invalid, tall, language, readOnly, marks = NO_MARKS, goTo = null, onChange }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const latest = useRef({ columns, onChange })
@@ -83,6 +85,7 @@ export default function CodeField({ id, label, value, columns, invalid, tall, la
           syntaxHighlighting(COLOURS),
           WHOLE[language] ?? [EditorView.lineWrapping, sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current.columns)] })],
           EditorState.readOnly.of(readOnly),
+          placeholder(example),
           EditorView.cspNonce.of(nonce()),
           EditorView.contentAttributes.of({ id, 'aria-label': label, spellcheck: 'false' }),
           EditorView.updateListener.of((update) => {
@@ -95,7 +98,7 @@ export default function CodeField({ id, label, value, columns, invalid, tall, la
     return () => editor.destroy()
     // The editor owns its text after the first drawing; outer changes come through the next effect.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [id, label, language, readOnly])
+  }, [id, label, example, language, readOnly])
 
   useEffect(() => {
     const editor = view.current

@@ -20,7 +20,7 @@ function Errors({ messages, id, help }: { messages: string[] | undefined; id: st
 /** A field beside others in a row: too narrow for a sentence, so the row tells what is wrong with it. */
 const isCell = (path: readonly (string | number)[]) => path.length > 1 && typeof path.at(-1) === 'string'
 
-/** One level: label above, field, help below; a server error takes the help's place. */
+/** One level: label above, field, what is wrong and the help below: a field that is not filled in yet is when help is wanted. */
 function FieldTemplate({ id, label, children, rawDescription, rawErrors, required, schema, fieldPathId, hidden, registry }: FieldTemplateProps) {
   const { t } = useTranslation('canvas')
   if (hidden) return null
@@ -38,7 +38,7 @@ function FieldTemplate({ id, label, children, rawDescription, rawErrors, require
       )}
       {children}
       <Errors messages={messages} id={id} help={registry.formContext as FormHelp} />
-      {!rawErrors?.length && !isRow && rawDescription && <p className="pw-field-help">{rawDescription}</p>}
+      {!isRow && rawDescription && <p className="pw-field-help">{rawDescription}</p>}
     </div>
   )
 }

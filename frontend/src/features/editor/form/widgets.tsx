@@ -101,7 +101,7 @@ function ConnectionWidget(props: WidgetProps) {
 }
 
 function TextareaWidget(props: WidgetProps) {
-  return <Textarea id={props.id} value={props.value ?? ''} autosize minRows={3} maxRows={12} error={errorOf(props)} onChange={(event) => props.onChange(event.currentTarget.value)} />
+  return <Textarea id={props.id} value={props.value ?? ''} autosize minRows={3} maxRows={12} error={errorOf(props)} placeholder={example(props)} onChange={(event) => props.onChange(event.currentTarget.value)} />
 }
 
 function ExpressionWidget(props: WidgetProps) {
@@ -111,7 +111,7 @@ function ExpressionWidget(props: WidgetProps) {
   const value = String(props.value ?? '')
   return (
     <Suspense fallback={<Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} />}>
-      <CodeField id={props.id} label={props.label} value={value} columns={help(props).columns} invalid={errorOf(props)} tall={tall} language={language} readOnly={help(props).readOnly} onChange={props.onChange} />
+      <CodeField id={props.id} label={props.label} value={value} example={example(props)} columns={help(props).columns} invalid={errorOf(props)} tall={tall} language={language} readOnly={help(props).readOnly} onChange={props.onChange} />
     </Suspense>
   )
 }
