@@ -91,3 +91,15 @@ def test_rows_that_are_kept_make_a_test_that_passes(page: Page) -> None:
     expect(dock(page).get_by_role("textbox", name="Rows expected at Even")).to_have_value(re.compile('"id":8'), timeout=PATIENCE)
     dock(page).get_by_role("button", name="Run", exact=True).click()
     verdict(page, "Passed")
+
+
+def test_rows_come_by_themselves_once_what_hindered_them_is_mended(page: Page) -> None:
+    opened(page, "hindered")
+    rows_out(page, "0", "2", "4")
+    condition = page.locator(".pw-panel .cm-content")
+    condition.fill("idd > 50")
+    expect(page.locator(".pw-panel .pw-field-error")).to_contain_text("did you mean id?", timeout=PATIENCE)
+    dock(page).get_by_role("button", name="Read again").click()
+    expect(dock(page).get_by_role("alert")).to_contain_text("there is no column idd", timeout=PATIENCE)
+    condition.fill("id > 50")
+    rows_out(page, "51", "52", "53")

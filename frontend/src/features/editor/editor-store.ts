@@ -38,6 +38,8 @@ interface EditorState {
   delivery: Delivery | null
   schemas: Schemas
   analysing: boolean
+  /** The drawing that `problems` and `schemas` are of; null before the first analysis. */
+  analysed: DagDocument | null
   selected: ReadonlySet<string>
   selectedEdges: ReadonlySet<string>
   /** The config field to focus, such as `condition`; set by a click on a problem. */
@@ -83,6 +85,7 @@ export const useEditor = create<EditorState>((set, get) => ({
   delivery: null,
   schemas: {},
   analysing: false,
+  analysed: null,
   selected: new Set(),
   selectedEdges: new Set(),
   focusField: null,
@@ -99,6 +102,7 @@ export const useEditor = create<EditorState>((set, get) => ({
       problems,
       delivery,
       schemas: {},
+      analysed: null,
       save: { kind: 'saved', at: Date.now() },
       selected: new Set(),
       selectedEdges: new Set(),

@@ -15,7 +15,7 @@ async function analyseNow(): Promise<void> {
   useEditor.setState({ analysing: true })
   try {
     const found = await analyseDocument(document)
-    if (useEditor.getState().history.present.document === document) useEditor.setState({ problems: found.problems, schemas: found.schemas })
+    if (useEditor.getState().history.present.document === document) useEditor.setState({ problems: found.problems, schemas: found.schemas, analysed: document })
   } finally {
     useEditor.setState({ analysing: false })
   }

@@ -1,7 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import type { Preview } from '../../api/types'
-import { isSameLogic, type DagDocument } from '../../dag/document'
+import { isSameLogic, type DagDocument, type Problem } from '../../dag/document'
 import { previewNode } from './draft-requests'
 import { useEditor } from './editor-store'
 import { givenOf, stampOf, type Samples } from './samples/sample-rows'
@@ -24,14 +25,21 @@ export interface Previewed {
   cancel: () => void
 }
 
+/** Whether a node that stood in the way of these rows still has a problem; none that is named never goes. */
+const isHindered = ({ problems }: Preview, now: readonly Problem[]) =>
+  problems.length === 0 || problems.some(({ node_id }) => now.some((problem) => problem.severity === 'error' && problem.node_id === node_id))
+
 /**
- * The first rows into and out of a node. Read when the node is chosen, and again when asked or when other rows are kept of one of its
- * `sources`; the sources of which none are kept are read each time. `samples`: null while it is not known what is kept.
+ * The first rows into and out of a node. Read when the node is chosen, and again when asked, when other rows are kept of one of its
+ * `sources`, and when the problem that was shown instead is mended; the sources of which none are kept are read each time. `samples`:
+ * null while it is not known what is kept.
  */
 export function usePreview(nodeId: string, rows: number, sources: readonly string[], samples: Samples | null): Previewed {
   const client = useQueryClient()
   const document = useEditor((state) => state.history.present.document)
   const jobName = useEditor((state) => state.jobName)
+  const analysed = useEditor((state) => state.analysed)
+  const problems = useEditor((state) => state.problems)
   const [settled] = useDebouncedValue(nodeId, SETTLE_MS)
   const key = ['preview', jobName, nodeId, rows, stampOf(samples ?? {}, sources)]
   const asked = useQuery<Asked>({
@@ -49,12 +57,18 @@ export function usePreview(nodeId: string, rows: number, sources: readonly strin
       return { preview: await previewNode(of, nodeId, rows, givenOf(samples ?? {}, sources), signal), of }
     },
   })
+  const { data, refetch } = asked
+  const outdated = data !== undefined && !isSameLogic(data.of, document)
+  const mended = outdated && analysed === document && !data.preview.available && !isHindered(data.preview, problems)
+  useEffect(() => {
+    if (mended) void refetch()
+  }, [mended, refetch])
   return {
-    preview: asked.data?.preview,
+    preview: data?.preview,
     error: asked.error,
     loading: asked.isFetching || settled !== nodeId || samples === null,
-    outdated: asked.data !== undefined && !isSameLogic(asked.data.of, document),
-    again: () => void asked.refetch(),
+    outdated,
+    again: () => void refetch(),
     cancel: () => void client.cancelQueries({ queryKey: key }),
   }
 }
