@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Problem } from './document'
-import { namedField } from './problems'
+import { fieldPath, namedField } from './problems'
 
 const TABLE = { schema: { properties: { connection: { title: 'Connection' }, table: { title: 'Table' }, mode: { title: 'Mode' }, keys: { title: 'Keys' }, max_rows: { title: 'Rows at most' } } } }
 const problem = (message: string, code = 'config.invalid'): Problem => ({ code, message, severity: 'error', pointer: '/nodes/out/config', node_id: 'out', edge_id: null })
@@ -10,3 +10,9 @@ it('or its title', () => expect(namedField(problem('rows at most must be above 0
 it('a part of another word is no name', () => expect(namedField(problem('the timetable is empty'), TABLE)).toBeNull())
 it('what is quoted is a value', () => expect(namedField(problem('"table" cannot be read'), TABLE)).toBeNull())
 it('a problem that is not of the config names no field', () => expect(namedField(problem('connect a table', 'port.open'), TABLE)).toBeNull())
+
+it('a field is found by the pointer before the words', () => {
+  expect(fieldPath({ ...problem('keys is required'), pointer: '/nodes/out/config/mode' }, 'out', TABLE)).toEqual(['mode'])
+  expect(fieldPath(problem('keys is required'), 'out', TABLE)).toEqual(['keys'])
+  expect(fieldPath(problem('connect a table', 'port.open'), 'out', TABLE)).toBeNull()
+})

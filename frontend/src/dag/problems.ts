@@ -28,6 +28,14 @@ export function namedField({ message, code }: Problem, type: Pick<NodeType, 'sch
   return places.sort((one, other) => one.at - other.at)[0]?.name ?? null
 }
 
+/** The path of the field that a problem of a node is about, by its pointer or else by its words; null if it is about none. */
+export function fieldPath(problem: Problem, nodeId: string, type: Pick<NodeType, 'schema'> | undefined): string[] | null {
+  const path = configPath(problem, nodeId)
+  if (path?.length) return path
+  const named = namedField(problem, type)
+  return named ? [named] : null
+}
+
 /** Problems that need the person's attention first: errors, in the order of the document's nodes. */
 export function ordered(problems: Problem[], document: DagDocument): Problem[] {
   const place = new Map(Object.keys(document.nodes).map((id, index) => [id, index]))

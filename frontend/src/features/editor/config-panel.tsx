@@ -4,12 +4,13 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { familyOf } from '../../dag/document'
 import { lessName } from '../../dag/less-name'
-import { nodeProblems } from '../../dag/problems'
+import { fieldPath, nodeProblems } from '../../dag/problems'
 import { FamilyTile } from '../canvas/family-tile'
 import { typeWords } from '../canvas/type-words'
 import { StateGlyph } from '../../shared/state-glyph'
 import { inputColumns, useDocument, useEditor } from './editor-store'
 import { ConfigForm } from './form/config-form'
+import { isInView } from './form/form-schema'
 import { NodeAddress } from './node-address'
 import { JobPanel } from './job-panel'
 import { useConnections } from './use-connections'
@@ -62,7 +63,7 @@ function NodePanel({ id }: { id: string }) {
   const node = document.nodes[id]
   if (!node) return null
   const mine = nodeProblems(problems, id).map((problem) => ({ ...problem, message: lessName(problem.message, node.name) }))
-  const elsewhere = mine.filter((problem) => !problem.pointer.includes('/config/'))
+  const elsewhere = mine.filter((problem) => !type || !isInView(type.schema, node.config, fieldPath(problem, id, type)?.[0] ?? ''))
   const out = schemas[id]?.out
   const columns = inputColumns(document, schemas, id)
   return (

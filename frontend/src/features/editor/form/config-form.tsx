@@ -3,7 +3,7 @@ import Form from '@rjsf/core/lib/components/Form.js'
 import type { ErrorSchema } from '@rjsf/utils'
 import { useEffect, useMemo, useRef } from 'react'
 import type { Column, Config, NodeType, Problem } from '../../../dag/document'
-import { configPath, namedField } from '../../../dag/problems'
+import { fieldPath } from '../../../dag/problems'
 import { useSpokenSchema } from '../../canvas/field-words'
 import { BaseInput } from './base-input'
 import type { FormHelp } from './form-context'
@@ -31,11 +31,10 @@ type Errors = { __errors?: string[] } & { [key: string]: Errors | string[] | und
 function errorTree(problems: Problem[], nodeId: string, type: NodeType): ErrorSchema {
   const root: Errors = {}
   for (const problem of problems) {
-    const path = configPath(problem, nodeId)
-    const named = path?.length ? null : namedField(problem, type)
-    if (!path?.length && !named) continue
+    const path = fieldPath(problem, nodeId, type)
+    if (!path) continue
     let place = root
-    for (const part of path?.length ? path : [named ?? '']) place = (place[part] ??= {}) as Errors
+    for (const part of path) place = (place[part] ??= {}) as Errors
     place.__errors = [...(place.__errors ?? []), problem.message]
   }
   return root as ErrorSchema

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isShown, withDefaults } from './form-schema'
+import { isInView, isShown, withDefaults } from './form-schema'
 
 const schema = { properties: { format: { type: 'string' as const, default: 'json' }, columns: { type: 'array' as const, 'x-when': 'format=json|csv' }, topic: { type: 'string' as const } } }
 
@@ -8,4 +8,12 @@ it('shows a field that is not written at its default, and what hangs on it', () 
   expect(shown).toEqual({ topic: 'orders', format: 'json' })
   expect(isShown(schema.properties.columns, shown)).toBe(true)
   expect(withDefaults(schema, { format: 'text' })).toEqual({ format: 'text' })
+})
+
+it('tells whether a field can be seen without opening anything', () => {
+  const folded = { properties: { ...schema.properties, retries: { type: 'integer', 'x-advanced': true } } }
+  expect(isInView(folded, {}, 'columns')).toBe(true)
+  expect(isInView(folded, { format: 'text' }, 'columns')).toBe(false)
+  expect(isInView(folded, {}, 'retries')).toBe(false)
+  expect(isInView(folded, {}, '')).toBe(false)
 })

@@ -53,3 +53,9 @@ export function isShown(field: Record<string, unknown>, data: Record<string, unk
   const [name = '', values = ''] = when.split('=')
   return values.split('|').includes(String(data[name]))
 }
+
+/** Whether a field stands in the open part of the form: neither folded away nor left out for what others hold. */
+export function isInView(schema: Record<string, unknown>, config: Record<string, unknown>, name: string): boolean {
+  const field = ((schema.properties ?? {}) as Record<string, Record<string, unknown>>)[name]
+  return field !== undefined && !field['x-advanced'] && isShown(field, withDefaults(schema as RJSFSchema, config))
+}
