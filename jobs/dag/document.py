@@ -33,7 +33,7 @@ def _duration(text: str) -> str:
     try:
         duration_ms(text)
     except ValueError as error:
-        raise PydanticCustomError("duration", "{reason}", {"reason": f'"{text}" {error}'}) from None
+        raise PydanticCustomError("duration", "{reason}", {"reason": str(error)}) from None
     return text.strip()
 
 

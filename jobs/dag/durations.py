@@ -30,10 +30,10 @@ def duration_ms(text: str) -> int:
     match = _DURATION.fullmatch(text.strip())
     factor = _UNITS_MS.get(match["unit"].lower()) if match else None
     if match is None or factor is None:
-        raise ValueError('is no duration: write a number and a unit, such as "500ms", "60s", "5 min" or "1 h"')
+        raise ValueError(f'"{text}" is no duration: write a number and a unit, such as "500ms", "60s", "5 min" or "1 h"')
     milliseconds = round(float(match["amount"]) * factor)
     if milliseconds > _LONGEST_MS:
-        raise ValueError("is longer than a year")
+        raise ValueError(f'"{text}" is longer than a year')
     return milliseconds
 
 

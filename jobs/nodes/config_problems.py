@@ -82,7 +82,10 @@ def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
         fields = ", ".join(names_known(model, detail["loc"])) if detail["type"].startswith("model") else ""
         return f"{name} must be {kind}" + (f" with {fields}" if fields else "")
     text = detail["msg"].removeprefix("Value error, ")
-    return text if detail["type"] == "value_error" else f"{name}: {text[0].lower()}{text[1:]}"
+    if detail["type"] == "value_error":
+        return text
+    wanted = text.removeprefix("Input should be ")
+    return f"{name} must be {wanted}" if wanted != text else f"{name}: {text[0].lower()}{text[1:]}"
 
 
 def _place_words(place: tuple[int | str, ...]) -> str:

@@ -12,12 +12,13 @@ def _duration(text: str) -> str:
     return text
 
 
-def _longer_than_nothing(text: str) -> str:
+def longer_than_nothing(text: str) -> str:
+    """The text as it came; ValueError if it says zero."""
     if duration_ms(text) == 0:
-        raise ValueError("must be longer than nothing")
+        raise ValueError(f'"{text}" is no time at all: it must be longer')
     return text
 
 
 Duration = Annotated[str, AfterValidator(_duration)]
 #: One that is not zero.
-Span = Annotated[str, AfterValidator(_longer_than_nothing)]
+Span = Annotated[str, AfterValidator(longer_than_nothing)]

@@ -19,6 +19,26 @@ from jobs.nodes.registry import REGISTRY
         ("source.generator", {"total_rows": 1.5}, "/total_rows", "total rows must be a whole number"),
         ("sink.file", {"path": "out", "roll_seconds": "x"}, "/roll_seconds", "roll seconds must be a number"),
         ("sink.file", {"path": "out", "partition_by": [1]}, "/partition_by/0", "partition by 1 must be text"),
+        ("flow.rate_limit", {"rows_per_second": -1}, "/rows_per_second", "rows per second must be greater than 0"),
+        ("flow.sample", {"percent": 500}, "/percent", "percent must be less than or equal to 100"),
+        (
+            "flow.stateful",
+            {"keys": ["id"], "state": [{"name": "count", "type": "lng"}]},
+            "/state/0/type",
+            "type must be one like string, boolean, int, long, double, date, timestamp, binary, decimal(18, 2)",
+        ),
+        (
+            "flow.stateful",
+            {"keys": ["id"], "state": [{"name": "count", "ttl": "0s"}]},
+            "/state/0/ttl",
+            '"0s" is no time at all: it must be longer',
+        ),
+        (
+            "flow.window_aggregate",
+            {"time_column": "at", "window": "1 parsec"},
+            "/window",
+            '"1 parsec" is no duration: write a number and a unit, such as "500ms", "60s", "5 min" or "1 h"',
+        ),
     ],
 )
 def test_a_value_of_another_kind_is_told_with_what_belongs_there(node_type: str, config: dict[str, Any], pointer: str, sentence: str):

@@ -269,7 +269,7 @@ def test_a_packages_format_can_be_chosen_where_messages_are_read_and_written(bro
             {"format": "odd"},
             'the format "odd" could not be loaded: its entry point does not name a class below MessageFormat (package broken 2.1)',
         ),
-        ({"format": "yaml"}, "format: input should be 'json', 'csv', 'avro', 'regex', 'xml' or 'logfmt'"),
+        ({"format": "yaml"}, "format must be 'json', 'csv', 'avro', 'regex', 'xml' or 'logfmt'"),
     ],
 )
 def test_a_format_that_cannot_be_used_says_why(config: dict[str, Any], words: str) -> None:

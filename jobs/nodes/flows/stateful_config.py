@@ -6,10 +6,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from jobs.dag.durations import duration_ms
 from jobs.nodes import base
 from jobs.nodes.columns import ColumnField
-from jobs.nodes.duration_fields import Duration
+from jobs.nodes.duration_fields import Duration, longer_than_nothing
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.user_python.state_code import DEFAULT_STATE_CODE, checked_state_code, has_on_timer
 
@@ -24,9 +23,7 @@ _KeptType = Annotated[
 
 
 def _span_or_nothing(text: str) -> str:
-    if text and duration_ms(text) == 0:
-        raise ValueError("must be longer than nothing")
-    return text
+    return longer_than_nothing(text) if text else text
 
 
 class Kept(base.Config):
