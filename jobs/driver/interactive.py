@@ -170,6 +170,7 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
         )
     except PlanInvalid as error:
         return {"problems": [problem.model_dump() for problem in error.problems]}
+    inputs = {name: _side(table) for name, table in tables.pop("inputs").items()}
     ports = {port: _side(table) for port, table in tables.pop("ports").items()}
     not_acted, given = tables.pop("not_acted"), tables.pop("given")
     sides = {name: _side(table) for name, table in tables.items() if table is not None}
@@ -177,7 +178,7 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
         "problems": [],
         "not_acted": not_acted,
         "given": given,
-        "in": {"in": sides["in"]} if "in" in sides else {},
+        "in": inputs,
         "out": ports | {port: sides[name] for port, name in (("out", "out"), ("errors", "rejected")) if name in sides},
     }
 

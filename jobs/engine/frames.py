@@ -23,7 +23,7 @@ class Frames:
     `given`: node id → its frames by port, already counted, rejected rows still inside "out". `within`: the nodes of the query;
     a streaming frame that several of them read is not shared, because Spark refuses one source twice in a query: each edge out
     of it gets an occurrence of its own, named by the edge. `keep` may persist a node's frame. `references` are kept from one batch
-    to the next.
+    to the next; `beside` is `given` for what they are made of.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Frames:
         schema_only: bool = False,
         keep: Callable[[str, DataFrame], DataFrame] = lambda node_id, frame: frame,
         references: References | None = None,
+        beside: Mapping[str, dict[str, DataFrame]] | None = None,
     ) -> None:
         self._steps = steps
         self._keep = keep
@@ -48,6 +49,7 @@ class Frames:
         self._mode: Literal["stream", "batch"] = mode
         self._schema_only = schema_only
         self._given = dict(given or {})
+        self._beside = beside
         self._counted = counted
         self._raw: dict[tuple[str, str], DataFrame | dict[str, DataFrame] | Routed] = {}
         self._ports: dict[tuple[str, str], dict[str, DataFrame]] = {}
@@ -117,10 +119,11 @@ class Frames:
         assert isinstance(node_type, Flow)
         frames: dict[str, list[DataFrame]] = {}
         for arrow in self._steps.arriving(node_id, references=True):
-            frames.setdefault(arrow.input, []).append(self._arriving(arrow, occurrence))
+            frames.setdefault(arrow.input, []).append(self.arriving(arrow, occurrence))
         return node_type.apply(frames, context)
 
-    def _arriving(self, arrow: Arrow, occurrence: str) -> DataFrame:
+    def arriving(self, arrow: Arrow, occurrence: str = "") -> DataFrame:
+        """The rows that come over an edge; of a reference all there are."""
         if arrow.reference and self._mode == "stream":
             return self._references().of(arrow.source, arrow.port)
         if arrow.reference and self._kept_references is not None:
@@ -132,7 +135,7 @@ class Frames:
         from jobs.engine.counts import NoCounter
 
         if self._static is None:
-            self._static = Frames(self._steps, self._spark, NoCounter(), mode="batch", schema_only=self._schema_only)
+            self._static = Frames(self._steps, self._spark, NoCounter(), mode="batch", given=self._beside, schema_only=self._schema_only)
         return self._static
 
     def _split(self, node_id: str, produced: DataFrame | dict[str, DataFrame] | Routed) -> dict[str, DataFrame]:

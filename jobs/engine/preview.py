@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
@@ -21,9 +22,10 @@ from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.given_rows import GivenTable, table_frames
+from jobs.engine.references import References
 from jobs.engine.sample_tables import sample_tables
 from jobs.engine.session import session_enter
-from jobs.engine.steps import Steps
+from jobs.engine.steps import Arrow, Steps
 from jobs.engine.typed_values import json_read
 from jobs.engine.user_code import Cancelled, Limit, never, steps_of_code, time_limit, worker_death
 from jobs.engine.validation import analyse, schema_plan
@@ -54,13 +56,16 @@ def preview(
     code_seconds: float = 30.0,
     is_cancelled: Callable[[], bool] = never,
 ) -> dict[str, Any]:
-    """{"in": table | None, "out": table | None, "rejected": table | None}; a table is {"columns": [{"name", "type"}], "rows": [object]}.
+    """{"inputs": {name: table}, "out": table | None, "rejected": table | None}.
 
-    "ports" holds the tables of other output ports by name; "not_acted" the nodes up to this one that act on another system in a run: here
-    they pass their rows on. "given" are the sources whose rows came from `samples`: nothing of their systems is touched.
+    A table is {"columns": [{"name", "type"}], "rows": [object]}. An input is called as its port, or where several edges lead into one
+    port as the node it comes from, with ".PORT" unless that is out. "ports" holds the tables of other output ports by name; "not_acted"
+    the nodes up to this one that act on another system in a run: here they pass their rows on. "given" are the sources whose rows came
+    from `samples`: nothing of their systems is touched.
 
-    Each source above the node gives at most `rows` rows, so a filter may leave none. PlanInvalid if the node, or one above it,
-    does not hold, or sample rows do not fit their columns. Faults elsewhere in the document do not matter.
+    Each source above the node gives at most `rows` rows, so a filter may leave none; what is looked up in is read whole, as in a run.
+    PlanInvalid if the node, or one above it, does not hold, or sample rows do not fit their columns. Faults elsewhere in the document
+    do not matter.
 
     A person's code runs in Python workers that belong to `workers` alone, and has `code_seconds` in each of its tasks.
     Cancelled soon after `is_cancelled` says so: it is asked in another thread.
@@ -103,6 +108,7 @@ def _part(document: DagDocument, node_id: str, parameters: Mapping[str, Any], re
 
 
 def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit: Limit, given: Mapping[str, GivenTable]) -> dict[str, Any]:
+    references = References(steps, lambda event: None)
     frames = Frames(
         steps,
         session,
@@ -110,13 +116,13 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit:
         mode="batch",
         given=table_frames(session, steps, given, rows),
         keep=lambda step_id, frame: frame.limit(rows) if step_id in steps.sources else frame,
+        references=references,
+        beside=table_frames(session, steps, given, MOST_ROWS),
     )
-    arriving = steps.arriving(node_id)
-    before = frames.of(arriving[0].source, arriving[0].port) if arriving else None
-    behind = None if isinstance(steps.types[node_id], Sink) else frames.ports_of(node_id)
     try:
+        behind = None if isinstance(steps.types[node_id], Sink) else frames.ports_of(node_id)
         return {
-            "in": _table(before, rows) if before is not None else None,
+            "inputs": {name: _table(frames.arriving(arrow), rows) for name, arrow in _inputs(steps, node_id)},
             "out": _table(frames.of(node_id, "out"), rows) if behind and "out" in behind else None,
             "rejected": _table(frames.of(node_id, "errors"), rows) if behind and "errors" in behind else None,
             "ports": {port: _table(frames.of(node_id, port), rows) for port in behind or () if port not in ("out", "errors")},
@@ -128,6 +134,19 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit:
             raise
         at, cause = _blamed(error, steps, node_id, limit)
         raise AtNode(at, cause) from cause
+    finally:
+        references.close()
+
+
+def _inputs(steps: Steps, node_id: str) -> list[tuple[str, Arrow]]:
+    """The edges into a node by the names of its inputs."""
+    arriving = steps.arriving(node_id, references=True)
+    into = Counter(arrow.input for arrow in arriving)
+    return [(arrow.input if into[arrow.input] == 1 else _origin(arrow), arrow) for arrow in arriving]
+
+
+def _origin(arrow: Arrow) -> str:
+    return arrow.source if arrow.port == "out" else f"{arrow.source}.{arrow.port}"
 
 
 def _blamed(error: Exception, steps: Steps, node_id: str, limit: Limit) -> tuple[str, Exception]:

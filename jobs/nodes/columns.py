@@ -88,14 +88,13 @@ def schema_from_ddl(ddl: str) -> StructType:
     return schema
 
 
-def require_columns(frame: DataFrame, names: Iterable[str], field: str) -> None:
-    """NodeError on `field` that names the first of `names` which `frame` lacks, and those it has."""
+def require_columns(frame: DataFrame, names: Iterable[str], field: str, *, of: str = "") -> None:
+    """NodeError on `field` that names the first of `names` which `frame` lacks, and those it has. `of`: such as "the table"."""
     known = {name.lower() for name in frame.columns}
     for name in names:
         if name.lower() not in known:
-            raise NodeError(
-                f"there is no column {name}; the columns are {', '.join(frame.columns)}", permanent=True, kind="user", field=field
-            )
+            lack = f"{of} has no column {name}; its columns are" if of else f"there is no column {name}; the columns are"
+            raise NodeError(f"{lack} {', '.join(frame.columns)}", permanent=True, kind="user", field=field)
 
 
 def require_timestamp(frame: DataFrame, name: str, field: str) -> None:

@@ -41,10 +41,13 @@ def key_pairs_field(description: str) -> Any:
     )
 
 
-def key_pairs_check(left: DataFrame, right: DataFrame, pairs: Sequence[KeyPair]) -> None:
-    """NodeError where a column is not there, or text is to equal a number: Spark would compare them without a word."""
-    require_columns(left, [pair.left for pair in pairs], "keys")
-    require_columns(right, [pair.other for pair in pairs], "keys")
+def key_pairs_check(left: DataFrame, right: DataFrame, pairs: Sequence[KeyPair], *, sides: tuple[str, str]) -> None:
+    """NodeError where a column is not there, or text is to equal a number: Spark would compare them without a word.
+
+    `sides`: what a sentence calls the two, such as "the left input" and "the right input".
+    """
+    require_columns(left, [pair.left for pair in pairs], "keys", of=sides[0])
+    require_columns(right, [pair.other for pair in pairs], "keys", of=sides[1])
     types, others = _types(left), _types(right)
     for pair in pairs:
         one, other = types[pair.left.lower()], others[pair.other.lower()]

@@ -138,7 +138,7 @@ def test_a_preview_calls_nobody_and_says_so(bench: Bench) -> None:
         for node_id in ("call", "few", "out"):
             seen = preview(bench.spark, read, node_id, rows=5, connections={"api": connection}, limits=limits, registry=REGISTRY)
             assert seen["not_acted"] == ["call"]
-        assert [row["id"] for row in seen["in"]["rows"]] == [0, 1, 2]
+        assert [row["id"] for row in seen["inputs"]["in"]["rows"]] == [0, 1, 2]
         assert preview(bench.spark, read, "gen", connections={}, limits=limits, registry=REGISTRY)["not_acted"] == []
         assert server.requests == []
 

@@ -17,16 +17,18 @@ AWAY: tuple[str, dict[str, Any]] = ("source.broken", {})
 SHOP = [{"id": 1, "amount": 5.5}, {"id": 2, "amount": None}, {"id": 3, "amount": 20}]
 
 
-def looked_at(bench: Bench, nodes: Any, edges: str, node_id: str, samples: dict[str, SampleRows], rows: int = 5) -> dict[str, Any]:
+def looked_at(
+    bench: Bench, nodes: Any, edges: str, node_id: str, samples: dict[str, SampleRows], rows: int = 5, **more: Any
+) -> dict[str, Any]:
     limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
-    drawn = document(nodes, edges, settings={"time_zone": "Europe/Berlin"})
+    drawn = document(nodes, edges, settings={"time_zone": "Europe/Berlin"}, **more)
     return preview(bench.spark, drawn, node_id, rows=rows, connections={}, limits=limits, registry=REGISTRY, samples=samples)
 
 
 def test_rows_stand_for_a_source_whose_system_is_away(bench: Bench) -> None:
     nodes = {"shop": AWAY, "dear": keep("amount > 10"), "out": COLLECT}
     found = looked_at(bench, nodes, "shop>dear, dear>out", "dear", {"shop": SampleRows(rows=SHOP)})
-    assert (found["in"]["rows"], found["out"]["rows"], found["given"]) == (SHOP, [SHOP[2]], ["shop"])
+    assert (found["inputs"]["in"]["rows"], found["out"]["rows"], found["given"]) == (SHOP, [SHOP[2]], ["shop"])
     assert found["out"]["columns"] == [{"name": "id", "type": "bigint"}, {"name": "amount", "type": "double"}]
 
 
@@ -38,16 +40,59 @@ def test_sources_without_sample_rows_are_read(bench: Bench) -> None:
     assert found["given"] == ["shop"]
 
 
+def test_a_table_is_looked_up_in_whole_however_few_rows_are_asked_for(bench: Bench) -> None:
+    bench.spark.range(1000).selectExpr("id", "id * 2 AS double").coalesce(1).write.parquet(str(bench.files / "doubles"))
+    table = (
+        "source.file",
+        {"path": "doubles", "format": "parquet", "columns": [{"name": "id", "type": "long"}, {"name": "double", "type": "long"}]},
+    )
+    lookup = ("flow.lookup", {"keys": [{"left": "id"}]})
+    nodes = {"gen": numbers(), "late": keep("id >= 3"), "table": table, "doubled": lookup, "out": COLLECT}
+    edges = "gen>late, late>doubled, table>doubled.table, doubled>out"
+    given = SampleRows(rows=[{"id": number} for number in (3, 999)])
+    found = looked_at(bench, nodes, edges, "doubled", {"gen": given}, rows=2)
+    assert [row["double"] for row in found["out"]["rows"]] == [6, 1998]
+    assert {name: [row["id"] for row in side["rows"]] for name, side in found["inputs"].items()} == {"in": [3, 999], "table": [0, 1]}
+    few = looked_at(
+        bench, nodes, edges, "doubled", {"gen": given, "table": SampleRows(rows=[{"id": n, "double": n} for n in range(5)])}, rows=2
+    )
+    assert [row["double"] for row in few["out"]["rows"]] == [3, None]
+    assert len(bench.spark.sparkContext._jsc.getPersistentRDDs()) == 0
+
+
+def test_a_table_with_more_rows_than_a_lookup_may_have_is_an_error_here_too(bench: Bench) -> None:
+    lookup = ("flow.lookup", {"keys": [{"left": "id"}], "most_rows": 3})
+    nodes = {"gen": numbers(), "table": AWAY, "found": lookup, "out": COLLECT}
+    table = SampleRows(rows=[{"id": number, "name": "x"} for number in range(4)])
+    with pytest.raises(PlanInvalid) as refused:
+        looked_at(bench, nodes, "gen>found, table>found.table, found>out", "found", {"table": table})
+    assert [(problem.node_id, "more than 3 rows" in problem.message) for problem in refused.value.problems] == [("found", True)]
+
+
+def test_each_input_is_shown_under_the_name_of_its_port_or_of_where_it_comes_from(bench: Bench) -> None:
+    join = ("flow.join", {"keys": [{"left": "id", "right": "id"}]})
+    nodes = {"one": AWAY, "two": AWAY, "both": join, "out": COLLECT}
+    samples = {"one": SampleRows(rows=[{"id": 1}]), "two": SampleRows(rows=[{"id": 2}])}
+
+    def inputs(nodes: Any, edges: str) -> dict[str, list[int]]:
+        found = looked_at(bench, nodes, edges, "both", samples, type="BATCH_ROLLER")
+        return {name: [row["id"] for row in side["rows"]] for name, side in found["inputs"].items()}
+
+    assert inputs(nodes, "one>both.left, two>both.right, both>out") == {"left": [1], "right": [2]}
+    union = nodes | {"odd": ("flow.split", {"branches": [{"name": "odd", "condition": "id = 1"}]}), "both": ("flow.union", {})}
+    assert inputs(union, "one>odd, odd.odd>both, odd.else>both, two>both, both>out") == {"odd.odd": [1], "odd.else": [], "two": [2]}
+
+
 def test_samples_of_sources_that_do_not_lead_to_the_node_are_passed_over(bench: Bench) -> None:
     nodes = {"gen": numbers(), "shop": AWAY, "out": COLLECT, "other": COLLECT}
     found = looked_at(bench, nodes, "gen>out, shop>other", "out", {"shop": SampleRows(rows=[{"id": [1, "x"]}])})
-    assert ([row["id"] for row in found["in"]["rows"]], found["given"]) == ([0, 1, 2, 3, 4], [])
+    assert ([row["id"] for row in found["inputs"]["in"]["rows"]], found["given"]) == ([0, 1, 2, 3, 4], [])
 
 
 def test_no_more_rows_are_taken_than_are_asked_for(bench: Bench) -> None:
     many = SampleRows(rows=[{"id": number} for number in range(1000)])
     found = looked_at(bench, {"shop": AWAY, "odd": keep("id % 2 = 1")}, "shop>odd", "odd", {"shop": many}, rows=4)
-    assert ([row["id"] for row in found["in"]["rows"]], [row["id"] for row in found["out"]["rows"]]) == ([0, 1, 2, 3], [1, 3])
+    assert ([row["id"] for row in found["inputs"]["in"]["rows"]], [row["id"] for row in found["out"]["rows"]]) == ([0, 1, 2, 3], [1, 3])
 
 
 def test_columns_are_those_the_source_tells_then_those_that_are_said_then_those_the_rows_show(bench: Bench) -> None:
@@ -100,8 +145,8 @@ def test_given_rows_are_good_ones_where_a_source_can_reject_some(bench: Bench) -
     nodes = {"files": files, "out": COLLECT, "bad": COLLECT}
     samples = {"files": SampleRows(rows=[{"id": 1}, {"id": 2}])}
     drawing = (nodes, "files>out, files.errors>bad")
-    assert [row["id"] for row in looked_at(bench, *drawing, "out", samples)["in"]["rows"]] == [1, 2]
-    assert looked_at(bench, *drawing, "bad", samples)["in"]["rows"] == []
+    assert [row["id"] for row in looked_at(bench, *drawing, "out", samples)["inputs"]["in"]["rows"]] == [1, 2]
+    assert looked_at(bench, *drawing, "bad", samples)["inputs"]["in"]["rows"] == []
 
 
 VALUES = {

@@ -98,14 +98,14 @@ def looked_at(spark: SparkSession, bench: Bench, nodes: Any, edges: str, node_id
 
 def test_a_preview_shows_rows_before_and_behind_a_node(bench: Bench) -> None:
     found = looked_at(bench.spark, bench, {"gen": numbers(), "odd": keep("id % 2 = 1"), "out": COLLECT}, "gen>odd, odd>out", "odd")
-    assert [row["id"] for row in found["in"]["rows"]] == [0, 1, 2, 3, 4]
+    assert [row["id"] for row in found["inputs"]["in"]["rows"]] == [0, 1, 2, 3, 4]
     assert [row["id"] for row in found["out"]["rows"]] == [1, 3]
     assert found["out"]["columns"][0] == {"name": "id", "type": "bigint"}
 
 
 def test_a_preview_of_a_sink_shows_what_arrives_and_touches_nothing(bench: Bench) -> None:
     found = looked_at(bench.spark, bench, {"gen": numbers(), "out": ("sink.file", {"path": "out"})}, "gen>out", "out")
-    assert (len(found["in"]["rows"]), found["out"]) == (5, None)
+    assert (len(found["inputs"]["in"]["rows"]), found["out"]) == (5, None)
     assert not (bench.files / "out").exists()
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 #: Names that no column of a person begins with.
 _KEY, _TIME, _BROUGHT = "__key_", "__time", "__brought_"
+_SIDES = ("the left input", "the right input")
 
 
 class JoinConfig(base.Config):
@@ -124,10 +125,10 @@ def _span(text: str) -> Column:
 
 def _check(left: DataFrame, right: DataFrame, context: NodeContext[JoinConfig]) -> None:
     config = context.config
-    key_pairs_check(left, right, config.keys)
+    key_pairs_check(left, right, config.keys, sides=_SIDES)
     if config.left_time:
-        require_columns(left, [config.left_time], "left_time")
-        require_columns(right, [config.right_time], "right_time")
+        require_columns(left, [config.left_time], "left_time", of=_SIDES[0])
+        require_columns(right, [config.right_time], "right_time", of=_SIDES[1])
         require_timestamp(left, config.left_time, "left_time")
         require_timestamp(right, config.right_time, "right_time")
     elif context.job_type == "STREAMING":

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: Names that no column of a person begins with.
 _KEY, _FOUND = "__key_", "__found"
+_SIDES = ("the input", "the table")
 
 
 class LookupConfig(base.Config):
@@ -80,7 +81,7 @@ class Lookup(Flow[LookupConfig], KeepsReferences):
 
         (frame,), (table,) = frames["in"], frames["table"]
         config = context.config
-        key_pairs_check(frame, table, config.keys)
+        key_pairs_check(frame, table, config.keys, sides=_SIDES)
         brought = _brought(frame, table, config)
         found = _keyed(table, config, brought)
         equal = keys_equal(config.keys, right=_KEY)
@@ -93,7 +94,7 @@ class Lookup(Flow[LookupConfig], KeepsReferences):
 
 def _brought(frame: DataFrame, table: DataFrame, config: LookupConfig) -> list[str]:
     """The names of the columns that come from the table; NodeError where a row has one of that name already."""
-    require_columns(table, config.columns, "columns")
+    require_columns(table, config.columns, "columns", of=_SIDES[1])
     keys = {pair.other.lower() for pair in config.keys}
     brought = list(config.columns) or [name for name in table.columns if name.lower() not in keys]
     there = {name.lower() for name in frame.columns}

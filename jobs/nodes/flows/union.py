@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, ClassVar
 
@@ -38,7 +38,23 @@ class Union(Flow[UnionConfig]):
         first, *others = frames["in"]
         for other in others:
             _check_types(first, other)
+        if not context.config.missing_columns:
+            _check_same(frames["in"], context.input_names["in"])
         return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=context.config.missing_columns), others, first)
+
+
+def _check_same(inputs: list[DataFrame], names: Sequence[str]) -> None:
+    everywhere = {name.lower(): name for frame in inputs for name in frame.columns}
+    for frame, called in zip(inputs, names, strict=True):
+        here = {name.lower() for name in frame.columns}
+        if lacking := [name for key, name in everywhere.items() if key not in here]:
+            raise NodeError(
+                f'"{called}" has no column {", ".join(lacking)}; its columns are {", ".join(frame.columns)}: '
+                "let missing columns be empty, or make the inputs alike before",
+                permanent=True,
+                kind="user",
+                field="missing_columns",
+            )
 
 
 def _check_types(first: DataFrame, other: DataFrame) -> None:

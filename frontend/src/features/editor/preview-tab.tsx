@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { ApiError } from '../../api/request'
 import type { Preview } from '../../api/types'
-import { familyOf, type Problem } from '../../dag/document'
+import { familyOf, type DagDocument, type NodeType, type Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
 import { lessName } from '../../dag/less-name'
 import { useDocument, useEditor } from './editor-store'
@@ -33,9 +33,18 @@ function Refused({ message, problems }: { message: string; problems: readonly Pr
   )
 }
 
+/** An input is called as its port, or where several edges lead into that as where each comes from: NODE or NODE.PORT. */
+function inputName(document: DagDocument, type: NodeType | undefined, input: string): string {
+  if (type?.ports.some((port) => port.name === input)) return input
+  const [id = '', port] = input.split('.')
+  const from = document.nodes[id]?.name ?? id
+  return port ? `${from}, ${port}` : from
+}
+
 function Sides({ preview, nodeId }: { preview: Preview; nodeId: string }) {
   const { t } = useTranslation('canvas')
   const document = useDocument()
+  const type = useEditor((state) => state.catalogue.get(document.nodes[nodeId]?.type ?? ''))
   const names = (ids: readonly string[]) => ids.map((id) => document.nodes[id]?.name ?? id)
   const held = names(preview.not_acted)
   const refusing = names(sinksAbove(document, nodeId))
@@ -46,7 +55,7 @@ function Sides({ preview, nodeId }: { preview: Preview; nodeId: string }) {
       {held.length > 0 && <p className="pw-preview-held" role="note">{t('preview.held', { nodes: held.join(', '), count: held.length })}</p>}
       {refusing.length > 0 && <p className="pw-preview-held" role="note">{t('preview.refused', { nodes: refusing.join(', ') })}</p>}
       <div className="pw-preview-sides">
-        {Object.entries(preview.inputs).map(([port, side]) => <PreviewTable key={`in ${port}`} title={name('in', port)} side={side} />)}
+        {Object.entries(preview.inputs).map(([input, side]) => <PreviewTable key={`in ${input}`} title={name('in', inputName(document, type, input))} side={side} />)}
         {outputs.map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} />)}
       </div>
     </>
