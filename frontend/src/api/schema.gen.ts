@@ -3587,6 +3587,7 @@ export interface components {
          * PreviewOut
          * @description The first rows into and out of one node; no sink is touched. `available` is false with the reason in `message`.
          *
+         *     `inputs`: by port, or where several edges lead into one port by where each comes from (NODE, or NODE.PORT); `outputs`: by port.
          *     `not_acted`: nodes up to this one that act on another system in a run, and only pass their rows on here.
          *     `given`: the sources whose rows were sent along; the others were read.
          */
