@@ -22,6 +22,7 @@ JARS = HERE.parent.parent / ".venv" / "kafka-jars"
 CLUSTER = "MkU3OEVBNTcwNTJENDM2Qk"
 USER, PASSWORD = "pipeline", "s3cret-of-kafka"
 
+#: Nothing is deleted for its age: tests write messages of years ago, which a broker that cleans up would take away amid them.
 _CONFIG = """\
 process.roles=broker,controller
 node.id=1
@@ -48,6 +49,7 @@ transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 auto.create.topics.enable=false
 message.max.bytes=10485760
+log.retention.ms=-1
 """
 
 
