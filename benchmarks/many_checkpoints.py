@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import django
 
 from benchmarks.installation import percentile
-from tests.servers.ports import free_port
+from scripts.ports import free_port
 from tests.servers.redis import RedisServer
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from typing import IO
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.frontend import FrontendBroken, frontend_build
 from scripts.local_files import local_files_make
+from scripts.ports import free_port
 from scripts.services import redis_binary
 from scripts.supervisor import Service, Supervisor
 
@@ -36,6 +37,10 @@ class Redis:
     port: int
     password: str
     config: Path
+
+    @property
+    def log(self) -> Path:
+        return self.config.with_name("redis.log")
 
     @property
     def url(self) -> str:
@@ -94,11 +99,17 @@ def data_lock(data: Path) -> IO[str]:
 def redis_configure(folder: Path) -> Redis:
     """A configuration for a Redis on loopback; its password stands in a file of mode 600 and not among a process's arguments."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = int(probe.getsockname()[1])
+    port = free_port()
     redis = Redis(port=port, password=secrets.token_hex(16), config=folder / "redis.conf")
     redis.config.touch(mode=0o600)
-    lines = [f"port {port}", "bind 127.0.0.1", f'dir "{folder}"', 'logfile "redis.log"', "save 60 1", f"requirepass {redis.password}"]
+    lines = [
+        f"port {port}",
+        "bind 127.0.0.1",
+        f'dir "{folder}"',
+        f'logfile "{redis.log.name}"',
+        "save 60 1",
+        f"requirepass {redis.password}",
+    ]
     redis.config.write_text("\n".join([*lines, "appendonly no", "loglevel warning", ""]))
     return redis
 
@@ -180,7 +191,7 @@ def services(host: str, port: str, data: Path, redis: Redis) -> list[Service]:
     quiet = ["--log-level", "warning", "--no-access-log", "--timeout-graceful-shutdown", "3"]
     beat = ["beat", "--loglevel=WARNING", "--pidfile=", f"--schedule={data / 'beat-schedule'}"]
     return [
-        Service("redis", [redis_binary(), str(redis.config)]),
+        Service("redis", [redis_binary(), str(redis.config)], log=redis.log),
         Service("worker", [*celery, "worker", "--pool=prefork", "--concurrency=2", "--loglevel=WARNING"], stop_seconds=60),
         Service("web", [python, *web, *quiet]),
         Service("beat", [*celery, *beat]),

@@ -18,6 +18,8 @@ QUICK_DEATHS_ALLOWED = 3
 QUICK_SECONDS = 10.0
 #: Whoever waits longer than this for a service to end is told so.
 PATIENCE_SECONDS = 10.0
+#: So much is shown of a log that holds the reason.
+REASON_LINES, REASON_BYTES = 5, 4_000
 #: Orphans that ended are looked for so often.
 REAP_SECONDS = 10.0
 
@@ -32,6 +34,8 @@ class Service:
     environment: dict[str, str] = field(default_factory=dict)
     #: Not started again when it ends with exit code 0: its work is done.
     may_finish: bool = False
+    #: Where it writes what goes wrong, if not to the terminal.
+    log: Path | None = None
 
 
 class Supervisor:
@@ -104,12 +108,17 @@ class Supervisor:
                 return
             quick_deaths = quick_deaths + 1 if time.monotonic() - began < QUICK_SECONDS else 0
             if quick_deaths > QUICK_DEATHS_ALLOWED:
-                self.say(service.name, f"ended with exit code {code} again and again: stopping everything, the reason stands above", colour)
+                self._tell_why(service, code, colour)
                 self.exit_code = 1
                 self.stopping.set()
                 return
             self.say(service.name, f"ended with exit code {code}: starting it again", colour)
             await asyncio.sleep(min(2.0**quick_deaths, 10.0))
+
+    def _tell_why(self, service: Service, code: int, colour: int) -> None:
+        for line in last_lines(service.log) if service.log else ():
+            self.say(service.name, line, colour)
+        self.say(service.name, f"ended with exit code {code} again and again: stopping everything, the reason stands above", colour)
 
     async def _run_once(self, service: Service, colour: int) -> int:
         # A pipe of our own: asyncio's `wait` lasts until its pipes are closed, and a grandchild may hold one open.
@@ -165,6 +174,15 @@ class Supervisor:
             except TimeoutError:
                 self.say("stop", f"{service.name} did not end within {service.stop_seconds:g} s: killed")
             signal_group(process.pid, signal.SIGKILL)
+
+
+def last_lines(log: Path) -> list[str]:
+    """The end of what a service wrote there; none where it wrote nothing."""
+    if not log.is_file():
+        return []
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - REASON_BYTES))
+        return file.read().decode(errors="replace").splitlines()[-REASON_LINES:]
 
 
 def signal_group(group: int, number: signal.Signals) -> None:

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.servers.ports import free_port
+from scripts.ports import free_port
 
 _given = os.environ.get("TEST_DATA_DIR")
 _folder = Path(_given or tempfile.mkdtemp(prefix="pipeline-web-test-")).resolve()

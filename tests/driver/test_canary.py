@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from jobs.models import Worker as WorkerRow
+from scripts.ports import free_port
 from tests.driver.flow import Flow
 from tests.driver.worker import ROOT, Worker
-from tests.servers.ports import free_port
 from tests.servers.redis import RedisServer
 from tests.servers.waiting import wait_until
 

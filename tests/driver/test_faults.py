@@ -15,9 +15,9 @@ from jobs.models import Driver, Event, Execution, Job
 from jobs.nodes.registry import NodeRegistry
 from jobs.services.executions import execution_stop
 from jobs.services.jobs import job_create
+from scripts.ports import free_port
 from tests.driver.conftest import status_reached
 from tests.driver.worker import Worker
-from tests.servers.ports import free_port
 from tests.servers.redis import RedisServer
 from tests.servers.waiting import wait_until
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.ports import free_port
 from scripts.supervisor import process_parents
-from tests.servers.ports import free_port
 from tests.servers.product import ROOT, Product
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(400)]

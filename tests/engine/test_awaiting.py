@@ -9,8 +9,8 @@ from jobs.engine.events import QueryStarted, Waiting
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
 from jobs.nodes.base import ConnectionSettings
+from scripts.ports import free_ports
 from tests.engine.graphs import Bench, document, numbers
-from tests.servers.ports import free_ports
 
 pytestmark = pytest.mark.spark
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from scripts import supervisor
 from scripts.supervisor import Service, Supervisor
 supervisor.REAP_SECONDS = 0.1
-services = [Service(**service) for service in json.loads(sys.argv[1])]
+services = [Service(**{**service, "log": Path(service["log"]) if "log" in service else None}) for service in json.loads(sys.argv[1])]
 sys.exit(asyncio.run(Supervisor(services, cwd=Path.cwd(), environment=dict(os.environ)).run()))
 """
 #: Says its name when it is asked to end.
@@ -108,6 +108,14 @@ def test_one_that_dies_again_and_again_stops_everything_with_an_error(tmp_path: 
         assert process.wait(timeout=40) == 1
     assert "no database" in log.read_text()
     assert "good │ bye" in log.read_text()
+
+
+@pytest.mark.slow
+def test_the_reason_is_shown_of_one_that_writes_it_elsewhere(tmp_path: Path) -> None:
+    own = tmp_path / "own.log"
+    with supervised(tmp_path, shell("bad", f"echo port taken >> {own}; exit 3", log=str(own))) as (process, log):
+        assert process.wait(timeout=40) == 1
+    assert log.read_text().index("bad │ port taken") < log.read_text().index("the reason stands above")
 
 
 def test_one_whose_work_is_done_is_left_alone(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.s3 import S3Connection
 from jobs.nodes.connections.s3_settings import S3Settings
 from jobs.nodes.stores.kinds import store_open, store_silent
+from scripts.ports import free_ports
 from tests.servers.certificate import self_signed
-from tests.servers.ports import free_ports
 from tests.servers.s3 import KEY_ID, SECRET_KEY, S3Server
 
 server_test = pytest.mark.server

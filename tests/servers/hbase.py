@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.hbase_client import HbaseLine
 from scripts.fetch_jars import jars_fetch
-from tests.servers.ports import free_ports
+from scripts.ports import free_ports
 from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 

@@ -12,8 +12,8 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from scripts.fetch_jars import jars_fetch
+from scripts.ports import free_ports
 from tests.servers.certificate import self_signed
-from tests.servers.ports import free_ports
 from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 

@@ -11,8 +11,8 @@ from types import TracebackType
 
 import pymysql
 
+from scripts.ports import free_port
 from tests.servers.certificate import self_signed
-from tests.servers.ports import free_port
 from tests.servers.waiting import wait_until
 
 USER = "pipeline"

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
+from scripts.ports import free_ports
 from tests.servers.certificate import self_signed
-from tests.servers.ports import free_ports
 from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 

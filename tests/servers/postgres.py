@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
-from tests.servers.ports import free_ports
+from scripts.ports import free_ports
 
 PROGRAMS = ("initdb", "postgres", "pg_ctl")
 

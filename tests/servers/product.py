@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 from types import TracebackType
 
+from scripts.ports import free_port
 from scripts.supervisor import process_parents
-from tests.servers.ports import free_port
 from tests.servers.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,7 @@ from types import TracebackType
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.rocketmq.client import RocketMq
 from scripts.fetch_jars import jars_fetch
-from tests.servers.ports import free_ports, neighbours_free
+from scripts.ports import free_ports, neighbours_free
 from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 

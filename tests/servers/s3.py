@@ -12,7 +12,7 @@ from typing import Any
 from s3fs import S3FileSystem
 
 from scripts.fetch_jars import jars_fetch
-from tests.servers.ports import free_ports
+from scripts.ports import free_ports
 from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 

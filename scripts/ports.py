@@ -1,4 +1,4 @@
-"""Ports that nobody uses."""
+"""Ports of this machine that nobody uses."""
 
 import random
 import socket
