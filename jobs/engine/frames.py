@@ -120,6 +120,8 @@ class Frames:
         frames: dict[str, list[DataFrame]] = {}
         for arrow in self._steps.arriving(node_id, references=True):
             frames.setdefault(arrow.input, []).append(self.arriving(arrow, occurrence))
+        if self._mode == "batch" and self._kept_references is not None:
+            context = replace(context, config=self._kept_references.config_for(node_id, context.config))
         return node_type.apply(frames, context)
 
     def arriving(self, arrow: Arrow, occurrence: str = "") -> DataFrame:

@@ -108,7 +108,7 @@ def _part(document: DagDocument, node_id: str, parameters: Mapping[str, Any], re
 
 
 def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit: Limit, given: Mapping[str, GivenTable]) -> dict[str, Any]:
-    references = References(steps, lambda event: None)
+    references = References(steps, lambda event: None, prepares=False)
     frames = Frames(
         steps,
         session,

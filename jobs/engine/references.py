@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -35,10 +36,13 @@ class _Kept:
 
 
 class References:
-    """The kept frames of one query's reference inputs, by the edges they come over."""
+    """The kept frames of one query's reference inputs, by the edges they come over.
 
-    def __init__(self, steps: Steps, report: Report) -> None:
-        self._steps, self._report = steps, report
+    `prepares`: they are kept as their flow needs them for each batch; else as they came, to be looked at.
+    """
+
+    def __init__(self, steps: Steps, report: Report, *, prepares: bool = True) -> None:
+        self._steps, self._report, self._prepares = steps, report, prepares
         self._kept: dict[str, _Kept] = {}
 
     def frame(self, arrow: Arrow, read: Callable[[], DataFrame]) -> DataFrame:
@@ -46,13 +50,23 @@ class References:
         flow = self._steps.types[arrow.target]
         if not isinstance(flow, KeepsReferences):
             return read()
-        keeping = flow.keeping(self._steps.by_id[arrow.target].config)
+        config = self._steps.by_id[arrow.target].config
+        keeping = flow.keeping(config)
+
+        def make() -> DataFrame:
+            return flow.prepared(read(), config) if self._prepares else read()
+
         kept = self._kept.get(arrow.edge_id)
         if kept is None:
-            kept = self._kept[arrow.edge_id] = _read(read, keeping)
+            kept = self._kept[arrow.edge_id] = _read(make, keeping)
         elif time.monotonic() - kept.tried >= keeping.seconds:
-            kept = self._kept[arrow.edge_id] = self._again(arrow, kept, read, keeping)
+            kept = self._kept[arrow.edge_id] = self._again(arrow, kept, make, keeping)
         return kept.frame
+
+    def config_for(self, node_id: str, config: Any) -> Any:
+        """The config of a flow, for the frames that it gets from here."""
+        flow = self._steps.types[node_id]
+        return flow.config_of_prepared(config) if self._prepares and isinstance(flow, KeepsReferences) else config
 
     def close(self) -> None:
         for kept in self._kept.values():

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
 class Keeping:
-    """How long rows are kept before they are read again, and how many there may be."""
+    """How long rows are kept before they are read again, and how many there may be of what is kept."""
 
     seconds: float
     most_rows: int
@@ -23,3 +26,11 @@ class KeepsReferences(ABC):
 
     @abstractmethod
     def keeping(self, config: Any) -> Keeping: ...
+
+    def prepared(self, frame: DataFrame, config: Any) -> DataFrame:
+        """What is kept of an input: `frame` with that done once which would cost every batch."""
+        return frame
+
+    def config_of_prepared(self, config: Any) -> Any:
+        """The config for `apply` where its reference inputs are `prepared`."""
+        return config

@@ -60,6 +60,15 @@ def test_a_table_is_read_again_and_stays_as_it_was_when_it_cannot_be_read(bench:
     assert sorted(row.id for row in rows) == list(range(len(rows)))
 
 
+def test_of_a_table_that_has_a_key_twice_one_row_is_kept_for_all_batches(bench: Bench) -> None:
+    colours_write(bench, "a", "red", "green", "blue")
+    colours_write(bench, "b", "red", "green", "blue")
+    nodes = {"gen": numbers(90, 30), "parts": PARTS, "colours": COLOURS, "look": lookup(most_rows=3, refresh="1 h"), "out": COLLECT}
+    assert bench.completed(document(nodes, EDGES)).rows("out") == 90
+    nodes["look"] = lookup(several="all", refresh="1 h")
+    assert bench.completed(document(nodes, EDGES)).rows("out") == 180
+
+
 def test_rows_that_are_not_in_the_table_are_counted_as_rejected(bench: Bench) -> None:
     colours_write(bench, "a", "red", "green")
     nodes = {"gen": numbers(300, 100), "parts": PARTS, "colours": COLOURS, "look": lookup(unmatched="reject"), "out": COLLECT}

@@ -76,6 +76,13 @@ class Lookup(Flow[LookupConfig], KeepsReferences):
     def keeping(self, config: LookupConfig) -> Keeping:
         return Keeping(duration_ms(config.refresh) / 1000, config.most_rows)
 
+    def prepared(self, frame: DataFrame, config: LookupConfig) -> DataFrame:
+        require_columns(frame, [pair.other for pair in config.keys], "keys", of=_SIDES[1])
+        return frame.dropDuplicates([pair.other for pair in config.keys]) if config.several == "one" else frame
+
+    def config_of_prepared(self, config: LookupConfig) -> LookupConfig:
+        return config.model_copy(update={"several": "all"})
+
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[LookupConfig]) -> DataFrame:
         from pyspark.sql import functions as F
 
