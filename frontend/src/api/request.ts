@@ -1,4 +1,5 @@
 import type { Problem } from '../dag/document'
+import { said, sentencesReady } from './sentences/said'
 
 /** An answer that is not a success, in the server's own words. `body` is the whole `error` object. */
 export class ApiError extends Error {
@@ -25,7 +26,8 @@ interface ErrorBody {
 async function failure(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as { error?: ErrorBody }
   const error = body.error ?? {}
-  return new ApiError(response.status, error.code ?? 'unknown', error.message ?? `The server answered ${response.status} ${response.statusText}.`, error.problems ?? [], error)
+  await sentencesReady()
+  return new ApiError(response.status, error.code ?? 'unknown', said(error.message ?? `The server answered ${response.status} ${response.statusText}.`), error.problems ?? [], error)
 }
 
 async function ask<T>(method: string, path: string, body: string | undefined, headers: Record<string, string>, signal?: AbortSignal): Promise<T> {

@@ -1,5 +1,6 @@
 import type { Problem } from '../dag/document'
 import { ApiError, csrfToken } from './request'
+import { said } from './sentences/said'
 
 interface Refusal {
   error?: { code?: string; message?: string; problems?: Problem[] }
@@ -25,7 +26,7 @@ export function upload<T>(path: string, file: File, onProgress: (share: number) 
       const answer = answerOf(sending.responseText)
       if (sending.status < 300) return resolve(answer as T)
       const error = (answer as Refusal).error ?? {}
-      reject(new ApiError(sending.status, error.code ?? 'unknown', error.message ?? `The server answered ${sending.status}.`, error.problems ?? [], error))
+      reject(new ApiError(sending.status, error.code ?? 'unknown', said(error.message ?? `The server answered ${sending.status}.`), error.problems ?? [], error))
     }
     sending.onerror = () => reject(new TypeError('the server does not answer'))
     sending.onabort = () => reject(new DOMException('the upload was cancelled', 'AbortError'))

@@ -1,5 +1,6 @@
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
+import { sentencesReady } from '../api/sentences/said'
 import sharedEn from '../shared/locales/en.json'
 import sharedZh from '../shared/locales/zh.json'
 import en from './locales/en.json'
@@ -29,9 +30,11 @@ void i18next.use(initReactI18next).init({
   react: { bindI18nStore: 'added', useSuspense: false },
 })
 speak(first)
+// What shows one of the server's sentences by then is drawn again.
+void sentencesReady().then(() => i18next.addResourceBundle(first, 'sentences', {}))
 
 export function setLanguage(language: Language): void {
   localStorage.setItem(KEY, language)
   speak(language)
-  void i18next.changeLanguage(language)
+  void sentencesReady().then(() => i18next.changeLanguage(language))
 }

@@ -2,6 +2,7 @@ import { Button, Textarea, TextInput } from '@mantine/core'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/request'
+import { said } from '../../api/sentences/said'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { answer } from '../../shared/answers'
 import { ConfigField } from './config-field'
@@ -36,7 +37,7 @@ function refusalOf(error: unknown): Refusal {
   for (const problem of error.problems) {
     const parts = problem.pointer.split('/').filter(Boolean)
     const name = parts[0] === 'config' ? parts[1] : parts[0] === 'secrets' ? `secrets/${parts[1]}` : parts[0]
-    if (name && !fields[name]) fields[name] = problem.message
+    if (name && !fields[name]) fields[name] = said(problem.message)
   }
   return { whole: error.message, fields }
 }

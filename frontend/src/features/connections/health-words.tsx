@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next'
+import { said } from '../../api/sentences/said'
 import type { Connection } from '../../api/types'
 import { useHeardConnection } from '../../shared/overview'
 import { RelativeTime } from '../../shared/relative-time'
@@ -24,7 +25,7 @@ export function HealthWords({ connection }: { connection: Connection }) {
       <StateGlyph state="failed" />
       <span className="pw-cut pw-bad">
         {t('health.failing', { step: test_step || t('health.test') })} <RelativeTime time={failing_since ?? test_time} bare />
-        {t('health.why', { message: test_message })}
+        {t('health.why', { message: said(test_message) })}
       </span>
     </span>
   )

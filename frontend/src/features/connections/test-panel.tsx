@@ -3,6 +3,7 @@ import { IconPlugConnected } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/request'
+import { said } from '../../api/sentences/said'
 import type { Connection, ConnectionTest } from '../../api/types'
 import { Failure } from '../../shared/failure'
 import { useHeardConnection } from '../../shared/overview'
@@ -77,7 +78,7 @@ function Test({ stamp, changed, test, onTested, onRefused, health, trouble }: Pr
               <StateGlyph state={step.ok ? 'completed' : 'failed'} />
               <div className="pw-grow">
                 <div>{step.name}</div>
-                {step.message && <div className={`pw-11 pw-wrap ${step.ok ? 'pw-3' : 'pw-bad'}`}>{step.message}</div>}
+                {step.message && <div className={`pw-11 pw-wrap ${step.ok ? 'pw-3' : 'pw-bad'}`}>{said(step.message)}</div>}
               </div>
               <span className="pw-mono-11 pw-3">{step.milliseconds} ms</span>
             </li>

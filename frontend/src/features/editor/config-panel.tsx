@@ -2,6 +2,7 @@ import { ActionIcon, Menu, TextInput, Tooltip } from '@mantine/core'
 import { IconDots, IconHelp, IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { said } from '../../api/sentences/said'
 import { familyOf } from '../../dag/document'
 import { lessName } from '../../dag/less-name'
 import { fieldPath, nodeProblems } from '../../dag/problems'
@@ -51,7 +52,7 @@ function NodeMenu({ id, name }: { id: string; name: string }) {
 }
 
 function NodePanel({ id }: { id: string }) {
-  const { t } = useTranslation('canvas')
+  const { t, i18n } = useTranslation('canvas')
   const document = useDocument()
   const type = useEditor((state) => state.catalogue.get(document.nodes[id]?.type ?? ''))
   const problems = useEditor((state) => state.problems)
@@ -88,18 +89,19 @@ function NodePanel({ id }: { id: string }) {
         {showsHelp && type && (
           <div className="pw-about">
             <p>{typeWords(t, type).help}</p>
-            {type.guarantee && <p>{type.guarantee}</p>}
+            {type.guarantee && <p>{said(type.guarantee)}</p>}
           </div>
         )}
         {elsewhere.map((problem) => (
           <p key={problem.code + problem.message} className={`pw-field-error${problem.severity === 'error' ? '' : ' pw-field-warning'}`} role="alert">
             <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} />
-            <span>{problem.message}</span>
+            <span>{said(problem.message)}</span>
           </p>
         ))}
         {type?.available && <NodeAddress nodeId={id} type={type} />}
         {type?.available ? (
           <ConfigForm
+            key={i18n.language}
             nodeId={id}
             type={type}
             config={node.config}

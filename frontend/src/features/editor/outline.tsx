@@ -1,6 +1,7 @@
 import { Menu } from '@mantine/core'
 import { IconArrowRight, IconDots } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { said } from '../../api/sentences/said'
 import { connectionRefusal } from '../../dag/connect-rules'
 import { familyOf, isInput, portsOf, topologicalOrder, type Catalogue, type DagDocument, type Endpoint } from '../../dag/document'
 import { nodeProblems, worst } from '../../dag/problems'
@@ -91,7 +92,7 @@ export function Outline() {
                   </small>
                 )}
               </span>
-              {problem && <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={problem.message} />}
+              {problem && <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={said(problem.message)} />}
             </button>
             {!readOnly && <OutlineMenu id={id} />}
           </li>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { ApiError } from '../../api/request'
+import { said } from '../../api/sentences/said'
 import type { Preview } from '../../api/types'
 import { familyOf, type DagDocument, type NodeType, type Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
@@ -26,7 +27,7 @@ function Refused({ message, problems }: { message: string; problems: readonly Pr
         <p key={index} className="pw-line">
           <StateGlyph state="failed" />
           {problem.node_id && <b>{document.nodes[problem.node_id]?.name ?? problem.node_id}</b>}
-          <span className="pw-wrap">{lessName(problem.message, document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
+          <span className="pw-wrap">{lessName(said(problem.message), document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
         </p>
       ))}
     </div>

@@ -3,6 +3,7 @@ import { IconCopy, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
+import { said } from '../../api/sentences/said'
 import type { Script } from '../../api/types'
 import { isSameLogic, type DagDocument, type Problem } from '../../dag/document'
 import { lessName } from '../../dag/less-name'
@@ -46,7 +47,7 @@ function Refused({ problems }: { problems: readonly Problem[] }) {
         <button key={index} type="button" className="pw-line pw-script-problem" onClick={() => useEditor.getState().focusProblem(problem)}>
           <StateGlyph state="failed" />
           {problem.node_id && <b>{document.nodes[problem.node_id]?.name ?? problem.node_id}</b>}
-          <span className="pw-wrap">{lessName(problem.message, document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
+          <span className="pw-wrap">{lessName(said(problem.message), document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
         </button>
       ))}
     </div>

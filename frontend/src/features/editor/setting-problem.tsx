@@ -1,3 +1,4 @@
+import { said } from '../../api/sentences/said'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useEditor } from './editor-store'
 
@@ -9,7 +10,7 @@ export function SettingProblem({ name }: { name: string }) {
   return (
     <p className={isError ? 'pw-field-error' : 'pw-field-help pw-warn'} role={isError ? 'alert' : undefined}>
       {isError && <StateGlyph state="failed" />}
-      <span>{problem.message}</span>
+      <span>{said(problem.message)}</span>
     </p>
   )
 }

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { said } from '../../api/sentences/said'
 import type { Execution } from '../../api/types'
 import { lessName } from '../../dag/less-name'
 import { StateGlyph } from '../../shared/state-glyph'
@@ -20,8 +21,8 @@ export function ErrorLine({ execution, nodeName }: { execution: Execution; nodeN
       <div className="pw-line">
         <StateGlyph state={execution.status === 'FAILED' ? 'failed' : 'warning'} />
         {nodeName && <b>{nodeName}</b>}
-        <span className={opened ? 'pw-grow pw-wrap' : 'pw-grow pw-lines-2'} title={execution.error_message}>
-          {lessName(execution.error_message, nodeName)}
+        <span className={opened ? 'pw-grow pw-wrap' : 'pw-grow pw-lines-2'} title={said(execution.error_message)}>
+          {said(lessName(execution.error_message, nodeName))}
         </span>
         {isMore && <Button onClick={() => setOpened(!opened)}>{t(opened ? less : more)}</Button>}
       </div>

@@ -1,4 +1,5 @@
 import type { TFunction } from 'i18next'
+import { said } from '../../api/sentences/said'
 import type { ExecutionEvent } from '../../api/types'
 import { lessName } from '../../dag/less-name'
 import { stateWord } from '../../shared/state-word'
@@ -57,7 +58,7 @@ function eventReason(t: TFunction<'executions'>, event: ExecutionEvent): string 
     const { groups } = pattern.exec(event.reason) ?? {}
     if (groups || pattern.test(event.reason)) return t(`reason.${key}` as 'reason.beginning', { ...groups, execution: groups?.execution?.slice(0, 8) })
   }
-  return event.reason
+  return said(event.reason)
 }
 
 function eventActor(t: TFunction<'executions'>, { actor }: ExecutionEvent): string {

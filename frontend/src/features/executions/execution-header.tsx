@@ -1,5 +1,6 @@
 import { Tooltip } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { said } from '../../api/sentences/said'
 import type { Checkpoint, Execution, ExecutionEvent } from '../../api/types'
 import type { Link } from '../../live/link-state'
 import { ExecutionBadge } from '../../shared/execution-badge'
@@ -26,7 +27,7 @@ function Confirmed({ execution, link }: { execution: Execution; link: Link }) {
   if (execution.waiting_for) {
     return (
       <span className="pw-warn">
-        {t('waitingFor', { what: execution.waiting_for })} <RelativeTime time={execution.waiting_since} bare />
+        {t('waitingFor', { what: said(execution.waiting_for) })} <RelativeTime time={execution.waiting_since} bare />
       </span>
     )
   }

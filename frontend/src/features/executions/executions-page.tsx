@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { usePagedList, withQuery } from '../../api/pages'
+import { said } from '../../api/sentences/said'
 import type { Execution } from '../../api/types'
 import { DataTable, type Column } from '../../shared/data-table'
 import { ExecutionBadge } from '../../shared/execution-badge'
@@ -38,8 +39,8 @@ function Identity({ row }: { row: Execution }) {
         {row.job_title || row.job_name} <span className="pw-3">v{row.version}</span>
       </div>
       {row.status === 'FAILED' && row.error_message ? (
-        <div className="pw-mono-11 pw-bad pw-lines-2" title={row.error_message}>
-          {row.error_message.split('\n')[0]}
+        <div className="pw-mono-11 pw-bad pw-lines-2" title={said(row.error_message)}>
+          {said(row.error_message.split('\n')[0] ?? '')}
         </div>
       ) : (
         row.job_title !== row.job_name && <div className="pw-mono-11 pw-3 pw-cut">{row.job_name}</div>

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { usePagedList, withQuery } from '../../api/pages'
+import { said } from '../../api/sentences/said'
 import type { Execution, RejectedRow } from '../../api/types'
 import { DataTable, type Column } from '../../shared/data-table'
 import { isFinal } from '../../shared/execution-state'
@@ -28,7 +29,7 @@ export function RejectedTab({ execution, nodeId, nameOf }: { execution: Executio
     { key: 'when', title: t('rejected.when'), width: 104, cell: (row) => <RelativeTime time={row.create_time} /> },
     { key: 'node', title: t('rejected.node'), width: 160, cell: (row) => <span title={row.node_id}>{nameOf(row.node_id)}</span> },
     { key: 'batch', title: t('rejected.batch'), width: 70, numeric: true, cell: (row) => count(row.batch_id) },
-    { key: 'reason', title: t('rejected.reason'), width: 320, cell: (row) => <span className="pw-bad pw-12">{row.reason}</span> },
+    { key: 'reason', title: t('rejected.reason'), width: 320, cell: (row) => <span className="pw-bad pw-12">{said(row.reason)}</span> },
     { key: 'row', title: t('rejected.row'), cell: (row) => (opened === row.id ? <pre className="pw-json-row">{pretty(row.row)}</pre> : <span className="pw-mono-11">{row.row}</span>) },
   ]
   if (list.error && !list.rows) return <Failure error={list.error} what={t('tab.rejected')} retry={list.refetch} />

@@ -5,6 +5,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { request } from '../../api/request'
+import { said } from '../../api/sentences/said'
 import type { Attention } from '../../api/types'
 import { useMay } from '../../api/use-may'
 import { familyOf, type NodeType } from '../../dag/document'
@@ -69,10 +70,10 @@ function FailedNode({ one }: { one: Attention }) {
 export function AttentionTable({ attention, total }: { attention: readonly Attention[]; total: number }) {
   const { t } = useTranslation('home')
   const navigate = useNavigate()
-  const said = useStateWord()
+  const stateWord = useStateWord()
   const columns = useMemo<Column<Attention>[]>(
     () => [
-      { key: 'state', title: t('attention.state'), width: 152, cell: (one) => (one.kind === 'UNCONFIRMED' ? <StateBadge state="stale" word={said('UNCONFIRMED')} /> : <ExecutionBadge execution={one.execution} />) },
+      { key: 'state', title: t('attention.state'), width: 152, cell: (one) => (one.kind === 'UNCONFIRMED' ? <StateBadge state="stale" word={stateWord('UNCONFIRMED')} /> : <ExecutionBadge execution={one.execution} />) },
       {
         key: 'job',
         title: t('attention.job'),
@@ -91,8 +92,8 @@ export function AttentionTable({ attention, total }: { attention: readonly Atten
         key: 'error',
         title: t('attention.error'),
         cell: (one) => (
-          <span className={`pw-mono-11 pw-lines-2 ${one.kind === 'FAILED' ? 'pw-bad' : one.kind === 'RETRYING' ? 'pw-2' : 'pw-warn'}`} title={one.first_error_line}>
-            {one.kind === 'NO_CHECKPOINT' ? <NoCheckpoint since={one.since} running /> : lessName(one.first_error_line, one.node_name) || t(`attention.words.${one.kind}`, { what: one.execution.waiting_for })}
+          <span className={`pw-mono-11 pw-lines-2 ${one.kind === 'FAILED' ? 'pw-bad' : one.kind === 'RETRYING' ? 'pw-2' : 'pw-warn'}`} title={said(one.first_error_line)}>
+            {one.kind === 'NO_CHECKPOINT' ? <NoCheckpoint since={one.since} running /> : said(lessName(one.first_error_line, one.node_name)) || t(`attention.words.${one.kind}`, { what: said(one.execution.waiting_for) })}
           </span>
         ),
       },
@@ -112,7 +113,7 @@ export function AttentionTable({ attention, total }: { attention: readonly Atten
       },
       { key: 'acts', title: '', width: 176, numeric: true, cell: (one) => <Acts one={one} /> },
     ],
-    [t, said],
+    [t, stateWord],
   )
   return (
     <section className="pw-home-attention">

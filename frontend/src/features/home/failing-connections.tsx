@@ -3,6 +3,7 @@ import { IconArrowRight } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
+import { said } from '../../api/sentences/said'
 import type { ConnectionHealth } from '../../api/types'
 import { DataTable, type Column } from '../../shared/data-table'
 import { RelativeTime } from '../../shared/relative-time'
@@ -36,8 +37,8 @@ export function FailingConnections({ connections, total }: { connections: readon
         key: 'message',
         title: t('connections.message'),
         cell: (one) => (
-          <span className="pw-mono-11 pw-lines-2 pw-bad" title={one.test_message}>
-            {one.test_message}
+          <span className="pw-mono-11 pw-lines-2 pw-bad" title={said(one.test_message)}>
+            {said(one.test_message)}
           </span>
         ),
       },

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { IconDownload, IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/request'
+import { said } from '../../api/sentences/said'
 import { startJob } from '../../api/start-job'
 import type { Job } from '../../api/types'
 import { answer } from '../../shared/answers'
@@ -18,7 +19,7 @@ function download(address: string): void {
 }
 
 /** The first problem says more than the refusal as a whole. */
-const wordsOf = (error: Error): string => (error instanceof ApiError ? (error.problems[0]?.message ?? error.message) : error.message)
+const wordsOf = (error: Error): string => (error instanceof ApiError ? said(error.problems[0]?.message ?? error.message) : error.message)
 
 /** Acts on every chosen job; each that fails says so by name, the others go on. */
 export function BulkBar({ jobs, onDone, onClear }: { jobs: readonly Job[]; onDone: () => void; onClear: () => void }) {

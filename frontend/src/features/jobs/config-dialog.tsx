@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/request'
+import { said } from '../../api/sentences/said'
 import type { Configs, Job } from '../../api/types'
 import { answer } from '../../shared/answers'
 import { Failure } from '../../shared/failure'
@@ -34,7 +35,7 @@ function ConfigForm({ job, found, onClose }: { job: Job; found: Configs; onClose
       answer(true, t('config.kept', { job: job.job_name }))
       onClose()
     } catch (failure) {
-      setError(failure instanceof ApiError ? (failure.problems[0]?.message ?? failure.message) : (failure as Error).message)
+      setError(failure instanceof ApiError ? said(failure.problems[0]?.message ?? failure.message) : (failure as Error).message)
       setBusy(false)
     }
   }

@@ -4,6 +4,7 @@ import { useRef, useState, type DragEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { send } from '../../api/request'
+import { said } from '../../api/sentences/said'
 import type { Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
 import { createFromDocument, type Imported } from './job-requests'
@@ -35,7 +36,7 @@ function OutcomeLine({ outcome }: { outcome: Outcome }) {
       <StateGlyph state={outcome.job ? (errors.length ? 'warning' : 'completed') : 'failed'} />
       <div className="pw-grow">
         <div className="pw-cut">{outcome.file}</div>
-        <div className="pw-11 pw-3">{outcome.error || (outcome.job ? (errors.length ? t('import.toMend', { count: errors.length }) : t('import.kept')) : (outcome.problems[0]?.message ?? t('import.unreadable')))}</div>
+        <div className="pw-11 pw-3">{outcome.error || (outcome.job ? (errors.length ? t('import.toMend', { count: errors.length }) : t('import.kept')) : said(outcome.problems[0]?.message ?? '') || t('import.unreadable'))}</div>
       </div>
       {outcome.job && (
         <Link className="pw-link" to={`/jobs/${encodeURIComponent(outcome.job)}`}>

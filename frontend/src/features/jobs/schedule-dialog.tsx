@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/request'
+import { said } from '../../api/sentences/said'
 import type { Job, Schedule, ScheduleTimes } from '../../api/types'
 import { Failure } from '../../shared/failure'
 import { answer } from '../../shared/answers'
@@ -25,7 +26,7 @@ const TYPING_MS = 300
 function useTimes(expression: string, zone: string) {
   const [asked] = useDebouncedValue(expression.trim(), TYPING_MS)
   const { data, isPlaceholderData } = useQuery({ queryKey: ['schedule-times', asked, zone], queryFn: () => readTimes(asked, zone), enabled: asked !== '', placeholderData: keepPreviousData, staleTime: 30_000 })
-  const problem = data && !isPlaceholderData && asked === expression.trim() ? (data.problems[0]?.message ?? '') : ''
+  const problem = data && !isPlaceholderData && asked === expression.trim() ? said(data.problems[0]?.message ?? '') : ''
   return { times: asked === '' || data?.problems.length ? undefined : data, problem: asked === '' ? '' : problem }
 }
 
@@ -70,7 +71,7 @@ function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedu
       answer(true, t('schedule.kept', { job: job.job_name }))
       if (type === 'MANUAL') onClose()
     } catch (failure) {
-      setError(failure instanceof ApiError ? (failure.problems[0]?.message ?? failure.message) : (failure as Error).message)
+      setError(failure instanceof ApiError ? said(failure.problems[0]?.message ?? failure.message) : (failure as Error).message)
     } finally {
       setBusy(false)
     }

@@ -1,4 +1,5 @@
 import type { TFunction } from 'i18next'
+import { said } from '../../api/sentences/said'
 import type { Precheck } from '../../api/types'
 
 /** The sentences that the server writes about a restore; what it quotes of others (a damaged file) is shown as it is. */
@@ -33,5 +34,5 @@ export function checkWords(t: TFunction<'checkpoints'>, check: Precheck['checks'
     const found = pattern.exec(check.message)
     if (found) return t(`check.${key}` as 'check.whole', { ...found.groups, execution: found.groups?.execution?.slice(0, 8) })
   }
-  return check.message || check.name
+  return said(check.message) || check.name
 }

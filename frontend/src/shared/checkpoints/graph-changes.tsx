@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next'
+import { said } from '../../api/sentences/said'
 import type { GraphChange } from '../../api/types'
 import { StateGlyph } from '../state-glyph'
 
@@ -18,7 +19,7 @@ export function GraphChanges({ changes }: { changes: GraphChange[] }) {
                 <StateGlyph state={GLYPHS[change.verdict]} /> {t(`verdict.${change.verdict}`)}
               </span>
             </td>
-            <td>{t(`change.of.${change.code}` as 'change.of.same', { ...change.facts, defaultValue: change.message })}</td>
+            <td>{t(`change.of.${change.code}` as 'change.of.same', { ...change.facts, defaultValue: said(change.message) })}</td>
           </tr>
         ))}
       </tbody>

@@ -2,6 +2,7 @@
 import Form from '@rjsf/core/lib/components/Form.js'
 import type { ErrorSchema } from '@rjsf/utils'
 import { useEffect, useMemo, useRef } from 'react'
+import { said } from '../../../api/sentences/said'
 import type { Column, Config, NodeType, Problem } from '../../../dag/document'
 import { fieldPath } from '../../../dag/problems'
 import { useSpokenSchema } from '../../canvas/field-words'
@@ -35,21 +36,21 @@ function errorTree(problems: Problem[], nodeId: string, type: NodeType): ErrorSc
     if (!path) continue
     let place = root
     for (const part of path) place = (place[part] ??= {}) as Errors
-    place.__errors = [...(place.__errors ?? []), problem.message]
+    place.__errors = [...(place.__errors ?? []), said(problem.message)]
   }
   return root as ErrorSchema
 }
 
 const noSubmit = 'div'
 
-/** A node's settings, drawn from the JSON Schema of its type; errors are the server's. */
+/** A node's settings, drawn from the JSON Schema of its type; errors are the server's. Another language needs another one. */
 export function ConfigForm({ nodeId, type, config, problems, columns, connections, focusField, readOnly, onChange }: Props) {
   const spoken = useSpokenSchema(type.schema, type.type)
   const schema = useMemo(() => prepared(spoken), [spoken])
   const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
   const shown = useMemo(() => withDefaults(schema, config), [schema, config])
   const errors = useMemo(() => errorTree(problems, nodeId, type), [problems, nodeId, type])
-  const warnings = useMemo(() => new Set(problems.filter((problem) => problem.severity !== 'error').map((problem) => problem.message)), [problems])
+  const warnings = useMemo(() => new Set(problems.filter((problem) => problem.severity !== 'error').map((problem) => said(problem.message))), [problems])
   const host = useRef<HTMLDivElement>(null)
 
   useEffect(() => {

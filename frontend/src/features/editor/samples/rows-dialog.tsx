@@ -3,6 +3,7 @@ import { IconBraces, IconClipboard } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { said } from '../../../api/sentences/said'
 import type { Sample } from '../../../api/types'
 import type { Row } from '../../../dag/document'
 import { Notice } from '../../../shared/notice'
@@ -31,7 +32,7 @@ function useSourceRows(nodeId: string, wanted: boolean) {
     refetchOnReconnect: false,
     queryFn: async ({ signal }): Promise<SampleRows> => {
       const found = await previewNode(useEditor.getState().history.present.document, nodeId, READ_ROWS, {}, signal)
-      if (!found.available) throw new Error(found.problems[0]?.message ?? found.message)
+      if (!found.available) throw new Error(said(found.problems[0]?.message ?? found.message))
       return sampleOfSide(found.outputs.out)
     },
   })

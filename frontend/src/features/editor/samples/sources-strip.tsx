@@ -2,6 +2,7 @@ import { Loader } from '@mantine/core'
 import { IconPencil, IconPin } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { said } from '../../../api/sentences/said'
 import type { PreviewSide, Sample } from '../../../api/types'
 import type { Row } from '../../../dag/document'
 import { answer } from '../../../shared/answers'
@@ -32,7 +33,7 @@ function useSampleActs({ kept, most, shown }: Props) {
   const read = async (id: string) => {
     const { document } = useEditor.getState().history.present
     const preview = await previewNode(document, id, most, {})
-    if (!preview.available) throw new Error(preview.problems[0]?.message ?? preview.message)
+    if (!preview.available) throw new Error(said(preview.problems[0]?.message ?? preview.message))
     return preview.outputs.out
   }
   const keep = (id: string) =>

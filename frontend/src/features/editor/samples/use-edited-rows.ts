@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { said } from '../../../api/sentences/said'
 import type { Sample } from '../../../api/types'
 import { ApiError } from '../../../api/request'
 import type { Column, Problem, Row } from '../../../dag/document'
@@ -62,7 +63,7 @@ export function useEditedRows(nodeId: string, kept: KeptSamples, begin: SampleRo
     const told = (await checked(nodeId, sample)).filter((problem) => problem.pointer.startsWith('/samples'))
     if (told.length > 0) {
       const faults = rowFaults(told, nodeId)
-      setNow((before) => ({ ...before, faults, refused: faults.length > 0 ? '' : (told[0]?.message ?? '') }))
+      setNow((before) => ({ ...before, faults, refused: faults.length > 0 ? '' : said(told[0]?.message ?? '') }))
       return false
     }
     await kept.keep(nodeId, sample, true, revision)

@@ -1,3 +1,4 @@
+import { said } from '../../../api/sentences/said'
 import type { Preview } from '../../../api/types'
 import { familyOf, type DagDocument, type PipelineTest, type Row } from '../../../dag/document'
 import { previewNode, type SampleRows } from '../draft-requests'
@@ -10,7 +11,7 @@ const MOST_ROWS = 1000
 
 async function read(document: DagDocument, nodeId: string, rows: number, samples: Record<string, SampleRows>, signal: AbortSignal): Promise<Preview> {
   const preview = await previewNode(document, nodeId, rows, samples, signal)
-  if (!preview.available) throw new Error(preview.problems[0]?.message ?? preview.message)
+  if (!preview.available) throw new Error(said(preview.problems[0]?.message ?? preview.message))
   return preview
 }
 

@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next'
+import { said } from '../../../api/sentences/said'
 import type { PipelineTestResult, RowDifferences } from '../../../api/types'
 import type { PipelineTest } from '../../../dag/document'
 import { StateGlyph } from '../../../shared/state-glyph'
@@ -145,11 +146,11 @@ export function TestResult({ test }: { test: PipelineTest }) {
       {!result && status === 'none' && <p className="pw-3">{t('tests.notRun')}</p>}
       {result && status !== 'running' && (
         <>
-          {result.message && result.problems.length !== 1 && <p className="pw-wrap">{result.message}</p>}
+          {result.message && result.problems.length !== 1 && <p className="pw-wrap">{said(result.message)}</p>}
           <ul className="pw-tests-problems">
             {result.problems.map((problem, place) => (
               <li key={place}>
-                {problem.message}
+                {said(problem.message)}
                 <code>{problem.pointer}</code>
               </li>
             ))}

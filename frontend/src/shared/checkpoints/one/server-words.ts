@@ -1,4 +1,5 @@
 import type { TFunction } from 'i18next'
+import { said } from '../../../api/sentences/said'
 
 /** What the server says in one of its own sentences, and the words for it here; what is found stands in the words. */
 type Known = readonly (readonly [RegExp, string])[]
@@ -43,27 +44,27 @@ const DAMAGES: Known = [
   [/^(?<file>\S+) has (?<found>\d+) bytes instead of (?<wanted>\d+)$/, 'damage.size'],
 ]
 
-function said(t: TFunction<'checkpoint'>, known: Known, sentence: string): string {
+function worded(t: TFunction<'checkpoint'>, known: Known, sentence: string): string {
   for (const [pattern, key] of known) {
     const found = pattern.exec(sentence)
     if (found) return t(key as 'damage.missing', { ...found.groups })
   }
-  return sentence
+  return said(sentence)
 }
 
 /** Why a rule deletes a checkpoint or a folder, or keeps it; a person's reason is shown as it is. */
 export function deletionWords(t: TFunction<'checkpoint'>, reason: string): string {
   const young = reason.endsWith(YOUNG)
-  const words = said(t, REASONS, young ? reason.slice(0, -YOUNG.length) : reason)
+  const words = worded(t, REASONS, young ? reason.slice(0, -YOUNG.length) : reason)
   return young ? t('reason.young', { why: words }) : words
 }
 
 /** Why the position of a source cannot be set. */
-export const refusalWords = (t: TFunction<'checkpoint'>, refused: string): string => said(t, REFUSALS, refused)
+export const refusalWords = (t: TFunction<'checkpoint'>, refused: string): string => worded(t, REFUSALS, refused)
 
 /** What is wrong with which file, without saying again that it is damaged. */
 export function damageWords(t: TFunction<'checkpoint'>, reason: string): string {
   const { what = reason, files } = /^it is damaged: (?<what>.+?)(?: \((?<files>\d+) files are wrong\))?$/.exec(reason)?.groups ?? {}
-  const words = said(t, DAMAGES, what)
+  const words = worded(t, DAMAGES, what)
   return files ? `${words} ${t('damage.others', { count: Number(files) })}` : words
 }
