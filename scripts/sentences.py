@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from jobs.nodes.registry import REGISTRY
+
 ROOT = Path(__file__).resolve().parent.parent
 CHINESE = ROOT / "frontend" / "src" / "api" / "sentences" / "zh.json"
 PACKAGES = ("jobs", "checkpoints")
@@ -43,7 +45,12 @@ def sentences() -> Iterator[Sentence]:
 
 def told() -> dict[str, str]:
     """What must have words in Chinese: sentence → a place in the code."""
-    return {sentence.text: sentence.place for sentence in sentences() if sentence.is_told}
+    return {sentence.text: sentence.place for sentence in sentences() if sentence.is_told} | guarantees()
+
+
+def guarantees() -> dict[str, str]:
+    """What sources and sinks promise, by their docstrings: sentences → the node's type."""
+    return {spec.guarantee: spec.type for spec in REGISTRY.catalogue().values() if spec.guarantee}
 
 
 def chinese() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import re
 
-from scripts.sentences import chinese, sentences, told
+from scripts.sentences import chinese, guarantees, sentences, told
 
 HELP = "write it in Chinese into frontend/src/api/sentences/zh.json, with {1}, {2} … for its values"
 CHINESE = chinese()
@@ -14,7 +14,7 @@ def test_every_sentence_has_chinese_words() -> None:
 
 
 def test_no_words_are_left_of_a_sentence_that_is_gone() -> None:
-    gone = set(CHINESE) - {sentence.text for sentence in sentences()}
+    gone = set(CHINESE) - {sentence.text for sentence in sentences()} - set(guarantees())
     assert not gone, "the code no longer says this: correct the sentence in zh.json, or take it out"
 
 
