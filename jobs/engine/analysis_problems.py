@@ -66,7 +66,7 @@ def explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, l
         near = given.get("error", "").strip("'")
         where = "at its end" if near == "end of input" else f'at "{near}"'
         return "expression.syntax", f"the expression cannot be read {where}", quoted
-    return "expression.invalid", _first_line(error), quoted
+    return "expression.invalid", first_line(error), quoted
 
 
 def _no_column(name: str, columns: Sequence[str]) -> str:
@@ -90,7 +90,7 @@ def _quoted_sql(error: BaseException) -> list[str]:
     return ["\n".join(lines).strip(), *(line.strip() for line in lines[:1])]
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     first = re.sub(r"\s*SQLSTATE: \w+.*$", "", first)
     return re.sub(r"^\[[A-Z0-9_.]+\] ", "", first)[:500]

@@ -25,6 +25,7 @@ from jobs.engine.frames import Frames
 from jobs.engine.given_rows import GivenTable, table_frames
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.engine.steps import Steps
+from jobs.engine.stream_check import StreamCheck
 from jobs.nodes.base import ConnectionSettings, Limits, NodeType, Sink
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
@@ -92,6 +93,7 @@ class _Analyser:
         self._steps = steps
         self._given = table_frames(spark, steps, {source: given[source] for source in given if source in steps.by_id}, most=0)
         self._frames = Frames(self._steps, spark, NoCounter(), mode="batch", schema_only=True, given=self._given)
+        self._streams = StreamCheck(spark, self._steps, self._frames)
         self._broken: set[str] = set()
         self._found = Analysis()
 
@@ -127,6 +129,7 @@ class _Analyser:
                     schemas[port] = _schema(self._frames.of(step.node_id, port))
                 for refuse in (refuse_state_behind_updates, refuse_second_watermark, refuse_memory, refuse_repeats):
                     refuse(self._steps, step.node_id)
+                self._streams.check(step.node_id)
             self._found.problems.extend(cautions_of(node_type, context))
         except Exception as error:
             self._broken.add(step.node_id)

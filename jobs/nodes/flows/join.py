@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -59,7 +61,7 @@ class JoinConfig(base.Config):
     )
     late: Duration = Field(
         "0s",
-        description="How far behind the newest row of its input a row may come; a later one finds no partner in a stream.",
+        description="How far behind the newest row of its input a row may come; a stream leaves later ones out, and those without a time.",
         examples=["10 min"],
         json_schema_extra=hints("duration"),
     )
@@ -94,6 +96,9 @@ class Join(Flow[JoinConfig]):
     def is_stateful(self, config: JoinConfig) -> bool:
         return True
 
+    def sets_watermark(self, config: JoinConfig) -> bool:
+        return bool(config.left_time)
+
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[JoinConfig]) -> DataFrame:
         from pyspark.sql import functions as F
 
@@ -106,6 +111,8 @@ class Join(Flow[JoinConfig]):
             *(column(name).alias(f"{_BROUGHT}{number}") for number, name in enumerate(right.columns)),
         )
         condition = keys_equal(config.keys, right=_KEY)
+        if config.kind == "full":  # where it leaves no row out, Spark's join of streams takes two nulls for equal
+            condition &= reduce(and_, (column(pair.left).isNotNull() for pair in config.keys))
         if config.left_time:
             late = f"{duration_ms(config.late)} milliseconds"
             left, other = left.withWatermark(quoted(config.left_time), late), other.withWatermark(_TIME, late)

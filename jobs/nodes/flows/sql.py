@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
 from jobs.dag.catalogue import Port
 from jobs.nodes import base
-from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.base import Caution, Flow, NodeContext
 from jobs.nodes.expressions import check_query
 from jobs.nodes.form import hints
 
@@ -18,9 +18,19 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+#: Functions of Spark that make one value of many rows, behind those by which such a query is known at once.
+_AGGREGATES = (
+    "any|any_value|approx_count_distinct|approx_percentile|array_agg|bit_and|bit_or|bit_xor|bool_and|bool_or|collect_list|collect_set|"
+    "corr|count_if|count_min_sketch|covar_pop|covar_samp|every|first|first_value|histogram_numeric|kurtosis|last|last_value|listagg|"
+    "max_by|mean|median|min_by|mode|percentile|percentile_approx|percentile_cont|percentile_disc|skewness|some|std|stddev|stddev_pop|"
+    "stddev_samp|string_agg|try_avg|try_sum|var_pop|var_samp|variance"
+)
 #: Words of a query that looks at several rows at once; strings, quoted names and comments are taken out first.
-_ACROSS_ROWS = re.compile(r"\b(?:group\s+by|join|distinct|over\s*\(|intersect|except|count|sum|avg|min|max)\b|,\s*lateral", re.IGNORECASE)
-_GROUPED = re.compile(r"\b(?:group\s+by|distinct|count|sum|avg|min|max)\b", re.IGNORECASE)
+_ACROSS_ROWS = re.compile(
+    rf"\b(?:(?:group\s+by|join|distinct|intersect|except|count|sum|avg|min|max)\b|over\s*\(|(?:{_AGGREGATES})\s*\()|,\s*lateral",
+    re.IGNORECASE,
+)
+_GROUPED = re.compile(rf"\b(?:(?:group\s+by|distinct|count|sum|avg|min|max)\b|(?:{_AGGREGATES})\s*\()", re.IGNORECASE)
 _QUOTED_OR_COMMENT = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -53,6 +63,15 @@ class SqlFlow(Flow[SqlConfig]):
 
     def output_mode(self, config: SqlConfig) -> Literal["append", "update"]:
         return "update" if _GROUPED.search(_bare(config.query)) else "append"
+
+    def cautions(self, context: NodeContext[SqlConfig]) -> Sequence[Caution]:
+        if context.bounded or not self.is_stateful(context.config):
+            return ()
+        message = (
+            "a stream remembers for ever what this query groups, joins or makes distinct; the nodes Window aggregate, Join and "
+            "Deduplicate forget it by the rows' time"
+        )
+        return [Caution("query", message)]
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[SqlConfig]) -> DataFrame:
         inputs = frames["in"]

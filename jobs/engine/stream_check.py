@@ -1,0 +1,119 @@
+"""Spark's own rules for streams, asked of a document before it runs: Spark itself tells of them when a query starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.engine.analysis_problems import first_line
+from jobs.engine.counts import NoCounter
+from jobs.engine.frames import Frames
+from jobs.engine.grouping import sends_again
+from jobs.engine.steps import Steps
+from jobs.nodes.base import Flow, NodeError
+
+#: What a stream lets begin and never ends, or gives only once in its life.
+_NEVER_DONE: Mapping[str, str] = {
+    "Sort": "it sorts, and a stream has no end at which its rows could be in order; leave ORDER BY out, or sort in an import or a query",
+    "Window": "it looks at a row's neighbours (OVER), and a stream has no end at which all are there; leave it out, or group by a window",
+    "GlobalLimit": "it takes a number of rows from a stream, and gives no more after them; leave LIMIT out, or filter by a condition",
+    "LocalLimit": "it takes a number of rows from a stream, and gives no more after them; leave LIMIT out, or filter by a condition",
+    "Offset": "it skips rows of a stream once in its life; leave OFFSET out, or filter by a condition",
+    "Tail": "it takes the last rows, and a stream has no end",
+}
+_TWO_TIMES = (
+    "it goes by event time, and so does a node before it: a stream has one event time on its way; let one of the two go without, "
+    "or write in between and read that in another job"
+)
+_NO_UPDATES = (
+    "a join that also gives rows without a partner cannot stand in one stream with a node that sends a group again each time it "
+    "changes; let a Window aggregate emit on close, or write in between and read that in another job"
+)
+_NO_SPAN = (
+    "a join of two streams that also gives rows without a partner needs a span of time for its partners; "
+    "use the Join node, which asks for it"
+)
+#: What Spark says of a stream, and what it means.
+_SENTENCES: Mapping[re.Pattern[str], str] = {
+    re.compile(r"Redefining watermark", re.IGNORECASE): _TWO_TIMES,
+    re.compile(r"(?:Outer|Semi)\w* join .*Update output mode", re.IGNORECASE | re.DOTALL): _NO_UPDATES,
+    re.compile(r"(?:Outer|Semi)\w* join .*without a watermark", re.IGNORECASE | re.DOTALL): _NO_SPAN,
+}
+
+
+class StreamCheck:
+    """Looks at the frames of a stream's nodes as Spark does when it starts a query. `frames`: the same with schemas only, as batches.
+
+    `spark`: a session of its own.
+    """
+
+    def __init__(self, spark: SparkSession, steps: Steps, frames: Frames) -> None:
+        self._spark, self._steps, self._batch = spark, steps, frames
+        # Nothing is read, so a source need not be known again, and may stand on several ways under no name.
+        spark.conf.set("spark.sql.streaming.queryEvolution.enableSourceEvolution", "false")
+        self._given: dict[str, dict[str, DataFrame]] = {}
+        self._frames = Frames(steps, spark, NoCounter(), mode="stream", schema_only=True, given=self._given)
+
+    def check(self, node_id: str) -> None:
+        """NodeError where Spark would refuse to run the node in a stream, or would run it to no end."""
+        node_type = self._steps.types[node_id]
+        if self._steps.plan.job_type != "STREAMING" or not isinstance(node_type, Flow) or not self._reaches_across(node_id, node_type):
+            return
+        above = self._steps.upstream((node_id,))
+        for source in set(above) & set(self._steps.sources):
+            if source not in self._given:
+                ports = {port: self._streaming(self._batch.of(source, port)) for port in self._batch.ports_of(source)}
+                self._frames.give(source, ports)
+        plan = self._frames.of(node_id, self._a_port(node_id))._jdf.queryExecution().analyzed()
+        for name in _names_in(plan):
+            if name in _NEVER_DONE:
+                raise _refused(_NEVER_DONE[name])
+        mode = "Update" if any(sends_again(self._steps, other) for other in above) else "Append"
+        self._ask_spark(plan, mode)
+
+    def _reaches_across(self, node_id: str, node_type: Flow[Any]) -> bool:
+        return self._steps.is_stateful(node_id) or node_type.reads_names
+
+    def _a_port(self, node_id: str) -> str:
+        ports = self._frames.ports_of(node_id)
+        return "out" if "out" in ports else ports[0]
+
+    def _streaming(self, frame: DataFrame) -> DataFrame:
+        """A stream without rows with the columns of `frame`."""
+        columns = [F.lit(None).cast(one.dataType).alias(one.name) for one in frame.schema.fields]
+        return self._spark.readStream.format("rate").load().select(*columns)
+
+    def _ask_spark(self, plan: Any, mode: str) -> None:
+        jvm: Any = self._spark._jvm
+        checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+        output_mode = getattr(jvm.org.apache.spark.sql.streaming.OutputMode, mode)()
+        try:
+            checker.checkForStreaming(plan, output_mode)
+        except PySparkException as error:
+            raise _refused(_in_words(error)) from error
+
+
+def _names_in(plan: Any) -> Iterator[str]:
+    """The operators of a plan that read a stream, by the names of their classes."""
+    waiting = [plan]
+    while waiting:
+        node = waiting.pop()
+        if node.isStreaming():
+            yield str(node.getClass().getSimpleName())
+            children = node.children()
+            waiting.extend(children.apply(index) for index in range(children.size()))
+
+
+def _in_words(error: PySparkException) -> str:
+    text = str(error)
+    meant = (sentence for pattern, sentence in _SENTENCES.items() if pattern.search(text))
+    return next(meant, f"Spark does not run this in a stream: {first_line(error)}")
+
+
+def _refused(sentence: str) -> NodeError:
+    return NodeError(sentence, permanent=True, kind="user")

@@ -1,0 +1,112 @@
+"""What Spark refuses of a stream when it starts is told while it is drawn, at the node that is to blame."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jobs.dag.problems import Problem
+from jobs.engine.validation import Analysis, analyse
+from jobs.nodes.base import Limits
+from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, numbers
+
+pytestmark = pytest.mark.spark
+
+Errors = Callable[..., list[Problem]]
+
+
+@pytest.fixture
+def analysed(bench: Bench) -> Callable[..., Analysis]:
+    def found(nodes: Any, edges: str, kind: str = "STREAMING") -> Analysis:
+        limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
+        drawn = document(nodes, edges, type=kind)
+        return analyse(bench.spark, drawn, connections={}, limits=limits, parameters={}, registry=REGISTRY)
+
+    return found
+
+
+def errors(analysis: Analysis) -> list[Problem]:
+    return [problem for problem in analysis.problems if problem.severity == "error"]
+
+
+def query(text: str) -> tuple[str, dict[str, Any]]:
+    return "flow.sql", {"query": text}
+
+
+def join(kind: str = "inner") -> tuple[str, dict[str, Any]]:
+    times = {"left_time": "time", "right_time": "time", "before": "1 min", "after": "1 min"}
+    return "flow.join", {"kind": kind, "keys": [{"left": "key"}], **times}
+
+
+def windows(emit: str = "close") -> tuple[str, dict[str, Any]]:
+    aggregates = [{"name": "n", "function": "count"}]
+    return "flow.window_aggregate", {"time_column": "time", "window": "1 min", "emit": emit, "aggregates": aggregates}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SELECT * FROM input ORDER BY id", "it sorts, and a stream has no end"),
+        ("SELECT *, row_number() OVER (PARTITION BY key ORDER BY id) r FROM input", "looks at a row's neighbours"),
+        ("SELECT * FROM input LIMIT 3", "gives no more after them"),
+        ("SELECT * FROM (SELECT * FROM input LIMIT 3) WHERE id > 1", "gives no more after them"),
+    ],
+)
+def test_sql_that_a_stream_cannot_end_is_refused_at_its_query(analysed: Callable[..., Analysis], text: str, words: str) -> None:
+    nodes = {"gen": numbers(None), "ask": query(text), "out": COLLECT}
+    (problem,) = errors(analysed(nodes, "gen>ask, ask>out"))
+    assert (problem.node_id, problem.pointer) == ("ask", "/nodes/ask/config/query")
+    assert words in problem.message
+    assert errors(analysed({**nodes, "gen": numbers(10)}, "gen>ask, ask>out", "SQL_TASK")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT collect_list(id) ids FROM input",
+        "SELECT key, percentile(value, 0.5) middle FROM input GROUP BY key",
+        "SELECT upper(key) AS key, id FROM input WHERE value > 1 -- ORDER BY id",
+    ],
+)
+def test_sql_that_a_stream_can_run_is_taken(analysed: Callable[..., Analysis], text: str) -> None:
+    assert errors(analysed({"gen": numbers(None), "ask": query(text), "out": COLLECT}, "gen>ask, ask>out")) == []
+
+
+def test_sql_that_remembers_for_ever_is_warned_of(analysed: Callable[..., Analysis]) -> None:
+    nodes = {"gen": numbers(None), "ask": query("SELECT DISTINCT key FROM input"), "out": COLLECT}
+    (problem,) = analysed(nodes, "gen>ask, ask>out").problems
+    assert (problem.severity, problem.code, problem.pointer) == ("warning", "state.grows", "/nodes/ask/config/query")
+    assert analysed({**nodes, "gen": numbers(10)}, "gen>ask, ask>out", "SQL_TASK").problems == []
+
+
+def test_an_outer_join_of_two_streams_in_sql_is_referred_to_the_node_that_does_it(analysed: Callable[..., Analysis]) -> None:
+    text = "SELECT l.id FROM left_one l LEFT JOIN right_one r ON l.key = r.key"
+    nodes = {"left_one": numbers(None), "right_one": numbers(None), "ask": query(text), "out": COLLECT}
+    (problem,) = errors(analysed(nodes, "left_one>ask, right_one>ask, ask>out"))
+    assert problem.node_id == "ask"
+    assert "use the Join node" in problem.message
+
+
+@pytest.mark.parametrize("behind", [windows(), windows("update"), ("flow.deduplicate", {"keys": ["id"], "time_column": "time"})])
+def test_a_second_event_time_behind_a_join_is_refused(analysed: Callable[..., Analysis], behind: Any) -> None:
+    nodes = {"a": numbers(None), "b": numbers(None), "pairs": join(), "next": behind, "out": COLLECT}
+    (problem,) = errors(analysed(nodes, "a>pairs.left, b>pairs.right, pairs>next, next>out"))
+    assert problem.node_id == "next"
+    assert 'so does "Pairs" before it' in problem.message
+
+
+def test_a_group_that_is_sent_again_behind_an_outer_join_is_refused(analysed: Callable[..., Analysis]) -> None:
+    groups = ("flow.aggregate", {"group_by": ["key"], "aggregates": [{"name": "n", "function": "count"}]})
+    nodes = {"a": numbers(None), "b": numbers(None), "pairs": join("left"), "next": groups, "out": COLLECT}
+    (problem,) = errors(analysed(nodes, "a>pairs.left, b>pairs.right, pairs>next, next>out"))
+    assert problem.node_id == "next"
+    assert "rows without a partner" in problem.message
+    nodes["pairs"] = join()
+    assert errors(analysed(nodes, "a>pairs.left, b>pairs.right, pairs>next, next>out")) == []
+
+
+@pytest.mark.parametrize("kind", ["inner", "left", "right", "full", "semi"])
+def test_joins_and_windows_alone_are_taken(analysed: Callable[..., Analysis], kind: str) -> None:
+    nodes = {"a": numbers(None), "b": numbers(None), "pairs": join(kind), "out": COLLECT}
+    assert errors(analysed(nodes, "a>pairs.left, b>pairs.right, pairs>out")) == []
+    assert errors(analysed({"a": numbers(None), "next": windows(), "out": COLLECT}, "a>next, next>out")) == []
