@@ -120,7 +120,14 @@ class BatchCounter(Counter):
     def seen(self) -> dict[str, Seen]:
         """Spark tells what it observed a moment after the action: wait for it, but not for ever."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        return {node_id: seen_of(observation.get) for node_id, observation in self.observations.items() if _arrived(observation, deadline)}
+        arrived = [node_id for node_id, observation in self.observations.items() if _arrived(observation, deadline)]
+        return {node_id: seen_of(row) for node_id in arrived if (row := _observed(self.observations[node_id])) is not None}
+
+
+def _observed(observation: Observation) -> dict[str, Any] | None:
+    """None where Spark left out of its plan what was to be observed; PySpark fails on such an answer."""
+    java_observation: Any = observation._jo
+    return observation.get if java_observation.getRow().length() else None
 
 
 def _arrived(observation: Observation, deadline: float) -> bool:

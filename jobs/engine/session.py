@@ -139,6 +139,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         # A worker that crashes says in which line.
         "spark.python.worker.faulthandler.enabled": "true",
         "spark.sql.adaptive.enabled": "true",
+        # A plan of which nothing is left, because no row came so far, could not tell the rows that it counted on the way there.
+        "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
         # Twenty streams that start at once would leave forty idle Python workers of 60 MB behind.
         "spark.python.factory.idleWorkerMaxPoolSize": "2",
         # The other one asks a program, `readlink`, about both names of each file it renames, a dozen times a batch.

@@ -20,6 +20,7 @@ from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
 from jobs.engine.line import LineCounter, line_frame, line_marks
 from jobs.engine.session import session_enter
+from jobs.engine.sorting import sorted_rows
 from jobs.engine.steps import Steps
 
 
@@ -56,7 +57,9 @@ class WholeQuery:
                 self._counter,
                 mode="batch",
                 counted=self.plan.counted,
-                keep=lambda node_id, frame: self._acting.keep(node_id, self._keep(frame) if node_id in shared else frame),
+                keep=lambda node_id, frame: self._acting.keep(
+                    node_id, self._keep(frame) if node_id in shared else self._sorting_once(frame)
+                ),
             )
         return self._frames
 
@@ -138,6 +141,13 @@ class WholeQuery:
         given = {arrow.source: {arrow.port: frame}}
         behind = Frames(self._steps, self._spark, NoCounter(), mode="batch", given=given)
         self._sinks.write(0, behind, lambda: counter.seen(self._spark, execution))
+
+    def _sorting_once(self, frame: DataFrame) -> DataFrame:
+        """`frame`; what it sorts is kept, for Spark reads that twice, to know where its parts begin, and would count it twice."""
+        unsorted = sorted_rows(frame)
+        if unsorted is not None:
+            self._keep(unsorted)
+        return frame
 
     def _keep(self, frame: DataFrame) -> DataFrame:
         self._kept.append(kept(frame))

@@ -1,0 +1,71 @@
+"""Rows of jobs that read everything as one batch are counted as they are, whatever Spark does to its plan."""
+
+from typing import Any
+
+import pytest
+
+from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
+
+pytestmark = pytest.mark.spark
+
+GROUPS = ("flow.aggregate", {"group_by": ["key"], "aggregates": [{"name": "n"}]})
+SORT = ("flow.sort", {"order_by": [{"column": "id", "order": "descending"}]})
+
+
+def sql(query: str) -> tuple[str, dict[str, Any]]:
+    return "flow.sql", {"query": query}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        GROUPS,
+        ("flow.window_aggregate", {"time_column": "time", "window": "1 min", "aggregates": [{"name": "n"}]}),
+        sql("SELECT key, count(*) AS n FROM input GROUP BY key"),
+        ("flow.deduplicate", {"keys": ["key"]}),
+        ("flow.rank", {"keys": ["key"], "order_by": [{"column": "id", "order": "descending"}], "rows": 1}),
+        SORT,
+    ],
+)
+@pytest.mark.parametrize("kind", ["BATCH_ROLLER", "SQL_TASK"])
+def test_a_job_of_which_no_row_comes_so_far_completes_and_tells_what_was_read(bench: Bench, step: Any, kind: str) -> None:
+    nodes = {"gen": numbers(100, 100), "none": keep("id < 0"), "step": step, "out": COLLECT}
+    heard = bench.completed(document(nodes, "gen>none, none>step, step>out", type=kind))
+    assert [heard.rows(node_id) for node_id in nodes] == [100, 0, 0, 0]
+
+
+def test_a_join_of_which_one_side_is_empty_completes(bench: Bench) -> None:
+    nodes = {
+        "a": numbers(100, 100),
+        "b": numbers(50, 50),
+        "none": keep("id < 0"),
+        "pairs": ("flow.join", {"keys": [{"left": "id"}]}),
+        "out": COLLECT,
+    }
+    heard = bench.completed(document(nodes, "a>pairs.left, b>none, none>pairs.right, pairs>out", type="SQL_TASK"))
+    assert (heard.rows("b"), heard.rows("none"), heard.rows("pairs"), heard.rows("out")) == (50, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        SORT,
+        sql("SELECT * FROM input ORDER BY value, id"),
+        sql("SELECT id, upper(key) AS key FROM input WHERE id >= 0 ORDER BY value DESC"),
+        sql("SELECT * FROM input ORDER BY id DESC LIMIT 400"),
+    ],
+)
+def test_what_is_sorted_is_counted_once(bench: Bench, step: Any) -> None:
+    nodes = {"gen": numbers(1000, 1000), "even": keep("id % 2 = 0"), "step": step, "out": COLLECT}
+    heard = bench.completed(document(nodes, "gen>even, even>step, step>out", type="SQL_TASK"))
+    some = 400 if "LIMIT" in str(step) else 500
+    assert [heard.rows(node_id) for node_id in nodes] == [1000, 500, some, some]
+
+
+def test_groups_that_are_sorted_twice_are_counted_once(bench: Bench) -> None:
+    nodes = {"gen": numbers(1000, 1000), "groups": GROUPS, "one": ("flow.sort", {"order_by": [{"column": "n"}]}), "out": COLLECT}
+    nodes["two"] = ("flow.sort", {"order_by": [{"column": "key"}]})
+    heard = bench.completed(document(nodes, "gen>groups, groups>one, one>two, two>out", type="SQL_TASK"))
+    groups = heard.rows("groups")
+    assert 0 < groups < 100
+    assert [heard.rows(node_id) for node_id in ("gen", "one", "two", "out")] == [1000, groups, groups, groups]
