@@ -13,12 +13,14 @@ class NodeCounts:
     """Rows into, out of and rejected by one node in one batch; None where Spark cannot tell.
 
     `tallies`: what else it counts among the rows behind it, rejected ones included, by its name: how many broke a rule.
+    `late`: rows, or within a task put together ones, that a stream left out because they came too late.
     """
 
     rows_in: int | None = None
     rows_out: int | None = None
     rejected: int = 0
     tallies: Mapping[str, int] = field(default_factory=dict)
+    late: int = 0
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from jobs.engine.events import QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, frontier_port, query_folder
+from jobs.engine.late_rows import stateful_nodes, with_late_rows
 from jobs.engine.line import LineCounter, line_marks
 from jobs.engine.progress import last_committed, streaming_leaves
 from jobs.engine.references import References
@@ -46,6 +47,7 @@ class StreamQuery:
         self.folder: Path = steps.plan.locations.live / query_folder(plan.key)
         self.source_names: dict[str, str] = {}
         self.source_order: tuple[str, ...] = ()
+        self.stateful = stateful_nodes(steps, plan.frontier)
         self.failure: BaseException | None = None
         self.sinks = BatchSinks(steps, plan, report, self._go_on)
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
@@ -278,7 +280,8 @@ class StreamQuery:
 
         def seen() -> dict[str, Seen]:
             assert self._query is not None
-            return self._counter.seen(spark, last_execution(self._query)) | counter.seen()
+            execution = last_execution(self._query)
+            return with_late_rows(self._counter.seen(spark, execution), execution, self.stateful) | counter.seen()
 
         try:
             branches = self._branches(spark, frame, counter, acting)

@@ -274,7 +274,7 @@ class Run:
             progress,
             names=query_.source_names,
             order=query_.source_order,
-            stateful=tuple(node_id for node_id in query_.plan.streaming if self._steps.is_stateful(node_id)),
+            stateful=query_.stateful,
             nodes=counts or {},
             rows_in=query_.sinks.rows_in(counts),
         )

@@ -15,7 +15,7 @@ Tally = dict[str, Any]
 def empty() -> Tally:
     """`{"in": rows, "out": rows, "rejected": rows, "nodes": {node_id: {"in", "out", "rejected"}}}` of nothing.
 
-    A node that counts more than its rows has `"tallies": {name: rows}` too.
+    A node that counts more than its rows has `"tallies": {name: rows}` too, one that left out late rows `"late": rows`.
     """
     return {"in": 0, "out": 0, "rejected": 0, "nodes": {}}
 
@@ -28,6 +28,8 @@ def added(left: Tally, right: Tally) -> Tally:
         for name in ("in", "out", "rejected"):
             if (rows := counts.get(name)) is not None:
                 known[name] = (known.get(name) or 0) + rows
+        if late := counts.get("late"):
+            known["late"] = known.get("late", 0) + late
         if tallies := counts.get("tallies"):
             before = known.get("tallies", {})
             known["tallies"] = before | {name: before.get(name, 0) + rows for name, rows in tallies.items()}
@@ -38,6 +40,7 @@ def tally_of(event: BatchWritten) -> Tally:
     nodes = {
         node_id: {"in": counts.rows_in, "out": counts.rows_out, "rejected": counts.rejected}
         | ({"tallies": dict(counts.tallies)} if counts.tallies else {})
+        | ({"late": counts.late} if counts.late else {})
         for node_id, counts in event.nodes.items()
     }
     return {"in": event.rows_in, "out": event.rows_out, "rejected": event.rejected, "nodes": nodes}

@@ -4587,7 +4587,7 @@ export interface components {
         };
         /**
          * NodeMetrics
-         * @description Totals and rates of one node; null where Spark cannot tell.
+         * @description Totals and rates of one node; null where Spark cannot tell. `late`: what a stream left out as too late.
          */
         NodeMetrics: {
             /** In */
@@ -4596,6 +4596,11 @@ export interface components {
             out: number | null;
             /** Rejected */
             rejected: number;
+            /**
+             * Late
+             * @default 0
+             */
+            late: number;
             /** In Per Second */
             in_per_second: number | null;
             /** Out Per Second */

@@ -6,6 +6,8 @@ export interface NodeFigures {
   in: number | null
   out: number | null
   rejected: number
+  /** What a stream left out as too late. */
+  late: number
   inPerSecond: number | null
   outPerSecond: number | null
 }
@@ -22,7 +24,7 @@ export interface CountsStore {
 }
 
 const sameFigures = (one: NodeFigures, other: NodeFigures) =>
-  one.in === other.in && one.out === other.out && one.rejected === other.rejected && one.inPerSecond === other.inPerSecond && one.outPerSecond === other.outPerSecond
+  one.in === other.in && one.out === other.out && one.rejected === other.rejected && one.late === other.late && one.inPerSecond === other.inPerSecond && one.outPerSecond === other.outPerSecond
 
 const sameEdge = (one: EdgeFigures, other: EdgeFigures) => one.perSecond === other.perSecond && one.lastRowsAt === other.lastRowsAt
 

@@ -32,6 +32,12 @@ function NodeTotal({ id, family }: { id: string; family: string }) {
     <span className="pw-cut">
       {total == null ? '–' : <b>{rows(total)}</b>} {wasRejected ? null : t('rows', { count: total ?? 0 })}
       {wasRejected && <span className="pw-node-bad"> · {t('rejected', { count: figures.rejected })}</span>}
+      {figures !== undefined && figures.late > 0 && (
+        <span className="pw-node-warn" title={t('lateHelp')}>
+          {' '}
+          · {t('late', { count: figures.late })}
+        </span>
+      )}
     </span>
   )
 }

@@ -7,6 +7,7 @@ const figures = (counts: NodeCounts, still: boolean): NodeFigures => ({
   in: counts.in,
   out: counts.out,
   rejected: counts.rejected,
+  late: counts.late ?? 0,
   inPerSecond: still ? null : counts.in_per_second,
   outPerSecond: still ? null : counts.out_per_second,
 })
