@@ -55,6 +55,7 @@ EXAMPLES: Mapping[str, Example] = {
     "flights-import": Example(tables=("flights",), needs_demo_api=True),
     "carrier-delays": Example(folders=("flights/carrier-delays",), tables=("carrier_delays",)),
     "weather-delays": Example(folders=("flights/very-late",), tables=("weather_delays",)),
+    "plane-days": Example(folders=("flights/unknown-airports",), tables=("plane_days",)),
 }
 
 

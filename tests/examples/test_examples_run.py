@@ -229,6 +229,28 @@ def test_weather_delays_are_those_of_pandas(bench, run):
     assert set(very_late.name) == set(rows[rows.dep_delay > 300].name)
 
 
+@pytest.mark.parametrize("run", [Bench.run, Bench.run_script], ids=["run", "script"])
+def test_plane_days_are_those_of_pandas(bench, run):
+    tables_copy(bench.files / "flights")
+    run(bench, example_document("plane-days"))
+    rows = flights().dropna(subset=["dep_time", "tailnum"])
+    rows = rows.assign(at=pandas.to_datetime(rows.time_hour) + pandas.to_timedelta(rows.minute, unit="min"))
+    known = rows.dest.isin(table("airports").faa)
+    rejected = pandas.read_parquet(bench.files / "flights" / "unknown-airports")
+    assert len(rejected) == (~known).sum() > 7_000
+    assert set(rejected.dest) == {"BQN", "SJU", "PSE", "STT"}
+    assert rejected.rejected_reason.iloc[0] == f"not in the table: dest = {rejected.dest.iloc[0]}"
+    rows = rows[known].sort_values(["tailnum", "at"])
+    rows = rows.assign(day=(rows["at"].diff() > pandas.Timedelta(hours=8)).groupby(rows.tailnum).cumsum())
+    days = rows.groupby(["tailnum", "day"]).agg(
+        start=("at", "min"), departures=("flight", "size"), miles=("distance", "sum"), mean_delay=("dep_delay", "mean")
+    )
+    expected = days.reset_index().drop(columns="day").sort_values(["tailnum", "start"], ignore_index=True)
+    found = bench.warehouse("SELECT tailnum, window_start AS start, departures, miles, mean_delay FROM plane_days ORDER BY 1, 2")
+    pandas.testing.assert_frame_equal(found.assign(start=pandas.to_datetime(found.start)), expected, check_dtype=False)
+    assert bench.count("SELECT count(*) FROM plane_days WHERE last_airport = 'General Edward Lawrence Logan Intl'") > 1_000
+
+
 class Some(list[Any]):
     """A few flights, as the demo API asks for them."""
 

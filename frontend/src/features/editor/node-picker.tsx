@@ -9,7 +9,7 @@ import { FamilyTile } from '../canvas/family-tile'
 import { typeWords } from '../canvas/type-words'
 import { addAtCentre } from './add-at-centre'
 import { useDocument, useEditor } from './editor-store'
-import { matches } from './palette'
+import { bestFirst, matches } from './palette'
 import { closePicker, usePicker, type PickRequest } from './picker-store'
 
 /** Only what fits: behind an output nothing without an input, before an input nothing without an output. */
@@ -37,12 +37,16 @@ function Choices({ request }: { request: PickRequest }) {
   const document = useDocument()
   const [words, setWords] = useState('')
   const [index, setIndex] = useState(0)
-  const types = useMemo(() => [...catalogue.values()].filter((type) => fits(type, request, document) && matches(t, type, words)), [catalogue, request, document, words, t])
+  const types = useMemo(() => bestFirst(t, [...catalogue.values()].filter((type) => fits(type, request, document) && matches(t, type, words)), words), [catalogue, request, document, words, t])
   const current = Math.min(index, types.length - 1)
   const choose = (type: NodeType | undefined) => {
     if (!type) return
     closePicker()
     place(request, type)
+  }
+  const search = (text: string) => {
+    setWords(text)
+    setIndex(0)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'ArrowDown') setIndex(Math.min(current + 1, types.length - 1))
@@ -55,11 +59,11 @@ function Choices({ request }: { request: PickRequest }) {
     <div onKeyDown={onKeyDown}>
       <label className="pw-find">
         <IconSearch size={14} aria-hidden="true" />
-        <input data-autofocus value={words} onChange={(event) => setWords(event.target.value)} placeholder={t('findNodeType')} aria-label={t('findNodeType')} />
+        <input data-autofocus value={words} onChange={(event) => search(event.target.value)} placeholder={t('findNodeType')} aria-label={t('findNodeType')} />
       </label>
       <ul className="pw-picker" role="listbox" aria-label={t('findNodeType')}>
         {types.map((type, position) => (
-          <li key={type.type} role="option" aria-selected={position === current} onMouseEnter={() => setIndex(position)} onClick={() => choose(type)}>
+          <li key={type.type} role="option" aria-selected={position === current} onMouseMove={() => setIndex(position)} onClick={() => choose(type)}>
             <FamilyTile family={type.family} icon={type.icon} />
             <span>
               <b>{typeWords(t, type).title}</b>

@@ -1,6 +1,6 @@
 import { IconPlus, IconSearch } from '@tabler/icons-react'
 import type { TFunction } from 'i18next'
-import { useMemo, useState } from 'react'
+import { useMemo, useState, type KeyboardEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Family, NodeType } from '../../dag/document'
 import { unfitFor } from '../../dag/may-stand'
@@ -16,6 +16,18 @@ const FAMILIES: Family[] = ['source', 'flow', 'sink']
 export function matches(t: TFunction, type: NodeType, words: string): boolean {
   const { title, help } = typeWords(t, type)
   return `${title} ${help} ${type.title} ${type.type} ${type.help}`.toLowerCase().includes(words.trim().toLowerCase())
+}
+
+/** A type that is called so, then those that begin so, then those in whose title it stands; the rest as they came. */
+export function bestFirst(t: TFunction, types: NodeType[], words: string): NodeType[] {
+  const sought = words.trim().toLowerCase()
+  const rank = (type: NodeType) => {
+    const titles = [typeWords(t, type).title, type.title].map((title) => title.toLowerCase())
+    const tests = [(title: string) => title === sought, (title: string) => title.startsWith(sought), (title: string) => title.includes(sought)]
+    const found = tests.findIndex((test) => titles.some(test))
+    return found < 0 ? tests.length : found
+  }
+  return sought ? [...types].sort((one, other) => rank(one) - rank(other)) : types
 }
 
 function PaletteItem({ type, unfit }: { type: NodeType; unfit: ReturnType<typeof unfitFor> }) {
@@ -55,11 +67,16 @@ export function Palette() {
     () => FAMILIES.map((family) => ({ family, types: [...catalogue.values()].filter((type) => type.family === family && matches(t, type, words)) })).filter((group) => group.types.length > 0),
     [catalogue, words, t],
   )
+  const addFirst = (event: KeyboardEvent) => {
+    const found = groups.flatMap(({ types }) => types).filter((type) => type.available && !unfitFor(document, type))
+    const [first] = bestFirst(t, found, words)
+    if (event.key === 'Enter' && words.trim() && first) addAtCentre(first)
+  }
   return (
     <>
       <label className="pw-find">
         <IconSearch size={14} aria-hidden="true" />
-        <input value={words} onChange={(event) => setWords(event.target.value)} placeholder={t('findNodeType')} aria-label={t('findNodeType')} />
+        <input value={words} onChange={(event) => setWords(event.target.value)} onKeyDown={addFirst} placeholder={t('findNodeType')} aria-label={t('findNodeType')} />
         <kbd>n</kbd>
       </label>
       <div className="pw-palette">
