@@ -92,8 +92,13 @@ def _quoted_sql(error: BaseException) -> list[str]:
 
 def first_line(error: BaseException) -> str:
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    first = re.sub(r"\s*SQLSTATE: \w+.*$", "", first)
+    first = less_advice(re.sub(r"\s*SQLSTATE: \w+.*$", "", first))
     return re.sub(r"^\[[A-Z0-9_.]+\] ", "", first)[:500]
+
+
+def less_advice(sentence: str) -> str:
+    """Without Spark's advice to set what a job cannot set."""
+    return re.sub(r"\s*If necessary,? set \S+ to \S+(?: to bypass this error)?\.?", "", sentence)
 
 
 def _blamed(config: Any, needles: Sequence[str]) -> tuple[str | int, ...]:

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
-from jobs.engine.analysis_problems import explained
+from jobs.engine.analysis_problems import explained, less_advice
 from jobs.engine.plan import Plan, Step
 from jobs.engine.user_code import steps_of_code, worker_death
 from jobs.nodes.base import NodeError, SinkFenced
@@ -230,7 +230,7 @@ def _first_sentence(error: BaseException) -> str:
     known = [line for line in lines if "[" in line and "SQLSTATE" in line]
     line = (known or lines or [type(error).__name__])[-1]
     line = re.sub(r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): ", "", line)
-    line = re.sub(r"\s*SQLSTATE: \w+.*$", "", line)
+    line = less_advice(re.sub(r"\s*SQLSTATE: \w+.*$", "", line))
     return re.sub(r"^\[[A-Z_.]+\] ", "", line)[:500]
 
 

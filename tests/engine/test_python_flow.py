@@ -205,6 +205,20 @@ def test_a_preview_behind_code_that_fails_blames_the_code(bench: Bench) -> None:
     assert "in line 2: return batch.nope()" in problem.message
 
 
+def test_a_preview_that_prints_on_and_on_is_stopped_with_the_reason(bench: Bench) -> None:
+    code = "def process({}):\n    for _ in range(100_000):\n        print('x' * 1_000_000)\n    return {}\n"
+    told = "more than 10,000,000 characters were printed; print less"
+    nodes = {"gen": numbers(), "own": python(code.format("row", "row")), "out": COLLECT}
+    found = looked_at(bench, nodes, "gen>own, own>out", "own", code_seconds=60)
+    assert not found["out"]["rows"]
+    assert all(told in row["rejected_reason"] for row in found["rejected"]["rows"])
+    nodes["own"] = python(code.format("batch", "batch"), shape="arrow")
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench, nodes, "gen>own, own>out", "own", code_seconds=60)
+    (problem,) = caught.value.problems
+    assert (problem.node_id, told in problem.message, "in line 3" in problem.message) == ("own", True, True)
+
+
 def test_a_preview_of_an_endless_loop_is_stopped_its_process_killed_and_the_next_one_answered(bench: Bench) -> None:
     place = bench.root / "pid"
     code = f"""

@@ -119,7 +119,7 @@ class _Task:
 
         if is_worker_apart():
             output_close()
-        with carried_out(self.node_id), printed_to(self.prints), self.code.ended_after(self.seconds):
+        with carried_out(self.node_id), printed_to(self.prints, limited=bool(self.seconds)), self.code.ended_after(self.seconds):
             yield from self.calling(self.code).run(batches)
 
     def calling(self, code: Code) -> BatchByBatch | RowByRow:

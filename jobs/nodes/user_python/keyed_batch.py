@@ -39,7 +39,7 @@ class KeyedTask:
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if is_worker_apart():
             output_close()
-        with carried_out(self.keyed.node_id), printed_to(self.prints), self.code.ended_after(self.seconds):
+        with carried_out(self.keyed.node_id), printed_to(self.prints, limited=bool(self.seconds)), self.code.ended_after(self.seconds):
             yield from KeyedRows(self.keyed).run(batches)
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Of what one task prints, so much is kept.
 MOST_CHARACTERS = 20_000
+#: More than this ends code whose time is limited, as in a preview: it would print on until the time is over.
+LIMITED_CHARACTERS = 10_000_000
 Printed = tuple[str, ...]
 
 
@@ -50,13 +52,18 @@ def prints_of(spark: SparkSession, hear: Callable[[str], None]) -> Accumulator[P
     return found
 
 
-class _Short(io.TextIOBase):
-    """Keeps the beginning of what is written, and counts the rest."""
+class PrintedTooMuch(Exception):
+    """Raised by the `print` that went too far."""
 
-    def __init__(self) -> None:
+
+class _Short(io.TextIOBase):
+    """Keeps the beginning of what is written, and counts the rest; PrintedTooMuch behind `most` characters."""
+
+    def __init__(self, most: int | None = None) -> None:
         self._kept: list[str] = []
         self._room = MOST_CHARACTERS
         self._lost = 0
+        self._most = most
 
     def writable(self) -> bool:
         return True
@@ -67,6 +74,8 @@ class _Short(io.TextIOBase):
             self._kept.append(kept)
         self._room -= len(kept)
         self._lost += len(text) - len(kept)
+        if self._most is not None and self._lost > self._most:
+            raise PrintedTooMuch(f"more than {self._most:,} characters were printed; print less")
         return len(text)
 
     def text(self) -> str:
@@ -77,8 +86,9 @@ class _Short(io.TextIOBase):
 class TaskPrints:
     """What one task prints, in however many pieces: told once."""
 
-    def __init__(self, prints: Accumulator[Printed] | None) -> None:
-        self._prints, self._short = prints, _Short()
+    def __init__(self, prints: Accumulator[Printed] | None, most: int | None = None) -> None:
+        self._prints, self._most = prints, most
+        self._short = _Short(most)
 
     @contextmanager
     def caught(self) -> Iterator[None]:
@@ -93,13 +103,13 @@ class TaskPrints:
     def tell(self) -> None:
         if self._prints is not None and (text := self._short.text()):
             self._prints.add((text,))
-        self._short = _Short()
+        self._short = _Short(self._most)
 
 
 @contextmanager
-def printed_to(prints: Accumulator[Printed] | None) -> Iterator[None]:
-    """A task that is one piece."""
-    task = TaskPrints(prints)
+def printed_to(prints: Accumulator[Printed] | None, *, limited: bool = False) -> Iterator[None]:
+    """A task that is one piece; `limited`: PrintedTooMuch behind so much."""
+    task = TaskPrints(prints, LIMITED_CHARACTERS if limited else None)
     try:
         with task.caught():
             yield
