@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 
 def cases() -> list[Any]:
@@ -26,10 +27,14 @@ def inputs_of(case: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def frame_of(spark: SparkSession, given: dict[str, Any]) -> DataFrame:
-    """Rows as JSON values, read into the schema by Spark itself, so that times and decimals may be written as text."""
+    """Rows as JSON values, read into the schema by Spark itself, so that times and decimals may be written as text.
+
+    `as`: columns that expressions over the others then become, such as nested ones.
+    """
     columns = re.findall(r"(`[^`]+`|\w+) (\w+(?:\([^)]*\)|<[^>]*>)?)(?:, |$)", given["schema"])
     if not given["rows"]:
         return spark.createDataFrame([], given["schema"])
     texts = [tuple(None if value is None else str(value) for value in row) for row in given["rows"]]
     raw = spark.createDataFrame(texts, ", ".join(f"`{part}` string" for part in range(len(columns))))
-    return raw.selectExpr(*(f"CAST(`{part}` AS {declared}) AS `{name.strip('`')}`" for part, (name, declared) in enumerate(columns)))
+    frame = raw.selectExpr(*(f"CAST(`{part}` AS {declared}) AS `{name.strip('`')}`" for part, (name, declared) in enumerate(columns)))
+    return frame.withColumns({name: F.expr(text) for name, text in given.get("as", {}).items()})

@@ -9,11 +9,13 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import REJECTED, Flow, NodeContext
-from jobs.nodes.columns import ColumnType, column, require_columns
+from jobs.nodes.columns import ColumnType, column, require_columns, schema_from_ddl
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.nested_values import is_nested, lost_inside
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
 
 
 class SelectedField(base.Config):
@@ -58,10 +60,10 @@ class SelectFields(Flow[SelectFieldsConfig]):
         (frame,) = frames["in"]
         fields = context.config.fields
         require_columns(frame, (field.column for field in fields), "fields")
-        types = {name.lower(): declared for name, declared in frame.dtypes}
-        casts = [field for field in fields if field.type and types.get(field.column.lower()) != field.type]
+        kinds = {field.name.lower(): field.dataType for field in frame.schema.fields}
+        casts = [field for field in fields if field.type and kinds[field.column.lower()].simpleString() != field.type]
         chosen = [_cast(field).alias(field.output) for field in fields]
-        return frame.select(*chosen, *([_reason(casts).alias(REJECTED)] if casts else []))
+        return frame.select(*chosen, *([_reason(casts, kinds).alias(REJECTED)] if casts else []))
 
 
 def _cast(field: SelectedField) -> Column:
@@ -69,8 +71,8 @@ def _cast(field: SelectedField) -> Column:
     return taken.try_cast(field.type) if field.type else taken
 
 
-def _reason(casts: list[SelectedField]) -> Column:
-    """Null, or the first field that held a value and lost it by the cast."""
+def _reason(casts: list[SelectedField], kinds: Mapping[str, DataType]) -> Column:
+    """Null, or the first field that held a value and lost it, or one inside of it, by the cast."""
     from pyspark.sql import functions as F
 
     reasons = []
@@ -78,5 +80,13 @@ def _reason(casts: list[SelectedField]) -> Column:
         value = column(field.column)
         text = F.coalesce(F.substring(value.try_cast("string"), 1, 200), F.lit("?"))
         sentence = F.concat(F.lit(f"{field.column}: cannot turn '"), text, F.lit(f"' into {field.type}"))
-        reasons.append(F.when(value.isNotNull() & _cast(field).isNull(), sentence))
+        reasons.append(F.when(_lost(field, kinds[field.column.lower()]), sentence))
     return F.coalesce(*reasons)
+
+
+def _lost(field: SelectedField, kind: DataType) -> Column:
+    """Of a list, a map or a struct Spark keeps what it can, with nulls in place of the rest."""
+    value = column(field.column)
+    if is_nested(kind):
+        return lost_inside(value, kind, schema_from_ddl(f"value {field.type}").fields[0].dataType)
+    return value.isNotNull() & _cast(field).isNull()
