@@ -7,13 +7,15 @@ import binascii
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, tzinfo
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any
 
 from pyspark.sql import types as T
 
 _INTEGERS: Mapping[type[T.DataType], int] = {T.ByteType: 8, T.ShortType: 16, T.IntegerType: 32, T.LongType: 64}
 _SHOWN = 60
+#: Python's own rounds to 28 digits; a decimal of Spark's has up to 38.
+_ALL_DIGITS = Context(prec=100)
 
 
 class Misfit(Exception):
@@ -170,7 +172,8 @@ def _decimal(value: Any, kind: T.DecimalType) -> Decimal:
         number = Decimal(str(value))
         if not number.is_finite():
             raise ValueError
-        scaled = round(number, kind.scale) if abs(number) < Decimal(10) ** (kind.precision - kind.scale) else None
+        fits = number.copy_abs() < Decimal(10) ** (kind.precision - kind.scale)
+        scaled = number.quantize(Decimal(1).scaleb(-kind.scale), context=_ALL_DIGITS) if fits else None
     except (ValueError, InvalidOperation):
         raise _misfit(value, kind, "a number") from None
     if scaled is None or scaled != number:

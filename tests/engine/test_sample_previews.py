@@ -158,6 +158,7 @@ def test_given_rows_are_good_ones_where_a_source_can_reject_some(bench: Bench) -
 VALUES = {
     "big": "9223372036854775807",
     "exact": "12345678901234567.89",
+    "long": "12345678901.123456789012345678",
     "share": 0.25,
     "sure": True,
     "day": "2026-01-31",
@@ -172,6 +173,7 @@ VALUES = {
 TYPES = {
     "big": "bigint",
     "exact": "decimal(38,2)",
+    "long": "decimal(38,18)",
     "share": "double",
     "sure": "boolean",
     "day": "date",
