@@ -18,11 +18,16 @@ from jobs.nodes.form import hints
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_NAME = r"(?:`(?P<quoted>[^`]+)`|(?P<name>[A-Za-z_]\w*))"
+_NAME = r"(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<name>[A-Za-z_]\w*))"
 _ASSIGNMENT = re.compile(rf"{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL)
 _KEEP = re.compile(r"(?P<act>keep|drop)\s+if\s+(?P<condition>.+)", re.DOTALL | re.IGNORECASE)
 _IF = re.compile(rf"if\s+(?P<condition>.+?)\s+then\s+{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL | re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#|--)")
+#: What stands within quotes, and Spark's own comments, in which # begins none; or what it begins.
+_PIECE = re.compile(
+    r"""(?<!\w)[rR](?:'[^']*'|"[^"]*")|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|(?P<comment>\#[^\n]*)""",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -40,15 +45,20 @@ class Statement:
 
 def statements(script: str) -> Iterator[Statement]:
     """The statements of `script`; ValueError names the line that is none."""
-    for line, text in _lines(script):
+    for line, written in _lines(script):
+        text = _PIECE.sub(lambda piece: "" if piece["comment"] else piece[0], written).rstrip()
         if match := _KEEP.fullmatch(text):
             yield Statement(line, "", match["act"].lower(), match["condition"])
         elif match := _IF.fullmatch(text):
-            yield Statement(line, match["quoted"] or match["name"], match["value"], match["condition"])
+            yield Statement(line, _name(match), match["value"], match["condition"])
         elif match := _ASSIGNMENT.fullmatch(text):
-            yield Statement(line, match["quoted"] or match["name"], match["value"])
+            yield Statement(line, _name(match), match["value"])
         else:
             raise ValueError(f"line {line}: write column = expression, if condition then column = expression, keep if … or drop if …")
+
+
+def _name(match: re.Match[str]) -> str:
+    return str(match["name"] or match["quoted"].replace("``", "`"))
 
 
 def _lines(script: str) -> Iterator[tuple[int, str]]:
