@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
 
 
+_SHOWN_CHARACTERS = 200
+#: Of a text in which the pattern finds nothing.
+PATTERN_MISFIT = "the pattern does not fit"
+
+
 def groups_parsed(spark: SparkSession, value: Column, name: str, pattern: str, columns: Sequence[ColumnField]) -> tuple[Column, Column]:
     """The groups of the first match in `value` as a struct, to become the column `name`, and whether that column then holds none.
 
@@ -21,15 +26,37 @@ def groups_parsed(spark: SparkSession, value: Column, name: str, pattern: str, c
     from pyspark.sql import functions as F
 
     _check(spark, pattern, len(columns))
-    text = value.cast("string")
-    groups = [F.regexp_extract(text, pattern, number) for number in range(1, len(columns) + 1)]
-    typed = [_typed(group, column) for group, column in zip(groups, columns, strict=True)]
+    groups = _groups(value, pattern, columns)
     lost = F.lit(False)
-    for group, column, cast in zip(groups, columns, typed, strict=True):
+    for group, column in zip(groups, columns, strict=True):
         if column.type != "string":
-            lost = lost | ((group != "") & cast.isNull())
-    record = F.struct(*(cast.alias(column.name) for cast, column in zip(typed, columns, strict=True)))
-    return F.when(text.rlike(pattern) & ~lost, record), F.col(name).isNull()
+            lost = lost | _is_lost(group, column)
+    record = F.struct(*(_typed(group, column).alias(column.name) for group, column in zip(groups, columns, strict=True)))
+    return F.when(value.cast("string").rlike(pattern) & ~lost, record), F.col(name).isNull()
+
+
+def groups_misfit(value: Column, pattern: str, columns: Sequence[ColumnField]) -> Column:
+    """Why `groups_parsed` finds none in `value`."""
+    from pyspark.sql import functions as F
+
+    reasons = []
+    for group, column in zip(_groups(value, pattern, columns), columns, strict=True):
+        if column.type != "string":
+            text = F.substring(group, 1, _SHOWN_CHARACTERS)
+            sentence = F.concat(F.lit(f"{column.name}: cannot turn '"), text, F.lit(f"' into {column.type}"))
+            reasons.append(F.when(_is_lost(group, column), sentence))
+    return F.coalesce(*reasons, F.lit(PATTERN_MISFIT))
+
+
+def _groups(value: Column, pattern: str, columns: Sequence[ColumnField]) -> list[Column]:
+    """Each is empty where the pattern finds nothing."""
+    from pyspark.sql import functions as F
+
+    return [F.regexp_extract(value.cast("string"), pattern, number) for number in range(1, len(columns) + 1)]
+
+
+def _is_lost(group: Column, column: ColumnField) -> Column:
+    return (group != "") & _typed(group, column).isNull()
 
 
 def _typed(group: Column, column: ColumnField) -> Column:

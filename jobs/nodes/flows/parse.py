@@ -13,7 +13,7 @@ from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, Flow, NodeContext
 from jobs.nodes.columns import ColumnField, column, require_columns, schema_of
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
-from jobs.nodes.pattern_groups import groups_parsed
+from jobs.nodes.pattern_groups import groups_misfit, groups_parsed
 from jobs.nodes.records import RecordShape, record_parsed
 
 if TYPE_CHECKING:
@@ -176,6 +176,13 @@ def _reason(value: Column, is_bad: Column, config: ParseConfig) -> Column:
     from pyspark.sql import functions as F
 
     shown = value.cast("string") if FORMATS.is_text(config.format) else F.hex(value.cast("binary"))
-    words = {"csv": LINE_MISFIT, "regex": "the pattern does not fit"}.get(config.format, f"{config.column} does not fit the columns")
-    told = F.concat(F.lit(f"{words}{AS_IT_CAME}"), F.substring(shown, 1, _SHOWN_CHARACTERS))
+    told = F.concat(_misfit(value, config), F.lit(AS_IT_CAME), F.substring(shown, 1, _SHOWN_CHARACTERS))
     return F.when(value.isNotNull() & is_bad, told)
+
+
+def _misfit(value: Column, config: ParseConfig) -> Column:
+    from pyspark.sql import functions as F
+
+    if config.format == "regex":
+        return groups_misfit(value, config.pattern, config.columns)
+    return F.lit(LINE_MISFIT if config.format == "csv" else f"{config.column} does not fit the columns")
