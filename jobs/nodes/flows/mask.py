@@ -25,7 +25,13 @@ class MaskedField(base.Config):
         description="Hash: equal values stay equal. Redact: three stars. Truncate: its first characters. Keep last: stars, then its last.",
         examples=["keep_last"],
     )
-    characters: int = Field(4, ge=0, le=1000, description="How many characters stay, with truncate and keep last.", examples=[4])
+    characters: int = Field(
+        4,
+        ge=0,
+        le=1000,
+        description="How many characters stay, with truncate and keep last; keep last hides all of a value that has no more than these.",
+        examples=[4],
+    )
 
 
 class MaskConfig(base.Config):
@@ -74,5 +80,5 @@ def _masked(field: MaskedField, salt: str) -> Column:
         case "truncate":
             return F.substring(text, 1, field.characters)
         case "keep_last":
-            hidden = F.greatest(F.length(text) - field.characters, F.lit(0))
-            return F.concat(F.repeat(F.lit(_STAR), hidden), F.right(text, F.lit(field.characters)))
+            shown = F.when(F.length(text) > field.characters, F.lit(field.characters)).otherwise(F.lit(0))
+            return F.concat(F.repeat(F.lit(_STAR), F.length(text) - shown), F.right(text, shown))
