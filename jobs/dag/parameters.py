@@ -2,7 +2,7 @@
 
 A text that is nothing but `${name}` becomes the value with its type; within a longer text the value is written in;
 `$${name}` stays as the literal text `${name}`. Some fields have names of their own, which the node fills in while it runs, such
-as `${cursor}`: a parameter of the same name comes first.
+as `${cursor}`: a parameter of the same name comes first, and `$${name}` is left to the node, which makes `${name}` of it.
 """
 
 import math
@@ -62,23 +62,29 @@ def trial_values(document: DagDocument, given: Mapping[str, Any]) -> tuple[dict[
     return {**examples, **values}, [problem for problem in problems if problem.pointer in {_pointer(name) for name in given}]
 
 
-def config_filled(config: Mapping[str, Any], values: Mapping[str, Any], verbatim: Set[str]) -> dict[str, Any]:
-    """A node's config with its parameters filled in, but for the fields that stay as they are written."""
-    return {key: item if key in verbatim else substitute(item, values) for key, item in config.items()}
+def config_filled(config: Mapping[str, Any], values: Mapping[str, Any], verbatim: Set[str], own_places: Set[str]) -> dict[str, Any]:
+    """A node's config with its parameters filled in, but for the fields that stay as they are written.
+
+    `own_places`: the fields in which the node fills in names itself.
+    """
+    return {key: item if key in verbatim else substitute(item, values, keeps_escapes=key in own_places) for key, item in config.items()}
 
 
-def substitute(config: Any, values: Mapping[str, Any]) -> Any:
-    """`config` with every `${name}` of `values` filled in, at any depth, keys left alone. Unknown names stay as they are."""
+def substitute(config: Any, values: Mapping[str, Any], *, keeps_escapes: bool = False) -> Any:
+    """`config` with every `${name}` of `values` filled in, at any depth, keys left alone. Unknown names stay as they are.
+
+    `keeps_escapes`: `$${name}` stays, too, for the one who fills in what is left.
+    """
     if isinstance(config, Mapping):
-        return {key: substitute(item, values) for key, item in config.items()}
+        return {key: substitute(item, values, keeps_escapes=keeps_escapes) for key, item in config.items()}
     if isinstance(config, list):
-        return [substitute(item, values) for item in config]
+        return [substitute(item, values, keeps_escapes=keeps_escapes) for item in config]
     if not isinstance(config, str):
         return config
     whole = _PLACE.fullmatch(config)
     if whole and not whole["escape"] and whole["name"] in values:
         return values[whole["name"]]
-    return _PLACE.sub(lambda match: _written(match, values), config)
+    return _PLACE.sub(lambda match: match[0] if keeps_escapes and match["escape"] and match["name"] else _written(match, values), config)
 
 
 def references(config: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:

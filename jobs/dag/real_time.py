@@ -31,7 +31,11 @@ def _hindered(document: DagDocument, catalogue: Catalogue) -> list[Problem]:
     problems = []
     for node_id, node in document.nodes.items():
         spec = catalogue.get(node.type)
-        reason = spec.hinders_real_time(config_filled(node.config, values, spec.verbatim)) if spec and spec.available else ""
+        reason = (
+            spec.hinders_real_time(config_filled(node.config, values, spec.verbatim, spec.own_places.keys()))
+            if spec and spec.available
+            else ""
+        )
         if not reason and spec and spec.family == "sink" and any(edge.source[0] == node_id for edge in document.edges.values()):
             reason = "what it rejects goes on, which is known only behind a batch"
         if reason:

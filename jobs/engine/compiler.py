@@ -75,7 +75,8 @@ def step_compile(document: DagDocument, node_id: str, parameters: Mapping[str, A
         message = f'"{node.name}": the node type "{node.type}" does not exist here'
         raise PlanInvalid([Problem(code="node.unknown_type", node_id=node_id, pointer=f"/nodes/{node_id}/type", message=message)])
     try:
-        config = node_type.Config.model_validate(config_filled(node.config, parameters, node_type.Config.verbatim))
+        filled = config_filled(node.config, parameters, node_type.Config.verbatim, node_type.own_places.keys())
+        config = node_type.Config.model_validate(filled)
     except ValidationError as error:
         raise PlanInvalid([_config_problem(node_id, node.name, fault) for fault in error.errors()]) from None
     arriving = [(edge_id, edge) for edge_id, edge in document.edges.items() if edge.target[0] == node_id]

@@ -73,7 +73,8 @@ class NodeType(ABC, Generic[ConfigT]):
     summary_template: ClassVar[str] = ""
     #: Where others reach this node, below the installation's own address, with `{job_uid}` and `{node_id}`; drawn as `x-address`.
     address_template: ClassVar[str] = ""
-    own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {}  # config field → `${names}` it fills in itself; None: any
+    #: Config field → `${names}` it fills in itself; None: any. There `$${name}` comes as it is written: the node makes `${name}` of it.
+    own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {}
     pace_fields: ClassVar[frozenset[str]] = frozenset()  # config fields on which neither rows nor what is kept of them depends
 
     #: Config fields that say only how long a stateful flow waits: what it keeps is right under another value of theirs, too.

@@ -207,6 +207,7 @@ def _sinks(document: DagDocument, fresh: set[str], execution: Execution) -> Iter
 def _replaces(sink: type[Sink[Any]], node: Node, parameters: Mapping[str, Any]) -> bool:
     """False, too, where its settings are not those of this version of the sink: then it does not start anyway."""
     try:
-        return sink().replaces(sink.Config.model_validate(config_filled(node.config, parameters, sink.Config.verbatim)))
+        config = config_filled(node.config, parameters, sink.Config.verbatim, sink.own_places.keys())
+        return sink().replaces(sink.Config.model_validate(config))
     except ValueError:
         return False

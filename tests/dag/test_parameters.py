@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.dag.parameters import resolve_parameters, substitute, trial_values
+from jobs.dag.parameters import config_filled, resolve_parameters, substitute, trial_values
 from jobs.dag.resolved import with_defaults
 from tests.dag.graphs import CATALOGUE, chain, node, parsed
 
@@ -76,6 +76,15 @@ def test_a_trial_tells_of_given_values_that_do_not_fit_and_goes_on_with_an_examp
 )
 def test_places_are_filled_in(written, filled):
     assert substitute(written, {"rows": 5, "share": 0.5, "all": True}) == filled
+
+
+def test_an_escape_is_left_to_a_node_that_fills_in_names_itself():
+    config = {"rows": "$${rows} ${rows}", "body": ["$${rows} ${rows} ${id} $${id}"], "code": "$${rows}"}
+    assert config_filled(config, {"rows": 5}, frozenset({"code"}), frozenset({"body"})) == {
+        "rows": "${rows} 5",
+        "body": ["$${rows} 5 ${id} $${id}"],
+        "code": "$${rows}",
+    }
 
 
 def test_a_value_that_looks_like_a_place_is_not_filled_in_again():

@@ -44,6 +44,23 @@ def called(server: ApiServer) -> list[int]:
     return sorted(row["id"] for row in server.documents())
 
 
+def test_what_is_escaped_in_a_request_is_sent_as_text(bench: Bench) -> None:
+    config = {
+        "path": "calls/${id}/$${id}",
+        "body": '{"$${id}": "$${id} ${id}", "whole": "$${id}"}',
+        "parameters": [{"name": "q", "value": "$${id}-${id}"}],
+        "headers": [{"name": "X-Told", "value": "$${id}-${id}"}],
+    }
+    nodes = {"gen": numbers(1), "call": (CALL[0], {**CALL[1], **config}), "a": files("a")}
+    with api_server(taken) as server:
+        run, _ = bench.run(calling(bench, server, document(nodes, "gen>call, call>a")))
+        assert run.wait(90) == "completed"
+        (request,) = server.requests
+    assert request.document == {"${id}": "${id} 0", "whole": "${id}"}
+    assert (request.path, request.headers["X-Told"]) == ("/calls/0/$%7Bid%7D", "${id}-0")
+    assert request.query == {"q": "${id}-0"}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("edges", "behind"),

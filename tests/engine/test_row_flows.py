@@ -55,6 +55,18 @@ def test_the_rejected_port_of_a_parse_carries_the_text_and_the_reason(bench: Ben
     assert (bad.id, bad.body, bad.rejected_reason) == (3, "three", "the pattern does not fit:\nthree")
 
 
+def test_what_is_escaped_in_a_template_is_neither_a_parameter_nor_a_column(bench: Bench) -> None:
+    template = "$${id} ${id} $${day} ${day} $${x}"
+    nodes = {
+        "gen": numbers(1),
+        "write": ("flow.format", {"format": "text", "template": template, "keep": "none"}),
+        "out": files("out"),
+    }
+    drawn = document(nodes, "gen>write, write>out", parameters={"day": {"type": "string"}})
+    bench.completed(drawn, parameters={"day": "monday"})
+    assert [row.value for row in bench.parquet("out")] == ["${id} 0 ${day} monday ${x}"]
+
+
 def test_lists_and_maps_become_rows_that_are_counted(bench: Bench) -> None:
     nodes = {
         "gen": numbers(100, batch=30),
