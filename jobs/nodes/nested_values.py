@@ -27,6 +27,15 @@ def fields_apart(value: Column, kind: StructType) -> list[Column]:
     return [value.getField(name) for name in names]
 
 
+def type_inside(kind: DataType) -> DataType | None:
+    """The type of the items of a list, or of the values of a map."""
+    from pyspark.sql.types import ArrayType, MapType
+
+    if isinstance(kind, ArrayType):
+        return kind.elementType
+    return kind.valueType if isinstance(kind, MapType) else None
+
+
 def may_lose(kind: DataType, target: DataType) -> bool:
     """Whether `lost_inside` has anything to look at."""
     pairs = _pairs(kind, target)

@@ -67,6 +67,22 @@ def test_what_is_escaped_in_a_template_is_neither_a_parameter_nor_a_column(bench
     assert [row.value for row in bench.parquet("out")] == ["${id} 0 ${day} monday ${x}"]
 
 
+def test_names_that_a_format_cannot_hold_are_told_of_its_node_while_the_job_is_drawn(bench: Bench) -> None:
+    nodes = {
+        "gen": numbers(10),
+        "odd": computed(**{"c d": "id"}),
+        "avro": ("flow.format", {"format": "avro"}),
+        "xml": ("flow.format", {"format": "xml"}),
+        "a": files("a"),
+        "b": files("b"),
+    }
+    found = analysis(bench, nodes, "gen>odd, odd>avro, odd>xml, avro>a, xml>b").problems
+    assert [(problem.code, problem.node_id, problem.pointer) for problem in found] == [
+        ("node.refused", name, f"/nodes/{name}/config/columns") for name in ("avro", "xml")
+    ]
+    assert found[0].message.startswith('"Avro": Avro cannot hold the names "c d": ')
+
+
 def test_lists_and_maps_become_rows_that_are_counted(bench: Bench) -> None:
     nodes = {
         "gen": numbers(100, batch=30),

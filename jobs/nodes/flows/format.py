@@ -14,9 +14,11 @@ from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
+from jobs.nodes.record_names import names_check
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructField
 
 _PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
 
@@ -103,7 +105,13 @@ class Format(Flow[FormatConfig]):
                 kind="user",
                 field="output",
             )
+        names_check(_fields(frame, written), config.format)
         return frame.select(*(column(name) for name in kept), _written(written, config).alias(config.output))
+
+
+def _fields(frame: DataFrame, names: list[str]) -> list[StructField]:
+    by_name = {field.name.lower(): field for field in frame.schema.fields}
+    return [by_name[name.lower()] for name in names]
 
 
 def _kept(frame: DataFrame, written: list[str], config: FormatConfig) -> list[str]:
