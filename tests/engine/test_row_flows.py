@@ -83,6 +83,25 @@ def test_names_that_a_format_cannot_hold_are_told_of_its_node_while_the_job_is_d
     assert found[0].message.startswith('"Avro": Avro cannot hold the names "c d": ')
 
 
+@pytest.mark.parametrize("edges", ["gen>text, text>xml, xml>good, xml.errors>bad", "gen>text, text>xml, xml>good"])
+def test_a_row_that_xml_cannot_hold_goes_its_own_way(bench: Bench, edges: str) -> None:
+    nodes = {
+        "gen": numbers(10),
+        "text": computed(body=r"if(id = 3, 'a\u0001b', string(id))"),
+        "xml": ("flow.format", {"format": "xml", "columns": ["body"], "output": "text"}),
+        "good": files("good"),
+        "bad": files("bad"),
+    }
+    if "bad" not in edges:
+        del nodes["bad"]
+    heard = bench.completed(document(nodes, edges))
+    assert (heard.rows("xml", "rows_out"), heard.rows("xml", "rejected")) == (9, 1)
+    assert [row.id for row in bench.parquet("good")] == [number for number in range(10) if number != 3]
+    if "bad" in edges:
+        (bad,) = bench.parquet("bad")
+        assert (bad.id, bad.rejected_reason.split("\n")[1]) == (3, r'{"body":"a\u0001b"}')
+
+
 def test_lists_and_maps_become_rows_that_are_counted(bench: Bench) -> None:
     nodes = {
         "gen": numbers(100, batch=30),

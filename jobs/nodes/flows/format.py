@@ -10,16 +10,18 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.avro import avro_check
-from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.base import AS_IT_CAME, REJECTED, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
 from jobs.nodes.record_names import names_check
+from jobs.nodes.xml_values import unwritable_in_xml
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructField
 
+_SHOWN_CHARACTERS = 2000
 _PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
 
 
@@ -79,13 +81,14 @@ class FormatConfig(base.Config):
 
 
 class Format(Flow[FormatConfig]):
-    """Writes columns into one: as JSON, CSV, Avro, XML or a text of your own."""
+    """Writes columns into one: as JSON, CSV, Avro, XML or a text of your own; a row that XML cannot hold is rejected."""
 
     type = "flow.format"
     title = "Format"
     icon = "code-dots"
     Config = FormatConfig
     real_time: ClassVar[bool] = True
+    rejects_rows: ClassVar[bool] = True
     own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {"template": None}
     summary_template = "{format} → {output}"
 
@@ -105,13 +108,33 @@ class Format(Flow[FormatConfig]):
                 kind="user",
                 field="output",
             )
-        names_check(_fields(frame, written), config.format)
-        return frame.select(*(column(name) for name in kept), _written(written, config).alias(config.output))
+        fields = _fields(frame, written)
+        names_check(fields, config.format)
+        value, reason = _written(written, config), unwritable_in_xml(fields) if config.format == "xml" else None
+        if reason is None:
+            return frame.select(*(column(name) for name in kept), value.alias(config.output))
+        told = _told(reason, written).alias(REJECTED)
+        return frame.select(*(column(name) for name in kept), _where_null(reason, value).alias(config.output), told)
 
 
 def _fields(frame: DataFrame, names: list[str]) -> list[StructField]:
     by_name = {field.name.lower(): field for field in frame.schema.fields}
     return [by_name[name.lower()] for name in names]
+
+
+def _where_null(reason: Column, value: Column) -> Column:
+    """Spark writes a rejected row no less, and fails, unless it is told not to."""
+    from pyspark.sql import functions as F
+
+    return F.when(reason.isNull(), value)
+
+
+def _told(reason: Column, names: list[str]) -> Column:
+    """With what was to be written, which else goes."""
+    from pyspark.sql import functions as F
+
+    row = F.substring(F.to_json(F.struct(*(column(name) for name in names)), {"ignoreNullFields": "false"}), 1, _SHOWN_CHARACTERS)
+    return F.when(reason.isNotNull(), F.concat(reason, F.lit(AS_IT_CAME), row))
 
 
 def _kept(frame: DataFrame, written: list[str], config: FormatConfig) -> list[str]:
