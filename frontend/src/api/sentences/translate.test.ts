@@ -4,6 +4,9 @@ import { translator } from './translate'
 const say = translator({
   'topic {} does not exist; {}': 'topic {1} 不存在；{2}',
   'create it, or correct its name': '创建它，或更正名称',
+  '{} is no {}': '{1} 不是 {2}',
+  'there is no column {}; {}The columns are {}': '没有列 {1}；{2}现有的列是 {3}',
+  'did you mean {}? ': '是否指 {1}？',
   'driver {} was killed ({})': '驱动程序 {1} 被强制终止（{2}）',
   '{} (retry {} of {} in {} s)': '{1}（第 {2} 次重试，共 {3} 次，{4} 秒后）',
   '{}, in line {}{}': '{1}，第 {2} 行{3}',
@@ -31,6 +34,12 @@ describe("the server's sentences", () => {
   it('do not take a piece of the next one for a value', () => {
     expect(say('driver 7 was killed (SIGKILL) (retry 1 of 3 in 5 s)')).toBe('驱动程序 7 被强制终止（SIGKILL）（第 1 次重试，共 3 次，5 秒后）')
     expect(say('KeyError: x, in line 3: rows[x]')).toBe('KeyError: x，第 3 行: rows[x]')
+  })
+
+  it('are not taken for a short one that would hold them', () => {
+    const told = '"Big orders": there is no column valeu; did you mean value? The columns are id, value'
+    expect(say(told)).toBe('"Big orders": 没有列 valeu；是否指 value？现有的列是 id, value')
+    expect(say('duoble is no type')).toBe('duoble 不是 type')
   })
 
   it('stay as they are where they are not known', () => {

@@ -16,6 +16,8 @@ const JOINS: readonly [string, string][] = [
 ]
 /** An error of another program may be a page long: only what one reads at a glance is looked at. */
 const LONGEST = 2_000
+/** A sentence with less of its own than this says little: it is none that holds several others. */
+const TELLING = 10
 const DEEPEST = 4
 
 /** Whether what was found between two parts can be one value: a sentence behind it would leave its brackets or quotes half. */
@@ -48,6 +50,8 @@ function valuesIn(parts: string[], text: string): string[] | null {
   return values.every(isWhole) ? values : null
 }
 
+const isJoined = (value: string) => JOINS.some(([join]) => value.includes(join))
+
 const weight = ({ parts }: Known) => parts.reduce((length, part) => length + part.length, 0)
 
 /** Puts sentences into the catalogue's language as far as it knows them; the rest stays as it is. */
@@ -58,9 +62,10 @@ export function translator(sentences: Sentences): (text: string) => string {
     .sort((one, other) => weight(other) - weight(one))
 
   function whole(text: string, depth: number): string | null {
-    for (const { parts, words } of known) {
+    for (const one of known) {
+      const { parts, words } = one
       const values = valuesIn(parts, text)
-      if (values) return words.replace(/\{(\d+)\}/g, (_, number: string) => inside(values[Number(number) - 1] ?? '', depth + 1))
+      if (values && (weight(one) >= TELLING || !values.some(isJoined))) return words.replace(/\{(\d+)\}/g, (_, number: string) => inside(values[Number(number) - 1] ?? '', depth + 1))
     }
     return null
   }
