@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.graphs import COLLECT, Bench, document
+from tests.engine.graphs import COLLECT, Bench, document, numbers
 from tests.engine.nodes import CollectSink
 from tests.engine.shuffled import START, Event, events, events_close, events_drop
 from tests.servers.waiting import wait_until
@@ -88,3 +88,26 @@ def test_windows_of_shuffled_rows_are_those_of_sorted_ones(bench: Bench, kind: s
 def _utc(time: datetime) -> datetime:
     """Spark hands times over in the machine's own zone."""
     return time.astimezone(UTC)
+
+
+@pytest.mark.parametrize("emit", ["close", "update"])
+def test_windows_of_the_clock_hold_what_was_read_in_them(bench: Bench, emit: str) -> None:
+    window = {
+        "time": "processing",
+        "window": "1s",
+        "emit": emit,
+        "aggregates": [{"name": "n"}, {"name": "newest", "function": "max", "column": "id"}],
+    }
+    nodes = {"gen": numbers(None, 20, 40), "seconds": ("flow.window_aggregate", window), "out": COLLECT}
+    plan = bench.plan(document(nodes, "gen>seconds, seconds>out", type="STREAMING"))
+    batches = CollectSink.rows[plan.generation + "out"]
+    run, _ = bench.run(plan)
+    wait_until(lambda: len({row.window_start for batch in list(batches.values()) for row in batch}) >= 3, seconds=60, what="three windows")
+    run.stop()
+    assert run.wait(30) == "stopped"
+    rows = [row for number in sorted(batches) for row in batches[number]]
+    assert all(row.window_end - row.window_start == timedelta(seconds=1) and row.window_start.microsecond == 0 for row in rows)
+    last = {row.window_start: row for row in rows}
+    assert emit == "update" or len(last) == len(rows), "a window comes out once"
+    in_order = [last[start] for start in sorted(last)]
+    assert [row.newest + 1 for row in in_order] == [sum(row.n for row in in_order[: number + 1]) for number in range(len(in_order))]

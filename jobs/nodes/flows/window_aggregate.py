@@ -1,16 +1,17 @@
-"""Groups rows by windows of event time."""
+"""Groups rows by windows of time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
 from jobs.nodes.aggregates import Aggregate, aggregated
-from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, quoted, require_columns, require_timestamp
 from jobs.nodes.duration_fields import Duration, Span
 from jobs.nodes.form import ColumnName, hints
@@ -19,13 +20,25 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 WINDOW_COLUMNS = ("window_start", "window_end")
+#: A name that no column of a person begins with.
+_CLOCK = "__clock"
 
 
 class WindowAggregateConfig(base.Config):
-    time_column: ColumnName = Field(
+    time: Literal["event", "processing"] = Field(
+        "event",
+        description="What puts a row into its window: its time column, or the clock at the batch that reads it, in a stream only.",
+        examples=["event"],
+        json_schema_extra=hints(advanced=True),
+    )
+    time_column: str = Field(
+        "",
+        max_length=255,
+        pattern=r"^[^\r\n]*$",
+        validate_default=True,
         description="The column that says when a row happened; rows without it are left out.",
         examples=["departed_at"],
-        json_schema_extra=hints("column"),
+        json_schema_extra=hints("column", when="time=event"),
     )
     kind: Literal["tumbling", "sliding", "session"] = Field(
         "tumbling",
@@ -34,7 +47,7 @@ class WindowAggregateConfig(base.Config):
     )
     window: Span = Field(
         "1 h",
-        description="Length of a window; a session ends when so long no row came.",
+        description="Length of a window, counted in UTC: one of a day begins at midnight there. A session ends when so long no row came.",
         examples=["1 min", "1 h"],
         json_schema_extra=hints("duration"),
     )
@@ -48,7 +61,7 @@ class WindowAggregateConfig(base.Config):
         "0s",
         description="How far behind the newest row a row may come; a later one is left out once its window closed.",
         examples=["10 min"],
-        json_schema_extra=hints("duration"),
+        json_schema_extra=hints("duration", when="time=event"),
     )
     group_by: tuple[ColumnName, ...] = Field(
         (), description="Columns to group by within a window.", examples=[["carrier"]], json_schema_extra=hints("columns")
@@ -65,6 +78,13 @@ class WindowAggregateConfig(base.Config):
         description="On close a window comes out once, when no row can change it any more; on update each time it changed.",
         examples=["update", "close"],
     )
+
+    @field_validator("time_column")
+    @classmethod
+    def _event_time_has_its_column(cls, time_column: str, info: ValidationInfo) -> str:
+        if not time_column and info.data.get("time") == "event":
+            raise PydanticCustomError("missing", "required")
+        return time_column
 
     @model_validator(mode="after")
     def _kind_is_possible(self) -> WindowAggregateConfig:
@@ -86,7 +106,7 @@ class WindowAggregateConfig(base.Config):
 
 
 class WindowAggregate(Flow[WindowAggregateConfig]):
-    """Groups rows by windows of event time and computes counts, sums, averages and the like."""
+    """Groups rows by windows of time and computes counts, sums, averages and the like; rows that come too late are left out and counted."""
 
     type = "flow.window_aggregate"
     title = "Window aggregate"
@@ -102,6 +122,12 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
     def sets_watermark(self, config: WindowAggregateConfig) -> bool:
         return True
 
+    def without_clock(self, config: WindowAggregateConfig) -> WindowAggregateConfig:
+        if config.time == "processing":
+            message = "its windows go by the clock, which a test of a stream does not wait for: let them go by event time"
+            raise NodeError(message, permanent=True, kind="user", field="time")
+        return config
+
     def output_mode(self, config: WindowAggregateConfig) -> Literal["append", "update"]:
         return "append" if config.emit == "close" else "update"
 
@@ -114,10 +140,12 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
         (frame,) = frames["in"]
         config = context.config
         _check(frame, config)
-        grouped = frame.withWatermark(quoted(config.time_column), _span(config.late)).groupBy(
-            _windows(config).alias("__window"), *(column(name) for name in config.group_by)
+        name, late = (config.time_column, config.late) if config.time == "event" else (_CLOCK, "0s")
+        time = column(name)
+        timed = frame if config.time == "event" else _by_clock(frame, context)
+        grouped = timed.withWatermark(quoted(name), _span(late)).groupBy(
+            _windows(config, time).alias("__window"), *(column(name) for name in config.group_by)
         )
-        time = column(config.time_column)
         values = grouped.agg(*(aggregated(aggregate, time).alias(aggregate.name) for aggregate in config.aggregates))
         bounds = [F.col("__window.start").alias("window_start"), F.col("__window.end").alias("window_end")]
         names = [*config.group_by, *(aggregate.name for aggregate in config.aggregates)]
@@ -128,10 +156,20 @@ def _span(text: str) -> str:
     return f"{duration_ms(text)} milliseconds"
 
 
-def _windows(config: WindowAggregateConfig) -> Column:
+def _by_clock(frame: DataFrame, context: NodeContext[WindowAggregateConfig]) -> DataFrame:
+    """Spark keeps a batch's time with its offsets: one that is tried again has the same windows."""
     from pyspark.sql import functions as F
 
-    time, length = column(config.time_column), _span(config.window)
+    if context.bounded:
+        message = "the clock puts all rows of a job that ends into one window: let the windows go by event time, or leave them out"
+        raise NodeError(message, permanent=True, kind="user", field="time")
+    return frame.withColumn(_CLOCK, F.current_timestamp())
+
+
+def _windows(config: WindowAggregateConfig, time: Column) -> Column:
+    from pyspark.sql import functions as F
+
+    length = _span(config.window)
     match config.kind:
         case "tumbling":
             return F.window(time, length)
@@ -142,7 +180,8 @@ def _windows(config: WindowAggregateConfig) -> Column:
 
 
 def _check(frame: DataFrame, config: WindowAggregateConfig) -> None:
-    require_columns(frame, [config.time_column], "time_column")
     require_columns(frame, config.group_by, "group_by")
     require_columns(frame, [aggregate.column for aggregate in config.aggregates if aggregate.column], "aggregates")
-    require_timestamp(frame, config.time_column, "time_column")
+    if config.time == "event":
+        require_columns(frame, [config.time_column], "time_column")
+        require_timestamp(frame, config.time_column, "time_column")
