@@ -36,14 +36,15 @@ class PythonConfig(base.Config):
     shape: Literal["row", "arrow", "pandas"] = Field(
         "row",
         description="How the function gets its data: each row as a dict, or some thousand rows at once as a pyarrow RecordBatch or a "
-        "pandas DataFrame, which is much faster.",
+        "pandas DataFrame, which is much faster; "
+        "in a DataFrame, NaN and missing are one.",
         examples=["row", "arrow"],
     )
     code: Annotated[str, AfterValidator(checked_code)] = Field(
         DEFAULT_CODE,
         max_length=100_000,
         description="Python with a function process(row), which returns what goes on: a row, several, or none; for batches, a batch. "
-        "The job's parameters are in the dict parameters.",
+        "A time without a zone that it returns is one of UTC. The job's parameters are in the dict parameters.",
         examples=["def process(row):\n    row['late'] = row['delay'] > 15\n    return row"],
         json_schema_extra=hints("code", language="python"),
     )
