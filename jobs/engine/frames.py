@@ -23,7 +23,7 @@ class Frames:
     `given`: node id → its frames by port, already counted, rejected rows still inside "out". `within`: the nodes of the query;
     a streaming frame that several of them read is not shared, because Spark refuses one source twice in a query: each edge out
     of it gets an occurrence of its own, named by the edge. `keep` may persist a node's frame. `references` are kept from one batch
-    to the next; `beside` is `given` for what they are made of.
+    to the next; `beside` is `given` for what they are made of, `static` are the frames themselves where they were built already.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class Frames:
         keep: Callable[[str, DataFrame], DataFrame] = lambda node_id, frame: frame,
         references: References | None = None,
         beside: Mapping[str, dict[str, DataFrame]] | None = None,
+        static: Frames | None = None,
     ) -> None:
         self._steps = steps
         self._keep = keep
@@ -54,7 +55,7 @@ class Frames:
         self._raw: dict[tuple[str, str], DataFrame | dict[str, DataFrame] | Routed] = {}
         self._ports: dict[tuple[str, str], dict[str, DataFrame]] = {}
         self._forks = steps.forks(within or ()) if mode == "stream" else frozenset()
-        self._static: Frames | None = None
+        self._static = static
         #: Name of each streaming source in the query → node id.
         self.source_names: dict[str, str] = {}
 

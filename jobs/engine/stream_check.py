@@ -57,7 +57,7 @@ class StreamCheck:
         # Nothing is read, so a source need not be known again, and may stand on several ways under no name.
         spark.conf.set("spark.sql.streaming.queryEvolution.enableSourceEvolution", "false")
         self._given: dict[str, dict[str, DataFrame]] = {}
-        self._frames = Frames(steps, spark, NoCounter(), mode="stream", schema_only=True, given=self._given)
+        self._frames = Frames(steps, spark, NoCounter(), mode="stream", schema_only=True, given=self._given, static=frames)
 
     def check(self, node_id: str) -> None:
         """NodeError where Spark would refuse to run the node in a stream, or would run it to no end."""

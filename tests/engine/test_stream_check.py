@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.sql.types import StructType
 
 from jobs.dag.problems import Problem
+from jobs.engine.given_rows import GivenTable
 from jobs.engine.validation import Analysis, analyse
 from jobs.nodes.base import Limits
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, numbers
@@ -110,3 +112,15 @@ def test_joins_and_windows_alone_are_taken(analysed: Callable[..., Analysis], ki
     nodes = {"a": numbers(None), "b": numbers(None), "pairs": join(kind), "out": COLLECT}
     assert errors(analysed(nodes, "a>pairs.left, b>pairs.right, pairs>out")) == []
     assert errors(analysed({"a": numbers(None), "next": windows(), "out": COLLECT}, "a>next, next>out")) == []
+
+
+def test_what_stands_beside_a_stream_is_not_asked_again(bench: Bench) -> None:
+    """A table that is given for a test has no system that could be asked."""
+    look = ("flow.lookup", {"keys": [{"left": "key"}], "columns": ["colour"]})
+    colours = ("source.file", {"path": "nowhere"})
+    nodes = {"gen": numbers(None), "colours": colours, "look": look, "next": windows(), "out": COLLECT}
+    drawn = document(nodes, "gen>look, colours>look.table, look>next, next>out", type="STREAMING")
+    given = {"colours": GivenTable(StructType().add("key", "string").add("colour", "string"), ())}
+    limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
+    found = analyse(bench.spark, drawn, connections={}, limits=limits, parameters={}, registry=REGISTRY, given=given)
+    assert found.problems == []

@@ -19,6 +19,8 @@ const LONGEST = 2_000
 /** A sentence with less of its own than this says little: it is none that holds several others. */
 const TELLING = 10
 const DEEPEST = 4
+/** A page says the same again each time it is drawn. */
+const REMEMBERED = 300
 
 /** Whether what was found between two parts can be one value: a sentence behind it would leave its brackets or quotes half. */
 function isWhole(value: string): boolean {
@@ -85,5 +87,11 @@ export function translator(sentences: Sentences): (text: string) => string {
   }
 
   const inside = (text: string, depth: number): string => (depth > DEEPEST || text.length > LONGEST || !text.includes(' ') ? text : (whole(text, depth) ?? joined(text, depth) ?? text))
-  return (text) => inside(text, 0)
+  const remembered = new Map<string, string>()
+  return (text) => {
+    const said = remembered.get(text) ?? inside(text, 0)
+    if (remembered.size >= REMEMBERED) remembered.clear()
+    remembered.set(text, said)
+    return said
+  }
 }

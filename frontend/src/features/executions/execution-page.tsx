@@ -17,8 +17,6 @@ import { ExecutionStrip } from './execution-strip'
 import './executions.css'
 import './i18n'
 import { SidePanel } from './side-panel'
-import { ThroughputTab } from './throughput-tab'
-import { TimelineTab } from './timeline-tab'
 import { useDrawing, useExecution, type Drawing, type Watched } from './use-execution'
 import { useKeptCounts } from './use-kept-counts'
 import { useNodeCounts } from './use-node-counts'
@@ -31,6 +29,8 @@ const ExpectationsTab = lazy(async () => ({ default: (await import('./expectatio
 const LogsTab = lazy(async () => ({ default: (await import('./logs-tab')).LogsTab }))
 const PrintedTab = lazy(async () => ({ default: (await import('./printed-tab')).PrintedTab }))
 const RejectedTab = lazy(async () => ({ default: (await import('./rejected-tab')).RejectedTab }))
+const ThroughputTab = lazy(async () => ({ default: (await import('./throughput-tab')).ThroughputTab }))
+const TimelineTab = lazy(async () => ({ default: (await import('./timeline-tab')).TimelineTab }))
 
 const NO_EVENTS: readonly ExecutionEvent[] = []
 const NO_CHECKPOINTS: readonly Checkpoint[] = []
