@@ -32,7 +32,7 @@ def problem_of(error: BaseException, node_id: str, node: Node, config: Any, colu
         pointer = pointer_of(("nodes", node_id, "config", *error.field.split("/")))
         return Problem(code=code, node_id=node_id, pointer=pointer, message=f'"{node.name}": {error.place}: {message}')
     if isinstance(error, NodeError):
-        path = (error.field,) if error.field else _blamed(config, [])
+        path: tuple[str | int, ...] = tuple(error.field.split("/")) if error.field else _blamed(config, [])
         away = family != "flow" and error.kind == "external"
         return Problem(
             severity="warning" if away else "error",

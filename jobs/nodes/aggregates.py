@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.columns import column
+from jobs.nodes.base import NodeContext, NodeError
+from jobs.nodes.columns import column, require_columns, type_text
+from jobs.nodes.expressions import expressions_of
 from jobs.nodes.form import ColumnName, hints
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
 
 Function = Literal[
     "count",
@@ -85,3 +89,45 @@ def aggregated(aggregate: Aggregate, time: Column | None = None) -> Column:
         return F.size(F.collect_set(taken)).cast("long")
     plain = {"count": F.count, "sum": F.sum, "min": F.min, "max": F.max, "avg": F.avg, "stddev": F.stddev, "collect": F.collect_list}
     return plain[aggregate.function](taken)
+
+
+def require_aggregates(frame: DataFrame, aggregates: Sequence[Aggregate], context: NodeContext[Any], time: Column | None = None) -> None:
+    """NodeError, on the row of `aggregates` that is to blame, where its column is not there or its function cannot take the column's type.
+
+    Types are asked for only while a job is drawn: Spark sums text that holds numbers, and a job published with that goes on.
+    """
+    for number, aggregate in enumerate(aggregates):
+        if not aggregate.column:
+            continue
+        field = f"aggregates/{number}/column"
+        require_columns(frame, [aggregate.column], field)
+        if context.schema_only:
+            _require_type(frame, aggregate, field)
+            with expressions_of(aggregate.name, field, frame):
+                frame.agg(aggregated(aggregate, time))
+
+
+def _require_type(frame: DataFrame, aggregate: Aggregate, field: str) -> None:
+    from pyspark.sql.types import BooleanType, StringType
+
+    kind = next(one.dataType for one in frame.schema.fields if one.name.lower() == aggregate.column.lower())
+    if isinstance(kind, _types_taken(aggregate.function)):
+        return
+    name, wrong = aggregate.column, type_text(kind)
+    message = f"{aggregate.function} needs numbers, and the column {name} is {wrong}: make a number of it before with Compute columns"
+    if isinstance(kind, (StringType, BooleanType)):
+        message = f"{aggregate.function} needs numbers, and the column {name} is {wrong}: cast it before with Select fields"
+    raise NodeError(message, permanent=True, kind="user", field=field)
+
+
+def _types_taken(function: Function) -> tuple[type[DataType], ...]:
+    """Spark would also take what it can only make a number of at the run, such as text."""
+    from pyspark.sql import types as T
+
+    numbers = (T.NumericType, T.NullType)
+    lengths = (T.DayTimeIntervalType, T.YearMonthIntervalType)
+    if function in ("sum", "avg"):
+        return (*numbers, *lengths)
+    if function in _PERCENTILES:
+        return (*numbers, *lengths, T.DateType, T.TimestampType, T.TimestampNTZType)
+    return numbers if function == "stddev" else (T.DataType,)

@@ -8,7 +8,7 @@ from typing import Literal
 class NodeError(Exception):
     """What happened at a node, why, and what to do, in one sentence. `permanent`: trying again cannot help.
 
-    `kind`: user (the job is wrong), external (another system), system (ours).
+    `kind`: user (the job is wrong), external (another system), system (ours). `field`: of the config, such as "aggregates/0/column".
     """
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.aggregates import OrderlessAggregate, aggregated
+from jobs.nodes.aggregates import OrderlessAggregate, aggregated, require_aggregates
 from jobs.nodes.base import Caution, Flow, NodeContext
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.form import ColumnName, hints
@@ -72,6 +72,6 @@ class AggregateFlow(Flow[AggregateConfig]):
         (frame,) = frames["in"]
         config = context.config
         require_columns(frame, config.group_by, "group_by")
-        require_columns(frame, [aggregate.column for aggregate in config.aggregates if aggregate.column], "aggregates")
+        require_aggregates(frame, config.aggregates, context)
         values = [aggregated(aggregate).alias(aggregate.name) for aggregate in config.aggregates]
         return frame.groupBy(*(column(name) for name in config.group_by)).agg(*values)

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
-from jobs.nodes.aggregates import Aggregate, aggregated
+from jobs.nodes.aggregates import Aggregate, aggregated, require_aggregates
 from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, quoted, require_columns, require_timestamp
 from jobs.nodes.duration_fields import Duration, Span
@@ -143,6 +143,7 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
         name, late = (config.time_column, config.late) if config.time == "event" else (_CLOCK, "0s")
         time = column(name)
         timed = frame if config.time == "event" else _by_clock(frame, context)
+        require_aggregates(timed, config.aggregates, context, time)
         grouped = timed.withWatermark(quoted(name), _span(late)).groupBy(
             _windows(config, time).alias("__window"), *(column(name) for name in config.group_by)
         )
@@ -181,7 +182,6 @@ def _windows(config: WindowAggregateConfig, time: Column) -> Column:
 
 def _check(frame: DataFrame, config: WindowAggregateConfig) -> None:
     require_columns(frame, config.group_by, "group_by")
-    require_columns(frame, [aggregate.column for aggregate in config.aggregates if aggregate.column], "aggregates")
     if config.time == "event":
         require_columns(frame, [config.time_column], "time_column")
         require_timestamp(frame, config.time_column, "time_column")
