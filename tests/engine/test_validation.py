@@ -151,3 +151,10 @@ def test_a_sink_needs_a_connection_that_exists_and_is_of_its_kind(bench: Bench) 
     assert (field, "the key zzz is not among the columns id, time, key, value" in message) == ("keys", True)
     assert problems(connection="db", mode="upsert", keys=["id"]) == []
     assert not (bench.files / "made-later.sqlite3").exists()
+
+
+def test_a_generator_that_never_ends_is_told_on_its_field_where_the_job_ends(analysed: Analyse) -> None:
+    for job_type in ("BATCH_ROLLER", "SQL_TASK"):
+        problem = only(analysed({"gen": numbers(None), "out": COLLECT}, "gen>out", type=job_type))
+        assert (problem.severity, problem.code, problem.pointer) == ("error", "node.refused", "/nodes/gen/config/total_rows")
+    assert analysed({"gen": numbers(None), "out": COLLECT}, "gen>out", type="STREAMING").problems == []

@@ -94,10 +94,10 @@ class GeneratorSource(Source[GeneratorConfig]):
     def read(self, spark: SparkSession, context: NodeContext[GeneratorConfig]) -> DataFrame:
         from jobs.nodes.readers.numbered_rows import NumberedRows, columns_ddl
 
-        if context.schema_only:
-            return spark.createDataFrame([], schema_from_ddl(columns_ddl(context.config)))
         if context.bounded and context.config.total_rows is None:
             raise NodeError("making rows: a job that ends needs a total; set total rows", permanent=True, kind="user", field="total_rows")
+        if context.schema_only:
+            return spark.createDataFrame([], schema_from_ddl(columns_ddl(context.config)))
         in_workers_shared(lambda: spark.dataSource.register(NumberedRows))
         settings = {"settings": context.config.model_dump_json(), "slots": str(spark.sparkContext.defaultParallelism)}
         if context.mode == "batch":
