@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _SHOWN_CHARACTERS = 500
+_BREAKS_ONE = 'it breaks the rule "{name}"'
+_BREAKS_SEVERAL = "it breaks the rules {names}"
 
 
 class Rule(base.Config):
@@ -107,10 +109,22 @@ def _reason(frame: DataFrame, config: ExpectationsConfig, node_id: str) -> Colum
     from pyspark.sql import functions as F
 
     row = F.substring(F.to_json(F.struct(*(column(name) for name in frame.columns)), {"ignoreNullFields": "false"}), 1, _SHOWN_CHARACTERS)
-    reason = F.lit(None).cast("string")
-    for rule in reversed([rule for rule in config.rules if rule.action == "drop"]):
-        reason = F.when(_broken(rule), F.lit(f'it breaks the rule "{rule.name}"')).otherwise(reason)
+    reason = _dropped([rule for rule in config.rules if rule.action == "drop"])
     for rule in reversed([rule for rule in config.rules if rule.action == "fail"]):
         words = F.concat(F.lit(f'a row breaks the rule "{rule.name}": '), row, F.lit("; mend the data, or let the rule warn or drop"))
         reason = F.when(_broken(rule), node_error_raised(words, node_id)).otherwise(reason)
     return reason
+
+
+def _dropped(rules: Sequence[Rule]) -> Column:
+    """The names of all `rules` that a row breaks, in words; null where it breaks none."""
+    from pyspark.sql import functions as F
+
+    if not rules:
+        return F.lit(None).cast("string")
+    if len(rules) == 1:
+        return F.when(_broken(rules[0]), F.lit(_BREAKS_ONE.format(name=rules[0].name)))
+    broken = F.array_compact(F.array(*(F.when(_broken(rule), F.lit(f'"{rule.name}"')) for rule in rules)))
+    one, several = _BREAKS_ONE.partition('"{name}"')[0], _BREAKS_SEVERAL.partition("{names}")[0]
+    begun = F.when(F.size(broken) == 1, F.lit(one)).when(F.size(broken) > 1, F.lit(several))
+    return F.concat(begun, F.array_join(broken, ", "))
