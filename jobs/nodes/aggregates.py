@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
@@ -34,10 +34,6 @@ Function = Literal[
     "stddev",
     "collect",
 ]
-#: Those that ask for no order of the rows.
-OrderlessFunction = Literal[
-    "count", "sum", "min", "max", "avg", "count_distinct", "count_distinct_exact", "median", "p90", "p95", "p99", "stddev", "collect"
-]
 _PERCENTILES = {"median": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
@@ -45,8 +41,9 @@ class Aggregate(base.Config):
     name: ColumnName = Field(description="The column that comes out.", examples=["flights"])
     function: Function = Field(
         "count",
-        description="How rows become one value. First and last go by time. count_distinct and the percentiles are estimates; "
-        "count_distinct_exact keeps each different value of a group.",
+        description="How rows become one value. First and last go by time. count_distinct is an estimate, even of few values, and the "
+        "percentiles are close ones; count_distinct_exact keeps every different value of a group, so that what a stream remembers "
+        "grows with them.",
         examples=["avg", "p95"],
     )
     column: str = Field(
@@ -60,19 +57,11 @@ class Aggregate(base.Config):
         return self
 
 
-class OrderlessAggregate(Aggregate):
-    """An aggregate of rows of which none is known to be the first."""
+def aggregated(aggregate: Aggregate, order: Column | None = None, *, gathers: bool = True) -> Column:
+    """The value of `aggregate` over a group's rows; first and last go by `order`.
 
-    function: OrderlessFunction = Field(
-        "count",
-        description="How rows become one value. count_distinct and the percentiles are estimates; count_distinct_exact keeps each "
-        "different value of a group.",
-        examples=["avg", "p95"],
-    )
-
-
-def aggregated(aggregate: Aggregate, time: Column | None = None) -> Column:
-    """The value of `aggregate` over a group's rows, in a stream too; first and last go by `time`."""
+    `gathers`: what is counted exactly is kept in a list, as a stream has to; else Spark sorts it out on disk.
+    """
     from pyspark.sql import functions as F
 
     if not aggregate.column:
@@ -81,30 +70,36 @@ def aggregated(aggregate: Aggregate, time: Column | None = None) -> Column:
     if aggregate.function in _PERCENTILES:
         return F.percentile_approx(taken, _PERCENTILES[aggregate.function])
     if aggregate.function in ("first", "last"):
-        assert time is not None
-        return (F.min_by if aggregate.function == "first" else F.max_by)(taken, time)
+        assert order is not None
+        return (F.min_by if aggregate.function == "first" else F.max_by)(taken, order)
     if aggregate.function == "count_distinct":
         return F.approx_count_distinct(taken, 0.02)
-    if aggregate.function == "count_distinct_exact":  # Spark's own cannot go on from one batch of a stream to the next
-        return F.size(F.collect_set(taken)).cast("long")
+    if aggregate.function == "count_distinct_exact":
+        return F.size(F.collect_set(taken)).cast("bigint") if gathers else F.count_distinct(taken)
     plain = {"count": F.count, "sum": F.sum, "min": F.min, "max": F.max, "avg": F.avg, "stddev": F.stddev, "collect": F.collect_list}
     return plain[aggregate.function](taken)
 
 
-def require_aggregates(frame: DataFrame, aggregates: Sequence[Aggregate], context: NodeContext[Any], time: Column | None = None) -> None:
-    """NodeError, on the row of `aggregates` that is to blame, where its column is not there or its function cannot take the column's type.
+def values_of(
+    frame: DataFrame, aggregates: Sequence[Aggregate], context: NodeContext[Any], valued: Callable[[Aggregate], Column]
+) -> list[Column]:
+    """The values of `aggregates` under their names, each by `valued`.
 
+    NodeError, on the row of `aggregates` that is to blame, where its column is not there or its function cannot take the column's type.
     Types are asked for only while a job is drawn: Spark sums text that holds numbers, and a job published with that goes on.
     """
+    found = []
     for number, aggregate in enumerate(aggregates):
-        if not aggregate.column:
-            continue
         field = f"aggregates/{number}/column"
-        require_columns(frame, [aggregate.column], field)
-        if context.schema_only:
+        require_columns(frame, [aggregate.column] if aggregate.column else [], field)
+        if context.schema_only and aggregate.column:
             _require_type(frame, aggregate, field)
+        value = valued(aggregate).alias(aggregate.name)
+        if context.schema_only:
             with expressions_of(aggregate.name, field, frame):
-                frame.agg(aggregated(aggregate, time))
+                frame.agg(value)
+        found.append(value)
+    return found
 
 
 def _require_type(frame: DataFrame, aggregate: Aggregate, field: str) -> None:

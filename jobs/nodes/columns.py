@@ -24,6 +24,9 @@ ColumnType = Annotated[
     Field(json_schema_extra={"x-suggestions": [*SIMPLE_TYPES, "decimal(18, 2)"]}),
 ]
 
+#: Beginnings of the names of types that hold others.
+NESTED = ("array", "map", "struct", "variant")
+
 
 class ColumnField(Config):
     """One column of a source."""
@@ -107,6 +110,14 @@ def require_timestamp(frame: DataFrame, name: str, field: str) -> None:
             kind="user",
             field=field,
         )
+
+
+def require_order(frame: DataFrame, name: str, field: str) -> None:
+    """NodeError on `field` where the column `name`, which is there, has no order in time."""
+    kind = {known.lower(): declared for known, declared in frame.dtypes}[name.lower()]
+    if kind.startswith(NESTED):
+        message = f"the time column {name} is {kind}, by which rows have no order: take a time or a number"
+        raise NodeError(message, permanent=True, kind="user", field=field)
 
 
 def numbered(frame: DataFrame) -> DataFrame:

@@ -8,6 +8,8 @@ from jobs.dag.problems import Problem
 from jobs.engine.validation import analyse
 from jobs.nodes.base import Limits
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, numbers, windows
+from tests.engine.nodes import CollectSink
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -54,6 +56,7 @@ def test_a_sum_of_what_is_no_number_is_refused_on_its_row(bench: Bench, node_typ
         ("p95", "price half value lasted day time nothing", "text flag"),
         ("max", "price half text flag day time lasted", "pairs"),
         ("count", "text flag pairs", ""),
+        ("count_distinct_exact", "price half text flag day time lasted nothing", "pairs"),
     ],
 )
 def test_a_function_takes_the_types_that_it_can_do_something_with(bench: Bench, function: str, columns: str, refused: str) -> None:
@@ -80,3 +83,83 @@ def test_a_published_job_that_sums_numbers_written_as_text_goes_on(bench: Bench)
     }
     bench.completed(document(nodes, "gen>text, text>per, per>out"))
     assert [row.s for row in bench.parquet("out")] == [45.0]
+
+
+def computed(**columns: str) -> tuple[str, dict[str, Any]]:
+    return "flow.compute_columns", {"columns": [{"name": name, "expression": text} for name, text in columns.items()]}
+
+
+EXACT = [{"name": "exact", "function": "count_distinct_exact", "column": "word"}]
+
+
+def test_different_values_are_counted_exactly_over_the_batches_of_a_stream(bench: Bench) -> None:
+    columns = computed(kind="id % 2", word="if(id % 10 = 0, null, concat('w', id % 1000))", at="timestamp_seconds(id div 1000 * 60)")
+    per_minute = windows(time_column="at", aggregates=EXACT)
+    nodes = {
+        "gen": numbers(2000, batch=500),
+        "words": columns,
+        "per": ("flow.aggregate", {"group_by": ["kind"], "aggregates": EXACT}),
+        "out": COLLECT,
+        "minutes": per_minute,
+        "windows": COLLECT,
+    }
+    plan = bench.plan(document(nodes, "gen>words, words>per, per>out, words>minutes, minutes>windows", type="STREAMING"))
+    run, _ = bench.run(plan)
+
+    def last(sink: str, key: str) -> dict[Any, int]:
+        rows = [row for batch in list(CollectSink.rows[plan.generation + sink].values()) for row in batch]
+        return {row[key]: row.exact for row in sorted(rows, key=lambda row: row.exact)}
+
+    def told() -> tuple[dict[Any, int], list[int]]:
+        return last("out", "kind"), list(last("windows", "window_start").values())
+
+    wait_until(lambda: told() == ({0: 400, 1: 500}, [900, 900]), seconds=60, what="the exact counts of all rows")
+    run.stop()
+    assert run.wait(30) == "stopped"
+
+
+@pytest.mark.parametrize("kind", ["tumbling", "sliding", "session"])
+def test_different_values_are_counted_exactly_in_a_job_that_ends(bench: Bench, kind: str) -> None:
+    more: dict[str, Any] = {"group_by": ["kind"], "kind": kind, "slide": "1 h"}
+    aggregates = [*EXACT, {"name": "n"}, {"name": "keys", "function": "count_distinct_exact", "column": "key"}]
+    nodes = {
+        "gen": numbers(2000),
+        "words": computed(kind="id % 2", word="if(id % 10 = 0, null, concat('w', id % 1000))", key="id % 4"),
+        "per": windows("1 h", "close", **more, aggregates=aggregates),
+        "out": ("sink.file", {"path": "out", "format": "parquet"}),
+        "all": ("flow.aggregate", {"aggregates": aggregates}),
+        "sums": ("sink.file", {"path": "sums", "format": "parquet"}),
+    }
+    bench.completed(document(nodes, "gen>words, words>per, per>out, words>all, all>sums"))
+    assert sorted((row.kind, row.exact, row.n, row["keys"]) for row in bench.parquet("out")) == [(0, 400, 1000, 2), (1, 500, 1000, 2)]
+    assert [(row.exact, row.n, row["keys"]) for row in bench.parquet("sums")] == [(900, 2000, 4)]
+
+
+def test_a_stream_that_keeps_every_value_is_told(bench: Bench) -> None:
+    exact = [{"name": "x", "function": "count_distinct_exact", "column": "text"}]
+    (problem,) = drawn(bench, ("flow.aggregate", {"aggregates": exact}), type="STREAMING")
+    assert (problem.severity, problem.pointer) == ("warning", "/nodes/per/config/aggregates")
+    assert "keeps every different value of text for ever" in problem.message
+    assert drawn(bench, windows(aggregates=exact), type="STREAMING") == []
+
+
+def test_the_first_and_the_last_hold_over_the_batches_of_a_stream(bench: Bench) -> None:
+    """Times go up and down from one batch to the next: the first comes in the middle, the last in the third batch of eight."""
+    edges = [{"name": name, "function": name, "column": "word"} for name in ("first", "last")]
+    nodes = {
+        "gen": numbers(800, batch=100),
+        "at": computed(kind="id % 2", at="timestamp_seconds(id * 7 % 800 div 2)", word="concat('w', id)"),
+        "per": ("flow.aggregate", {"group_by": ["kind"], "time_column": "at", "aggregates": [{"name": "n"}, *edges]}),
+        "out": COLLECT,
+    }
+    plan = bench.plan(document(nodes, "gen>at, at>per, per>out", type="STREAMING"))
+    bench.drained(plan, 800)
+    rows = sorted((row for batch in CollectSink.rows[plan.generation + "out"].values() for row in batch), key=lambda row: row.n)
+    by_time = sorted(range(800), key=lambda number: (number * 7 % 800 // 2, f"w{number}"))
+    of_kind = {kind: [f"w{number}" for number in by_time if number % 2 == kind] for kind in (0, 1)}
+    assert {row.kind: (row.n, row.first, row.last) for row in rows} == {kind: (400, ids[0], ids[-1]) for kind, ids in of_kind.items()}
+
+
+def test_the_first_of_what_has_no_order_of_its_own_goes_by_time_alone(bench: Bench) -> None:
+    first = [{"name": "x", "function": "first", "column": "pairs"}]
+    assert drawn(bench, ("flow.aggregate", {"time_column": "time", "aggregates": first})) == []

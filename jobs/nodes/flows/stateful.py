@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.dag.durations import duration_ms
 from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
-from jobs.nodes.columns import column, numbered, quoted, rejected_schema, require_columns, require_timestamp, schema_from_ddl, schema_of
+from jobs.nodes.columns import (
+    NESTED,
+    column,
+    numbered,
+    quoted,
+    rejected_schema,
+    require_columns,
+    require_order,
+    require_timestamp,
+    schema_from_ddl,
+    schema_of,
+)
 from jobs.nodes.flows.stateful_config import Kept, StatefulConfig
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.plain_code import plain_code
@@ -24,7 +35,6 @@ if TYPE_CHECKING:
 
 #: Types of which two equal values may look different.
 _INEXACT = ("float", "double")
-_NESTED = ("array", "map", "struct", "variant")
 
 
 class Stateful(Flow[StatefulConfig]):
@@ -120,14 +130,12 @@ def _check(frame: DataFrame, config: StatefulConfig) -> None:
     types = {name.lower(): kind for name, kind in frame.dtypes}
     for name in config.keys:
         kind = types[name.lower()]
-        if kind.startswith((*_INEXACT, *_NESTED)):
+        if kind.startswith((*_INEXACT, *NESTED)):
             message = f"the key {name} is {kind}: a key is text, a whole number, a decimal, a day or a time, so make it one before"
             raise NodeError(message, permanent=True, kind="user", field="keys")
     if config.time_column:
         require_columns(frame, [config.time_column], "time_column")
-        if (kind := types[config.time_column.lower()]).startswith(_NESTED):
-            message = f"the time column {config.time_column} is {kind}, by which rows have no order: take a time or a number"
-            raise NodeError(message, permanent=True, kind="user", field="time_column")
+        require_order(frame, config.time_column, "time_column")
     if config.time == "event":
         require_timestamp(frame, config.time_column, "time_column")
 

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
-from jobs.nodes.aggregates import Aggregate, aggregated, require_aggregates
+from jobs.nodes.aggregates import Aggregate, aggregated, values_of
 from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, quoted, require_columns, require_timestamp
 from jobs.nodes.duration_fields import Duration, Span
@@ -143,11 +143,11 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
         name, late = (config.time_column, config.late) if config.time == "event" else (_CLOCK, "0s")
         time = column(name)
         timed = frame if config.time == "event" else _by_clock(frame, context)
-        require_aggregates(timed, config.aggregates, context, time)
-        grouped = timed.withWatermark(quoted(name), _span(late)).groupBy(
-            _windows(config, time).alias("__window"), *(column(name) for name in config.group_by)
-        )
-        values = grouped.agg(*(aggregated(aggregate, time).alias(aggregate.name) for aggregate in config.aggregates))
+        gathers = context.mode == "stream" or context.schema_only or config.kind == "session"
+        computed = values_of(timed, config.aggregates, context, lambda aggregate: aggregated(aggregate, time, gathers=gathers))
+        windows = _windows(config, time).alias("__window")
+        grouped = timed.withWatermark(quoted(name), _span(late)).groupBy(windows, *(column(name) for name in config.group_by))
+        values = grouped.agg(*computed)
         bounds = [F.col("__window.start").alias("window_start"), F.col("__window.end").alias("window_end")]
         names = [*config.group_by, *(aggregate.name for aggregate in config.aggregates)]
         return values.select(*bounds, *(column(name) for name in names))
