@@ -243,7 +243,7 @@ def test_state_in_memory_is_refused_and_state_without_an_end_is_warned_of(bench:
     assert "set the state store to rocksdb" in refused[2]
     lives = stateful(state=[{"name": "count", "ttl": "1 d"}])
     assert told_problems(bench, nodes | {"own": lives}, edges) == []
-    assert told_problems(bench, nodes, edges, type="BATCH_ROLLER") == []
+    assert told_problems(bench, nodes | {"gen": numbers(40)}, edges, type="BATCH_ROLLER") == []
 
 
 def test_a_preview_shows_what_a_key_would_tell(bench: Bench) -> None:
