@@ -55,6 +55,7 @@ NODE_TYPES: Mapping[str, str] = {
     "flow.sql": "jobs.nodes.flows.sql:SqlFlow",
     "flow.union": "jobs.nodes.flows.union:Union",
     "flow.window_aggregate": "jobs.nodes.flows.window_aggregate:WindowAggregate",
+    "flow.window_reduce": "jobs.nodes.flows.window_reduce:WindowReduce",
     "sink.delta": "jobs.nodes.sinks.delta:DeltaSink",
     "sink.file": "jobs.nodes.sinks.file:FileSink",
     "sink.hbase": "jobs.nodes.sinks.hbase:HbaseSink",

@@ -48,23 +48,45 @@ def expected(kind: str, rows: list[Event]) -> Counter[Window]:
     )
 
 
+#: Counts the rows and holds the ids of the first and the last of them, as AGGREGATES do.
+REDUCE = """
+def start():
+    return {"n": 0, "a": None, "z": None}
+
+
+def add(value, row):
+    one = (row["at"], row["id"])
+    return {"n": value["n"] + 1, "a": min(value["a"] or one, one), "z": max(value["z"] or one, one)}
+
+
+def merge(one, other):
+    return {"n": one["n"] + other["n"], "a": one["a"], "z": other["z"]}
+
+
+def result(value):
+    return {"n": value["n"], "a": value["a"][1], "z": value["z"][1]}
+"""
+AGGREGATES = [{"name": "n"}, {"name": "a", "function": "first", "column": "id"}, {"name": "z", "function": "last", "column": "id"}]
+FLOWS: dict[str, dict[str, Any]] = {
+    "flow.window_aggregate": {"aggregates": AGGREGATES},
+    "flow.window_reduce": {"code": REDUCE, "columns": [{"name": name, "type": "long"} for name in "naz"]},
+}
+
+
+@pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize(
     ("kind", "late_then"), [("sliding", "4 h"), ("session", "4 h"), ("sliding", "5 h")], ids=["sliding", "session", "later rows are taken"]
 )
-def test_windows_of_shuffled_rows_are_those_of_sorted_ones(bench: Bench, kind: str, late_then: str) -> None:
+def test_windows_of_shuffled_rows_are_those_of_sorted_ones(bench: Bench, kind: str, late_then: str, flow: str) -> None:
     """`late_then`: behind the stop, where what was kept goes on under another one, too."""
     seed = random.randrange(10**6)
     print(f"seed {seed}")
     rows = events(random.Random(seed), ROWS, keys=3)
     rows = list({(row["key"], row["at"]): row for row in rows}.values())  # two of one moment would both be first
     window: dict[str, Any] = {"kind": kind, "window": "30 min" if kind == "sliding" else "4 min", "slide": "10 min", "late": "4 h"}
-    aggregates = [{"name": "n"}, {"name": "a", "function": "first", "column": "id"}, {"name": "z", "function": "last", "column": "id"}]
     nodes = {
         "seen": events_drop(bench, "seen", rows),
-        "windows": (
-            "flow.window_aggregate",
-            {**window, "time_column": "at", "group_by": ["key"], "emit": "close", "aggregates": aggregates},
-        ),
+        "windows": (flow, {**window, **FLOWS[flow], "time_column": "at", "group_by": ["key"], "emit": "close"}),
         "out": COLLECT,
     }
     edges = "seen>windows, windows>out"
@@ -83,6 +105,43 @@ def test_windows_of_shuffled_rows_are_those_of_sorted_ones(bench: Bench, kind: s
     run.stop()
     assert run.wait(30) == "stopped"
     assert told() == wanted
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        {"kind": "tumbling"},
+        {"kind": "sliding", "slide": "7 min", "offset": "2 min"},
+        {"kind": "session"},
+        {"kind": "tumbling", "emit": "update"},
+    ],
+    ids=["tumbling", "sliding", "session", "updates"],
+)
+def test_the_same_rows_are_too_late_for_a_reduced_window(bench: Bench, window: dict[str, Any]) -> None:
+    """Of what comes far apart, Spark's own windows leave out what has closed before."""
+    seed = random.randrange(10**6)
+    print(f"seed {seed}")
+    kind, source = events_drop(bench, "seen", events(random.Random(seed), ROWS, keys=2))
+    events_close(bench, "seen")
+    nodes = {"seen": (kind, {**source, "order": "name"})}
+    more = {"window": "12 min", "late": "20 min", "time_column": "at", "group_by": ["key"], "emit": "close"}
+    nodes |= {"own": ("flow.window_reduce", {**more, **window, **FLOWS["flow.window_reduce"]}), "out": COLLECT}
+    nodes |= {"sparks": ("flow.window_aggregate", {**more, **window, "aggregates": AGGREGATES}), "wanted": COLLECT}
+    plan = bench.plan(document(nodes, "seen>own, own>out, seen>sparks, sparks>wanted", type="STREAMING"))
+
+    def told(sink: str) -> Counter[Window]:
+        rows = [row for batch in list(CollectSink.rows[plan.generation + sink].values()) for row in batch]
+        return Counter((_utc(row.window_start), _utc(row.window_end), row.key, row.n, row.a, row.z) for row in rows)
+
+    def is_over(sink: str) -> bool:
+        return sum(one[2] == -1 for one in told(sink)) == (2 if window.get("emit") == "update" else 1)
+
+    run, heard = bench.run(plan)
+    wait_until(lambda: is_over("out") and is_over("wanted"), seconds=90, what="the windows that close all others")
+    run.stop()
+    assert run.wait(30) == "stopped"
+    assert told("out") == told("wanted")
+    assert heard.rows("own", "late") > 0
 
 
 def _utc(time: datetime) -> datetime:

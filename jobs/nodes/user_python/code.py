@@ -18,6 +18,7 @@ class Called:
     arguments: tuple[str, ...]
     name: str = FUNCTION
     gives: bool = False
+    returns: str = "row"
 
     @property
     def written(self) -> str:
@@ -25,7 +26,7 @@ class Called:
 
     @property
     def count(self) -> str:
-        return "one argument" if len(self.arguments) == 1 else f"{len(self.arguments)} arguments"
+        return {0: "no argument", 1: "one argument"}.get(len(self.arguments), f"{len(self.arguments)} arguments")
 
 
 OF_ROW = Called(("row",), gives=True)
@@ -134,7 +135,7 @@ def _check_function(function: _Function, called: Called) -> None:
         count = required + sum(default is None for default in arguments.kw_defaults)
         raise ValueError(f"{at}: {called.name} is called with {called.count}, and takes {count}: write {called.written}")
     if called.gives and not any(_gives(node) for node in _own_nodes(function)):
-        raise ValueError(f"{at}: {called.name} returns nothing: end it with return row")
+        raise ValueError(f"{at}: {called.name} returns nothing: end it with return {called.returns}")
 
 
 def _own_nodes(function: _Function) -> Iterator[ast.AST]:

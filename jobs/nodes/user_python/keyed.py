@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from jobs.nodes.base import NodeError
@@ -38,6 +38,28 @@ class KeyedCode:
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.time_zone)
 
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """What goes on of the key: the columns of `rejecting.schema` with its values."""
+        return self.keys
+
+    def calls(self) -> KeyCalls:
+        """The code, loaded, in one task."""
+        return KeyByKey(self)
+
+
+class KeyCalls(Protocol):
+    """A person's functions, called for one key at a time. `handle` and `store` stand at the key of a call."""
+
+    #: So many rows of a key are handed over in one call at most; None: all that came.
+    rows_at_once: int | None
+
+    def rows(self, key: tuple[Any, ...], rows: list[dict[str, Any]], handle: Any, store: Store, now_ms: int) -> list[Made]:
+        """What goes on for these rows of `key`, every row fitting the schema."""
+
+    def timer(self, key: tuple[Any, ...], at_ms: int, handle: Any, store: Store, now_ms: int) -> list[Made]:
+        """What goes on when that time has passed."""
+
 
 @dataclass(frozen=True)
 class _At:
@@ -49,13 +71,15 @@ class _At:
 
 
 class KeyByKey:
-    """The code, loaded, in one task. `handle` and `store` stand at the key of a call."""
+    """All of what a call does takes effect, or none."""
+
+    rows_at_once: int | None = None
 
     def __init__(self, keyed: KeyedCode) -> None:
         self._keyed, self._zone = keyed, keyed.zone
         self._names = frozenset(keyed.rejecting.schema.names)
         names = keyed.code.names()
-        self._process = _function(names, FUNCTION)
+        self._process = function_of(names, FUNCTION)
         self._on_timer: Callable[..., Any] | None = names.get(ON_TIMER.name)
 
     def rows(self, key: tuple[Any, ...], rows: list[dict[str, Any]], handle: Any, store: Store, now_ms: int) -> list[Made]:
@@ -91,10 +115,11 @@ class KeyByKey:
         return row, self._keyed.rejecting.why(undeclared(made, self._names), made)
 
     def _of_key(self, key: tuple[Any, ...]) -> dict[str, Any]:
-        return dict(zip(self._keyed.keys, key, strict=True))
+        return dict(zip(self._keyed.outputs, key, strict=True))
 
 
-def _function(names: Mapping[str, Any], name: str) -> Callable[..., Any]:
+def function_of(names: Mapping[str, Any], name: str) -> Callable[..., Any]:
+    """NodeError where the code, which has run, has no such function."""
     found: Callable[..., Any] | None = names.get(name)
     if not callable(found):
         raise NodeError(f"the Python code has no function {name} when it has run", permanent=True, kind="user", field="code")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from pyspark.accumulators import Accumulator
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.kept import Store
-from jobs.nodes.user_python.keyed import KeyByKey, KeyedCode
+from jobs.nodes.user_python.keyed import KeyCalls, KeyedCode
 from jobs.nodes.user_python.loaded import UserCode
 from jobs.nodes.user_python.memory import MemoryHandle
 from jobs.nodes.user_python.prints import Printed, output_close, printed_to
@@ -51,10 +51,10 @@ class KeyedRows:
     keyed: KeyedCode
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        calls = KeyByKey(self.keyed)
+        calls = self.keyed.calls()
         waiting: list[Made] = []
         for key, rows in groupby(self._rows(batches), key=self._key):
-            waiting += self._of_key(calls, key, list(rows))
+            waiting += self._of_key(calls, key, rows)
             if len(waiting) >= _AT_ONCE:
                 yield self.keyed.rejecting.batch(waiting)
                 waiting = []
@@ -68,11 +68,13 @@ class KeyedRows:
     def _key(self, row: dict[str, Any]) -> tuple[Any, ...]:
         return tuple(row[name] for name in self.keyed.keys)
 
-    def _of_key(self, calls: KeyByKey, key: tuple[Any, ...], rows: list[dict[str, Any]]) -> list[Made]:
+    def _of_key(self, calls: KeyCalls, key: tuple[Any, ...], rows: Iterator[dict[str, Any]]) -> list[Made]:
         handle = MemoryHandle()
         store = Store.of(handle, self.keyed.declared, self.keyed.zone)
         now = -1 if self.keyed.mode == "event" else int(time.time() * 1000)
-        made = calls.rows(key, rows, handle, store, now)
+        made: list[Made] = []
+        while part := list(islice(rows, calls.rows_at_once)):
+            made += calls.rows(key, part, handle, store, now)
         left = len(handle.timers) + MOST_TIMERS
         while (at := handle.earliest()) is not None:
             if left == 0:

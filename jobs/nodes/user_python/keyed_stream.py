@@ -14,7 +14,7 @@ from pyspark.sql.types import Row
 
 from jobs.nodes.base import REJECTED
 from jobs.nodes.user_python.kept import Store, time_read
-from jobs.nodes.user_python.keyed import KeyByKey, KeyedCode
+from jobs.nodes.user_python.keyed import KeyCalls, KeyedCode
 from jobs.nodes.user_python.prints import Printed, TaskPrints, output_close
 from jobs.nodes.user_python.rejecting import Made
 from jobs.nodes.user_python.workers import is_worker_apart
@@ -33,7 +33,7 @@ class KeyedProcessor(StatefulProcessor):
 
     keyed: KeyedCode
     types: tuple[pa.DataType, ...]
-    _calls: KeyByKey | None = field(default=None, init=False)
+    _calls: KeyCalls | None = field(default=None, init=False)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
@@ -56,7 +56,7 @@ class KeyedProcessor(StatefulProcessor):
         schema, zone = self.keyed.rejecting.schema, self.keyed.zone
         at = expiredTimerInfo.getExpiryTimeInMs()
         with self._in_task() as calls:
-            values = tuple(time_read(value, schema.field(place).type, zone) for place, value in enumerate(key))
+            values = tuple(time_read(value, schema.field(name).type, zone) for name, value in zip(self.keyed.outputs, key, strict=True))
             made = calls.timer(values, at, self._handle, self._store, self._now(timerValues))
         yield from map(self._row, made)
 
@@ -73,9 +73,9 @@ class KeyedProcessor(StatefulProcessor):
         return self._out(*(row.get(name) for name in self.keyed.rejecting.schema.names), reason or None)
 
     @contextmanager
-    def _in_task(self) -> Iterator[KeyByKey]:
+    def _in_task(self) -> Iterator[KeyCalls]:
         if self._calls is None:
-            self._calls = KeyByKey(self.keyed)
+            self._calls = self.keyed.calls()
         yield self._calls
 
 
@@ -91,7 +91,7 @@ class JobProcessor(KeyedProcessor):
             self._task.tell()
 
     @contextmanager
-    def _in_task(self) -> Iterator[KeyByKey]:
+    def _in_task(self) -> Iterator[KeyCalls]:
         """Prints are told once a task; when the code cannot be loaded, at once, as the task ends there."""
         if self._task is None:
             self._task = TaskPrints(self.prints)

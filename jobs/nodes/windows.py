@@ -1,0 +1,155 @@
+"""Windows of time into which a flow puts rows: what its form asks, and Spark's columns of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from jobs.dag.durations import duration_ms
+from jobs.nodes import base
+from jobs.nodes.base import NodeError
+from jobs.nodes.columns import quoted, require_columns, require_timestamp
+from jobs.nodes.duration_fields import Duration, Span
+from jobs.nodes.form import ColumnName, hints
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+WINDOW_COLUMNS = ("window_start", "window_end")
+#: A name that no column of a person begins with.
+CLOCK = "__clock"
+
+
+class WindowsConfig(base.Config):
+    time: Literal["event", "processing"] = Field(
+        "event",
+        description="What puts a row into its window: its time column, or the clock at the batch that reads it, in a stream only.",
+        examples=["event"],
+        json_schema_extra=hints(advanced=True),
+    )
+    time_column: str = Field(
+        "",
+        max_length=255,
+        pattern=r"^[^\r\n]*$",
+        validate_default=True,
+        description="The column that says when a row happened; rows without it are left out.",
+        examples=["departed_at"],
+        json_schema_extra=hints("column", when="time=event"),
+    )
+    kind: Literal["tumbling", "sliding", "session"] = Field(
+        "tumbling",
+        description="Windows that follow one another, that overlap, or that last as long as rows of a group keep coming.",
+        examples=["tumbling"],
+    )
+    window: Span = Field(
+        "1 h",
+        description="Length of a window, counted in UTC: one of a day begins at midnight there. A session ends when so long no row came.",
+        examples=["1 min", "1 h"],
+        json_schema_extra=hints("duration"),
+    )
+    slide: Span = Field(
+        "10 min",
+        description="A window begins every so often; each row is in all that are open at its time.",
+        examples=["10 min"],
+        json_schema_extra=hints("duration", when="kind=sliding"),
+    )
+    offset: Duration = Field(
+        "0s",
+        description="So much later than at midnight in UTC the first window of a day begins, such as a day of 24 h at 6 h.",
+        examples=["6 h", "15 min"],
+        json_schema_extra=hints("duration", advanced=True),
+    )
+    late: Duration = Field(
+        "0s",
+        description="How far behind the newest row a row may come; a later one is left out once its window closed.",
+        examples=["10 min"],
+        json_schema_extra=hints("duration", when="time=event"),
+    )
+    group_by: tuple[ColumnName, ...] = Field(
+        (), description="Columns to group by within a window.", examples=[["carrier"]], json_schema_extra=hints("columns")
+    )
+
+    @field_validator("time_column")
+    @classmethod
+    def _event_time_has_its_column(cls, time_column: str, info: ValidationInfo) -> str:
+        if not time_column and info.data.get("time") == "event":
+            raise PydanticCustomError("missing", "required")
+        return time_column
+
+    @model_validator(mode="after")
+    def _kind_is_possible(self) -> WindowsConfig:
+        if self.kind == "sliding" and duration_ms(self.slide) > duration_ms(self.window):
+            raise ValueError("windows that begin further apart than they are long leave rows out: shorten the slide")
+        if self.kind == "session" and not self.group_by:
+            raise ValueError("a session belongs to somebody: name the columns to group by")
+        if self.kind == "session" and duration_ms(self.offset):
+            raise ValueError("a session begins with its first row: leave the offset out")
+        if duration_ms(self.offset) >= duration_ms(self.window if self.kind == "tumbling" else self.slide):
+            raise ValueError("the offset moves windows by less than they are apart: shorten it")
+        return self
+
+
+def check_emits(kind: str, emit: str) -> None:
+    """ValueError where a window cannot come out so."""
+    if kind == "session" and emit == "update":
+        raise ValueError("a session can only come out when it is over: let it emit on close")
+
+
+def check_comes_out_once(names: tuple[str, ...]) -> None:
+    """ValueError where two columns of what comes out have one name."""
+    outputs = [name.lower() for name in names]
+    if twice := sorted({name for name in outputs if outputs.count(name) > 1}):
+        raise ValueError(f"{', '.join(twice)} would come out more than once: choose other names")
+
+
+def check_goes_by_rows(config: WindowsConfig) -> None:
+    """NodeError where a test of a stream would wait for the clock."""
+    if config.time == "processing":
+        message = "its windows go by the clock, which a test of a stream does not wait for: let them go by event time"
+        raise NodeError(message, permanent=True, kind="user", field="time")
+
+
+def check_columns(frame: DataFrame, config: WindowsConfig) -> None:
+    require_columns(frame, config.group_by, "group_by")
+    if config.time == "event":
+        require_columns(frame, [config.time_column], "time_column")
+        require_timestamp(frame, config.time_column, "time_column")
+
+
+def timed(frame: DataFrame, config: WindowsConfig, *, bounded: bool) -> tuple[DataFrame, str]:
+    """`frame` with the watermark on the column of this name, which says when a row happened."""
+    if config.time == "processing":
+        return _by_clock(frame, bounded=bounded).withWatermark(CLOCK, span("0s")), CLOCK
+    return frame.withWatermark(quoted(config.time_column), span(config.late)), config.time_column
+
+
+def window_of(config: WindowsConfig, time: Column) -> Column:
+    """Spark's struct of a window's start and end."""
+    from pyspark.sql import functions as F
+
+    length = span(config.window)
+    begins = {"startTime": span(config.offset)} if duration_ms(config.offset) else {}
+    match config.kind:
+        case "tumbling":
+            return F.window(time, length, **begins)
+        case "sliding":
+            return F.window(time, length, span(config.slide), **begins)
+        case "session":
+            return F.session_window(time, length)
+
+
+def span(text: str) -> str:
+    """A duration as Spark writes it."""
+    return f"{duration_ms(text)} milliseconds"
+
+
+def _by_clock(frame: DataFrame, *, bounded: bool) -> DataFrame:
+    """Spark keeps a batch's time with its offsets: one that is tried again has the same windows."""
+    from pyspark.sql import functions as F
+
+    if bounded:
+        message = "the clock puts all rows of a job that ends into one window: let the windows go by event time, or leave them out"
+        raise NodeError(message, permanent=True, kind="user", field="time")
+    return frame.withColumn(CLOCK, F.current_timestamp())
