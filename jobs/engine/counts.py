@@ -227,6 +227,6 @@ def node_counts(steps: Steps, node_ids: Iterable[str], seen: Mapping[str, Seen],
             rows_out = rows_in - result.rejected if rows_in is not None else result.rows
         counts[node_id] = NodeCounts(rows_in, rows_out, rejected, tallies=own.tallies if own else {}, late=own.late if own else 0)
         for port in steps.by_id[node_id].outputs_used:
-            by_port = own.ports if own and own.ports else {"errors": rejected, "out": rows_out}
+            by_port = own.ports if own and own.ports else {"errors": rejected, "out": rows_out, "late": own.late if own else 0}
             rows[(node_id, port)] = by_port.get(port)
     return counts

@@ -11,8 +11,9 @@ from pyspark.sql import functions as F
 
 from jobs.engine.counts import Counter
 from jobs.engine.failure import REJECTED_MARK, AtNode
+from jobs.engine.late_rows import marked
 from jobs.engine.references import References
-from jobs.engine.steps import Arrow, Steps, occurrence_above
+from jobs.engine.steps import LATE, Arrow, Steps, occurrence_above
 from jobs.nodes.base import REJECTED, Flow, Routed, Sink, Source
 from jobs.nodes.rejected_rows import rejected_none, with_reason
 
@@ -70,7 +71,7 @@ class Frames:
     def _all_of(self, node_id: str, occurrence: str) -> dict[str, DataFrame]:
         key = (node_id, occurrence)
         if key not in self._ports:
-            self._ports[key] = self._split(node_id, self._produced(node_id, occurrence))
+            self._ports[key] = self._split(node_id, occurrence, self._produced(node_id, occurrence))
         return self._ports[key]
 
     def frontier(self, node_id: str, port: str | None) -> DataFrame:
@@ -120,7 +121,9 @@ class Frames:
         assert isinstance(node_type, Flow)
         frames: dict[str, list[DataFrame]] = {}
         for arrow in self._steps.arriving(node_id, references=True):
-            frames.setdefault(arrow.input, []).append(self.arriving(arrow, occurrence))
+            frame = self.arriving(arrow, occurrence)
+            marks = self._mode == "stream" and not self._schema_only and self._steps.leads_late_on(node_id)
+            frames.setdefault(arrow.input, []).append(marked(frame, node_id) if marks else frame)
         if self._mode == "batch" and self._kept_references is not None:
             context = replace(context, config=self._kept_references.config_for(node_id, context.config))
         return node_type.apply(frames, context)
@@ -141,7 +144,7 @@ class Frames:
             self._static = Frames(self._steps, self._spark, NoCounter(), mode="batch", given=self._beside, schema_only=self._schema_only)
         return self._static
 
-    def _split(self, node_id: str, produced: DataFrame | dict[str, DataFrame] | Routed) -> dict[str, DataFrame]:
+    def _split(self, node_id: str, occurrence: str, produced: DataFrame | dict[str, DataFrame] | Routed) -> dict[str, DataFrame]:
         if isinstance(produced, Routed):
             return self._routed(node_id, produced)
         frames = dict(produced) if isinstance(produced, dict) else {"out": produced}
@@ -149,6 +152,9 @@ class Frames:
         if frame is None:
             return frames
         if node_id not in self._given:
+            if self._steps.has_late_port(node_id):  # nothing comes too late where all rows are there
+                (arrow,) = self._steps.arriving(node_id)
+                frames[LATE] = self.arriving(arrow, occurrence).filter(F.lit(False))
             frame = self._keep(node_id, self._observed(node_id, frame))
             frames["out"] = frame
         if REJECTED not in frame.columns:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Literal
 
-from jobs.engine.steps import Steps
+from jobs.engine.steps import LATE, Steps
 from jobs.nodes.base import Flow
 from jobs.nodes.kept_references import KeepsReferences
 
@@ -100,9 +101,15 @@ def splits(steps: Steps, sink: str) -> bool:
 
 
 def frontier_port(steps: Steps, plan: QueryPlan) -> str | None:
-    """The one port of the frontier that is read; None when it is the good and the rejected rows."""
-    read = {arrow.port for arrow in steps.arrows if arrow.source == plan.frontier and arrow.target in plan.nodes and not arrow.reference}
-    return read.pop() if len(read) == 1 else None
+    """The one port of the frontier that is read; None when it is the good and the rejected rows. What comes too late is read beside."""
+    read = _read_of(steps, plan.frontier, plan.nodes)
+    return (read or {"out"}).pop() if len(read) < 2 else None
+
+
+def _read_of(steps: Steps, node_id: str, nodes: Container[str]) -> set[str]:
+    """The ports of `node_id` that any of `nodes` reads, but the one for late rows."""
+    read = {arrow.port for arrow in steps.arrows if arrow.source == node_id and arrow.target in nodes and not arrow.reference}
+    return read - {LATE} if steps.has_late_port(node_id) else read
 
 
 def _query_plan(steps: Steps, sinks: tuple[str, ...], counted_before: frozenset[str]) -> QueryPlan:
@@ -150,6 +157,8 @@ def _last_common(steps: Steps, sinks: tuple[str, ...], nodes: tuple[str, ...], w
         if not _all_pass(steps, nodes, node_id) or not _one_frame(steps, nodes, node_id):
             continue
         above = steps.upstream((node_id,))
+        if any(steps.leads_late_on(other) for other in above if other != node_id):
+            continue  # what comes too late is known within a batch
         if (without | set(sinks)) & set(above):
             continue
         if any(steps.is_stateful(other) for other in nodes if other not in above):
@@ -170,8 +179,8 @@ def _all_pass(steps: Steps, nodes: tuple[str, ...], node_id: str) -> bool:
 
 def _one_frame(steps: Steps, nodes: tuple[str, ...], node_id: str) -> bool:
     """One frame holds all that is read of the node: one port, or the good and the rejected rows of a rejecting node."""
-    ports = {arrow.port for arrow in steps.arrows if arrow.source == node_id and arrow.target in nodes and not arrow.reference}
-    return len(ports) == 1 or (ports == {"out", "errors"} and steps.types[node_id].rejects_rows)
+    ports = _read_of(steps, node_id, nodes)
+    return len(ports) < 2 or (ports == {"out", "errors"} and steps.types[node_id].rejects_rows)
 
 
 def _read_repeatedly(steps: Steps, frontier: str) -> set[str]:

@@ -6,10 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
 from jobs.engine.counts import Seen
 from jobs.engine.steps import Steps
 
 _METRIC = "numRowsDroppedByWatermark"
+#: Of the two operators of a session window it is the one that leaves nothing out.
+_BESIDE = "SessionWindowStateStoreSave"
+#: Stands before a node's id in the name under which a streaming plan shows what arrives there.
+ARRIVING = "arriving_"
 
 
 def stateful_nodes(steps: Steps, frontier: str) -> tuple[str, ...]:
@@ -27,7 +34,7 @@ def with_late_rows(seen: Mapping[str, Seen], execution: Any, stateful: tuple[str
 
     A node that groups sees the rows of a group put together within each task: those count as one.
     """
-    late = [int(operator.metrics().apply(_METRIC).value()) for operator in _operators(execution.executedPlan())] if stateful else []
+    late = [rows_dropped(operator) for operator in stateful_operators(execution.executedPlan())] if stateful else []
     told = dict(seen)
     for node_id, rows in zip(stateful, late, strict=False) if len(stateful) == len(late) else ():
         if rows and node_id in told:
@@ -35,9 +42,20 @@ def with_late_rows(seen: Mapping[str, Seen], execution: Any, stateful: tuple[str
     return told
 
 
-def _operators(plan: Any) -> Iterator[Any]:
-    if plan.metrics().contains(_METRIC):
+def marked(frame: DataFrame, node_id: str) -> DataFrame:
+    """What arrives at the node in a streaming plan, so that it is found there with all its columns."""
+    row = F.struct(*(F.col(f"`{name.replace('`', '``')}`") for name in frame.columns))
+    return frame.observe(ARRIVING + node_id, F.max_by(row, F.lit(1)).isNull().alias("none"))
+
+
+def rows_dropped(operator: Any) -> int:
+    return int(operator.metrics().apply(_METRIC).value())
+
+
+def stateful_operators(plan: Any) -> Iterator[Any]:
+    """Spark's physical operators that keep state and tell what came too late, each before those that it reads."""
+    if plan.metrics().contains(_METRIC) and plan.nodeName() != _BESIDE:
         yield plan
     children = plan.children()
     for index in range(children.size()):
-        yield from _operators(children.apply(index))
+        yield from stateful_operators(children.apply(index))

@@ -13,18 +13,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from jobs.engine.acting import Acting, kept
-from jobs.engine.batch import BatchSinks
 from jobs.engine.callbacks import batch_callback
-from jobs.engine.counts import BatchCounter, Seen, StreamCounter, last_execution
+from jobs.engine.counts import StreamCounter, last_execution
 from jobs.engine.events import QueryStarted, Report
 from jobs.engine.failure import StopRequested
+from jobs.engine.fan_out import FanOut
 from jobs.engine.frames import Frames
-from jobs.engine.grouping import QueryPlan, frontier_port, query_folder
-from jobs.engine.late_rows import stateful_nodes, with_late_rows
+from jobs.engine.grouping import QueryPlan, query_folder
 from jobs.engine.line import LineCounter, line_marks
 from jobs.engine.progress import last_committed, streaming_leaves
-from jobs.engine.references import References
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
 from jobs.engine.vanished import sources_check
@@ -47,13 +44,11 @@ class StreamQuery:
         self.folder: Path = steps.plan.locations.live / query_folder(plan.key)
         self.source_names: dict[str, str] = {}
         self.source_order: tuple[str, ...] = ()
-        self.stateful = stateful_nodes(steps, plan.frontier)
         self.failure: BaseException | None = None
-        self.sinks = BatchSinks(steps, plan, report, self._go_on)
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
-        self._references = References(steps, report)
         self._counter = self._counting()
-        self._acts = any(steps.acts(node_id) for node_id in plan.streaming)
+        self._fan_out = FanOut(steps, plan, self._counter, report, self._go_on)
+        self.sinks, self.stateful = self._fan_out.sinks, self._fan_out.stateful
         self._query: StreamingQuery | None = None
         self._started = threading.Event()
         self._stopping = threading.Event()
@@ -87,7 +82,7 @@ class StreamQuery:
             counted=frozenset(self.plan.nodes),
             within=self.plan.streaming,
         )
-        self._frame = frames.frontier(self.plan.frontier, frontier_port(self._steps, self.plan))
+        self._frame = self._fan_out.frontier(frames)
         self.source_names = frames.source_names
         self.source_order = streaming_leaves(self._frame)
         return self._frame
@@ -98,9 +93,7 @@ class StreamQuery:
 
     def empty_branches(self, frame: DataFrame) -> Frames:
         """The frames behind the frontier without any rows, for their schemas."""
-        empty = self._spark.createDataFrame([], frame.schema)
-        given = {self.plan.frontier: {frontier_port(self._steps, self.plan) or "out": empty}}
-        return Frames(self._steps, self._spark, BatchCounter(), mode="batch", given=given, counted=frozenset(), schema_only=True)
+        return self._fan_out.empty_branches(self._spark, frame.schema)
 
     def start(self) -> None:
         """Go on behind the last committed batch of the live folder."""
@@ -130,7 +123,7 @@ class StreamQuery:
 
     def close(self) -> None:
         """Let go of what was kept between batches."""
-        self._references.close()
+        self._fan_out.close()
 
     def is_active(self) -> bool:
         """Spark calls a query ended as soon as it was asked to, although a batch may still be writing."""
@@ -251,7 +244,8 @@ class StreamQuery:
                 raise StopRequested
             self._begun = batch_id
             sources_check(self._steps, last_execution(self._query) if self._query else None)
-            self._write(frame, batch_id)
+            assert self._query is not None
+            self._fan_out.write(frame, batch_id, self._query)
             self._go_on()
             self._written = batch_id
         except BaseException as error:
@@ -268,33 +262,3 @@ class StreamQuery:
         deadline = time.monotonic() + _COMMIT_SECONDS
         while self._query is not None and self._query.isActive and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
-
-    def _write(self, frame: DataFrame, batch_id: int) -> None:
-        acting = Acting(self._steps)
-        shared = self.sinks.is_shared()
-        frame = kept(frame) if shared and not self._acts else frame
-        frame = acting.keep_whole(frame) if self._acts else frame
-        counter = BatchCounter()
-        spark = frame.sparkSession
-        session_enter(spark, self._steps.plan)
-
-        def seen() -> dict[str, Seen]:
-            assert self._query is not None
-            execution = last_execution(self._query)
-            return with_late_rows(self._counter.seen(spark, execution), execution, self.stateful) | counter.seen()
-
-        try:
-            branches = self._branches(spark, frame, counter, acting)
-            acting.carry_out(branches, self.plan.sinks)
-            self.sinks.write(batch_id, branches, seen)
-        finally:
-            acting.let_go()
-            if shared:
-                frame.unpersist()
-
-    def _branches(self, spark: SparkSession, frame: DataFrame, counter: BatchCounter, acting: Acting) -> Frames:
-        counted = frozenset(self.plan.nodes)
-        given = {self.plan.frontier: {frontier_port(self._steps, self.plan) or "out": frame}}
-        return Frames(
-            self._steps, spark, counter, mode="batch", given=given, counted=counted, keep=acting.keep, references=self._references
-        )

@@ -13,6 +13,9 @@ from jobs.engine.plan import Plan, Step
 from jobs.nodes.base import Flow, NodeContext, NodeType, Sink, Source
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
+#: The port of a flow for rows that it leaves out of a stream as too late.
+LATE = "late"
+
 
 @dataclass(frozen=True)
 class Arrow:
@@ -119,6 +122,14 @@ class Steps:
     def leads_errors_on(self, node_id: str) -> bool:
         """Whether something reads what the node rejects."""
         return "errors" in self.by_id[node_id].outputs_used
+
+    def has_late_port(self, node_id: str) -> bool:
+        node_type = self.types[node_id]
+        return isinstance(node_type, Flow) and node_type.tells_late_rows
+
+    def leads_late_on(self, node_id: str) -> bool:
+        """Whether something reads what comes too late for the node."""
+        return self.has_late_port(node_id) and LATE in self.by_id[node_id].outputs_used
 
     def forks(self, within: tuple[str, ...]) -> frozenset[str]:
         """Nodes that several of `within` read. Spark refuses one source twice in a query: each edge out of such a node reads anew."""

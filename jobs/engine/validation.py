@@ -23,6 +23,7 @@ from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.given_rows import GivenTable, table_frames
+from jobs.engine.late_port import refuse_late
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.engine.steps import Steps
 from jobs.engine.stream_check import StreamCheck
@@ -127,7 +128,7 @@ class _Analyser:
             else:
                 for port in self._output_ports(node_type, step):
                     schemas[port] = _schema(self._frames.of(step.node_id, port))
-                for refuse in (refuse_state_behind_updates, refuse_second_watermark, refuse_memory, refuse_repeats):
+                for refuse in (refuse_state_behind_updates, refuse_second_watermark, refuse_memory, refuse_repeats, refuse_late):
                     refuse(self._steps, step.node_id)
                 self._streams.check(step.node_id)
             self._found.problems.extend(cautions_of(node_type, context))

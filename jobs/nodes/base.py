@@ -41,12 +41,8 @@ REJECTED = "__rejected"
 AS_IT_CAME = ":\n"
 #: The reason of a line of delimited values: the engine looks into it for those that are to blame.
 LINE_MISFIT = "the line does not fit the columns"
-
-
 #: Said of a node that works on batches.
 NOT_IN_REAL_TIME = "it works on whole batches"
-
-
 #: Named here because node classes have attributes called `type` and `Config`.
 ConfigClass = type[Config]
 
@@ -201,6 +197,7 @@ class Flow(NodeType[ConfigT]):
     #: It acts on another system: what it does is done for all rows of a batch before the first sink gets one.
     acts: ClassVar[bool] = False
     needs_rocksdb: ClassVar[bool] = False  # Spark keeps its state in RocksDB only, never in memory
+    tells_late_rows: ClassVar[bool] = False  # it has a port `late`, which gives rows of its input as they came: see `too_late`
 
     def is_stateful(self, config: ConfigT) -> bool:
         """Keeps state between micro-batches: such a node ends up in the streaming plan, never inside a batch."""
@@ -216,6 +213,10 @@ class Flow(NodeType[ConfigT]):
     def sets_watermark(self, config: ConfigT) -> bool:
         """A stateful node tells a stream by which column event time goes on: Spark takes that once on the way to a sink."""
         return False
+
+    def too_late(self, frame: DataFrame, config: ConfigT, watermark_ms: int) -> Column:
+        """True for those rows of `frame`, as they arrive, that a stream leaves out where event time has come to `watermark_ms`."""
+        raise NotImplementedError(self.type)
 
     def without_clock(self, config: ConfigT) -> ConfigT:
         """For a test of a stream, in which no time passes and which ends with its input. NodeError where that makes no sense."""

@@ -100,6 +100,11 @@ def require_columns(frame: DataFrame, names: Iterable[str], field: str, *, of: s
             raise NodeError(f"{lack} {', '.join(frame.columns)}", permanent=True, kind="user", field=field)
 
 
+def own_name(frame: DataFrame, name: str) -> str:
+    """A column's name, of whatever case, as the frame itself writes it."""
+    return next(own for own in frame.columns if own.lower() == name.lower())
+
+
 def require_timestamp(frame: DataFrame, name: str, field: str) -> None:
     """NodeError on `field` where the column `name`, which is there, is no time."""
     declared = {known.lower(): declared for known, declared in frame.dtypes}[name.lower()]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from jobs.dag.catalogue import Port
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
 from jobs.nodes.base import NodeError
-from jobs.nodes.columns import quoted, require_columns, require_timestamp
+from jobs.nodes.columns import column, own_name, quoted, require_columns, require_timestamp
 from jobs.nodes.duration_fields import Duration, Span
 from jobs.nodes.form import ColumnName, hints
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 WINDOW_COLUMNS = ("window_start", "window_end")
+#: What comes too late goes on as it came.
+WINDOW_PORTS = (Port("in", "input"), Port("out", "output"), Port("late", "output", required=False))
 #: A name that no column of a person begins with.
 CLOCK = "__clock"
 
@@ -63,7 +66,7 @@ class WindowsConfig(base.Config):
     )
     late: Duration = Field(
         "0s",
-        description="How far behind the newest row a row may come; a later one is left out once its window closed.",
+        description="How far behind the newest row a row may come; a later one is left out once its window closed, and goes on from the port late.",
         examples=["10 min"],
         json_schema_extra=hints("duration", when="time=event"),
     )
@@ -138,6 +141,26 @@ def window_of(config: WindowsConfig, time: Column) -> Column:
             return F.window(time, length, span(config.slide), **begins)
         case "session":
             return F.session_window(time, length)
+
+
+def too_late(frame: DataFrame, config: WindowsConfig, watermark_ms: int) -> Column:
+    """True for rows of which the last window has closed before: Spark compares its end with the watermark."""
+    from pyspark.sql import functions as F
+
+    if config.time == "processing":
+        return F.lit(False)
+    time, length = own_name(frame, config.time_column), duration_ms(config.window)
+    begun = F.timestamp_diff("MICROSECOND", _epoch(dict(frame.dtypes)[time]), column(time))
+    if config.kind != "session":
+        apart = duration_ms(config.slide) if config.kind == "sliding" else length
+        begun -= F.pmod(begun - F.lit(duration_ms(config.offset) * 1000), F.lit(apart * 1000))
+    return begun + F.lit(length * 1000) <= F.lit(watermark_ms * 1000)
+
+
+def _epoch(kind: str) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.to_timestamp_ntz(F.lit("1970-01-01 00:00:00")) if kind == "timestamp_ntz" else F.timestamp_millis(F.lit(0))
 
 
 def span(text: str) -> str:

@@ -16,6 +16,7 @@ from jobs.engine.compiler import plan_compile, settings_resolve
 from jobs.engine.events import BatchCommitted, BatchWritten, EngineEvent
 from jobs.engine.plan import Locations, Plan
 from jobs.engine.runner import Run
+from jobs.engine.validation import analyse
 from jobs.nodes.base import Limits
 from jobs.nodes.registry import NODE_TYPES, NodeRegistry
 
@@ -68,6 +69,13 @@ def keep(condition: str) -> tuple[str, dict[str, Any]]:
 
 def files(path: str, format: str = "parquet") -> tuple[str, dict[str, Any]]:
     return "sink.file", {"path": path, "format": format}
+
+
+def told_problems(bench: Bench, nodes: Any, edges: str, **given: Any) -> list[tuple[str | None, str, str]]:
+    """(node, severity, message) of what is told of it while it is drawn."""
+    read = document(nodes, edges, **{"type": "STREAMING", **given})
+    found = analyse(bench.spark, read, connections={}, limits=Limits(), parameters={}, registry=REGISTRY).problems
+    return [(problem.node_id, problem.severity, problem.message) for problem in found]
 
 
 def windows(length: str = "1 min", emit: str = "update", **more: Any) -> tuple[str, dict[str, Any]]:

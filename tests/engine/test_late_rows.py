@@ -5,14 +5,17 @@ from typing import Any
 
 import pytest
 
-from tests.engine.graphs import COLLECT, Bench, Heard, document
+from tests.engine.graphs import COLLECT, Bench, Heard, document, files, numbers, told_problems, windows
+from tests.engine.nodes import CollectSink
 from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.spark
 
 COLUMNS = [{"name": "id", "type": "long"}, {"name": "key"}, {"name": "at", "type": "timestamp"}]
-WINDOWS = ("flow.window_aggregate", {"time_column": "at", "window": "1 min", "late": "0s", "emit": "close", "aggregates": [{"name": "n"}]})
+BY_MINUTE = {"time_column": "at", "window": "1 min", "late": "0s", "emit": "close", "aggregates": [{"name": "n"}]}
+WINDOWS: tuple[str, dict[str, Any]] = ("flow.window_aggregate", BY_MINUTE)
 REDUCED = ("flow.window_reduce", {"time_column": "at", "window": "1 min", "late": "0s"})
+SESSIONS = ("flow.window_aggregate", {**BY_MINUTE, "kind": "session", "group_by": ["key"]})
 ONCE = ("flow.deduplicate", {"keys": ["id"], "time_column": "at", "within": "1 min"})
 PAIRS = ("flow.join", {"keys": [{"left": "key"}], "left_time": "at", "right_time": "at", "before": "1 min", "after": "1 min"})
 
@@ -37,13 +40,13 @@ def run_until_read(bench: Bench, nodes: Any, edges: str, rows: int) -> Heard:
     return bench.drained(bench.plan(document(nodes, edges, type="STREAMING")), rows)
 
 
-@pytest.mark.parametrize("step", [WINDOWS, REDUCED, ONCE])
+@pytest.mark.parametrize("step", [WINDOWS, SESSIONS, REDUCED, ONCE])
 def test_late_rows_are_counted_at_their_node(bench: Bench, step: Any) -> None:
     batches = [EARLY, *LATER, TOO_LATE]
     nodes = {"rows": rows_drop(bench, "rows", batches), "step": step, "out": COLLECT}
     heard = run_until_read(bench, nodes, "rows>step, step>out", 7)
     late = heard.rows("step", "late")
-    assert 0 < late <= 2 if step is WINDOWS else late == 2
+    assert 0 < late <= 2 if step is WINDOWS or step is SESSIONS else late == 2
     assert heard.rows("rows", "late") == 0
 
 
@@ -68,3 +71,101 @@ def test_of_two_nodes_that_keep_state_each_has_its_own(bench: Bench) -> None:
     kept = {operator["node_id"]: operator["rows"] for operator in heard.committed()[-1].operators}
     assert kept["once"] == 7, "every id is remembered, and the windows that are over are not"
     assert kept["minutes"] < 7
+
+
+#: Row by row: what is late of a window, and when.
+EACH_WINDOW: dict[str, dict[str, Any]] = {
+    "tumbling": {},
+    "sliding": {"kind": "sliding", "window": "2 min", "slide": "1 min"},
+    "session": {"kind": "session", "window": "1 min", "group_by": ["key"]},
+    "shifted": {"offset": "15s"},
+}
+MERGING = """
+def start():
+    return 0
+
+
+def add(value, row):
+    return value + 1
+
+
+def merge(one, other):
+    return one + other
+
+
+def result(value):
+    return {"rows": value}
+"""
+
+
+@pytest.mark.parametrize("flow", ["flow.window_aggregate", "flow.window_reduce"])
+@pytest.mark.parametrize("window", EACH_WINDOW)
+def test_late_rows_are_led_on_as_they_came(bench: Bench, window: str, flow: str) -> None:
+    """The second of them is in a window that is still open: none but the first goes on."""
+    own: dict[str, Any] = {"aggregates": [{"name": "n"}]} if flow == "flow.window_aggregate" else {"code": MERGING}
+    config = {"time_column": "at", "window": "1 min", "late": "0s", "emit": "close", **own, **EACH_WINDOW[window]}
+    batches = [EARLY, *LATER, TOO_LATE, [(8, "d", "02:00:00")], [(9, "d", "02:00:01")], [(10, "e", "00:30:00"), (11, "d", "02:00:02")]]
+    nodes = {"rows": rows_drop(bench, "rows", batches), "step": (flow, config), "out": files("out"), "late": files("late")}
+    heard = run_until_read(bench, nodes, "rows>step, step>out, step.late>late", 11)
+    assert sorted((row.id, row.key, row.at.strftime("%H:%M:%S")) for row in bench.parquet("late")) == [
+        (4, "a", "00:00:30"),
+        (5, "b", "00:00:40"),
+        (10, "e", "00:30:00"),
+    ]
+    assert heard.rows("step", "late") == 3
+    assert heard.rows("late") == 3
+    assert heard.rows("rows") == 11, "a batch that is read twice counts once"
+    assert sum(row["n" if "n" in row else "rows"] for row in bench.parquet("out")) >= 3
+
+
+def test_late_rows_alone_may_be_led_on_and_go_through_flows(bench: Bench) -> None:
+    keep = ("flow.filter_rows", {"condition": "key = 'b'"})
+    nodes = {"rows": rows_drop(bench, "rows", [EARLY, *LATER, TOO_LATE]), "step": WINDOWS, "b": keep, "late": files("late")}
+    run_until_read(bench, nodes, "rows>step, step.late>b, b>late", 7)
+    assert [row.id for row in bench.parquet("late")] == [5]
+
+
+def test_a_batch_that_is_written_again_leads_the_same_rows_on(bench: Bench) -> None:
+    """The attempt before ended when its sinks had all rows of the batch, and before Spark committed it."""
+    nodes = {"rows": rows_drop(bench, "rows", [EARLY, *LATER, TOO_LATE]), "step": WINDOWS, "out": COLLECT, "late": COLLECT}
+    edges = "rows>step, step>out, step.late>late"
+    plan = bench.plan(document(nodes, edges, type="STREAMING"))
+    bench.drained(plan, 7)
+    led_on = CollectSink.rows[plan.generation + "late"]
+    before = {number: rows for number, rows in led_on.items() if rows}
+    (batch,) = before
+    for folder, first in (("commits", batch), ("offsets", batch + 1)):
+        for file in plan.locations.live.glob(f"*/{folder}/*"):
+            if file.name.isdigit() and int(file.name) >= first:
+                file.unlink()
+    led_on.clear()
+    again = bench.plan(document(nodes, edges, type="STREAMING"), generation=plan.generation, attempt=2)
+    run, _ = bench.run(again)
+    wait_until(lambda: batch in led_on, seconds=60, what="the batch")
+    run.stop()
+    assert run.wait(30) == "stopped"
+    assert {number: rows for number, rows in led_on.items() if rows} == before
+
+
+@pytest.mark.parametrize(
+    ("more", "edges", "told"),
+    [
+        (
+            {"again": ("flow.deduplicate", {"keys": ["n"]})},
+            "rows>step, step>again, again>out, step.late>late",
+            "what stands behind it keeps state",
+        ),
+        ({"both": ("flow.union", {})}, "rows>step, step.late>both, rows>both, both>late, step>out", "needs a query of its own"),
+    ],
+)
+def test_late_rows_that_cannot_be_led_on_are_told_while_the_job_is_drawn(bench: Bench, more: Any, edges: str, told: str) -> None:
+    nodes = {"rows": numbers(None), "step": windows(emit="close"), "out": COLLECT, "late": COLLECT, **more}
+    problems = told_problems(bench, nodes, edges)
+    assert any(node == "step" and severity == "error" and told in words for node, severity, words in problems), problems
+
+
+def test_a_job_that_ends_has_no_late_rows(bench: Bench) -> None:
+    nodes = {"rows": rows_drop(bench, "rows", [EARLY, *LATER, TOO_LATE]), "step": WINDOWS, "out": COLLECT, "late": files("late")}
+    heard = bench.completed(document(nodes, "rows>step, step>out, step.late>late"))
+    assert heard.rows("late") == 0
+    assert bench.parquet("late") == []

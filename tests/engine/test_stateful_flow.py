@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobs.engine.preview import preview
-from jobs.engine.validation import analyse
 from jobs.nodes.base import Limits
-from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, files, numbers, windows
+from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, files, numbers, told_problems, windows
 from tests.engine.nodes import CollectSink
 from tests.engine.shuffled import START, Event, events, events_close, events_drop
 from tests.servers.waiting import wait_until
@@ -200,12 +199,6 @@ def test_a_call_that_raises_leaves_the_state_as_it_was_and_its_rows_are_rejected
     counts = [sorted({(row.key, row["count"]) for row in batches[number]}) for number in range(4)]
     assert counts == [[(0, 5), (1, 5), (2, 5)], [(0, 10), (1, 10), (2, 10)], [(0, 15), (2, 15)], [(0, 20), (1, 15), (2, 20)]]
     assert sum(batch.nodes["own"].rejected for batch in heard.batches().values()) == 5
-
-
-def told_problems(bench: Bench, nodes: Any, edges: str, **given: Any) -> list[tuple[str | None, str, str]]:
-    read = document(nodes, edges, **{"type": "STREAMING", **given})
-    found = analyse(bench.spark, read, connections={}, limits=Limits(), parameters={}, registry=REGISTRY).problems
-    return [(problem.node_id, problem.severity, problem.message) for problem in found]
 
 
 TIMED = "def process(key, rows, state, timers): pass\ndef on_timer(key, timer, state, timers): pass"

@@ -109,8 +109,11 @@ def _faults(steps: Steps) -> list[Problem]:
 
 
 def _leads_on(steps: Steps, node_id: str) -> str:
-    leads = node_id in steps.sinks and steps.leads_errors_on(node_id)
-    return "what it rejects goes on to other nodes, which the writers of Spark do not hand back" if leads else ""
+    if node_id in steps.sinks and steps.leads_errors_on(node_id):
+        return "what it rejects goes on to other nodes, which the writers of Spark do not hand back"
+    if steps.plan.job_type == "STREAMING" and steps.leads_late_on(node_id):
+        return "what comes too late goes on to other nodes, which Spark does not hand back"
+    return ""
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.base import ConfigT, Flow, NodeContext, NodeError
-from jobs.nodes.columns import NESTED, column, numbered, require_columns
+from jobs.nodes.columns import NESTED, column, numbered, own_name, require_columns
 from jobs.nodes.user_python.arrow_schema import handed_schema
 from jobs.nodes.user_python.workers import in_workers_apart, seconds_given
 
@@ -93,11 +93,6 @@ def keys_check(frame: DataFrame, keys: Sequence[str], field: str) -> None:
         if kind.startswith((*_INEXACT, *NESTED)):
             message = f"the key {name} is {kind}: a key is text, a whole number, a decimal, a day or a time, so make it one before"
             raise NodeError(message, permanent=True, kind="user", field=field)
-
-
-def own_name(frame: DataFrame, name: str) -> str:
-    """As the frame itself writes it."""
-    return next(own for own in frame.columns if own.lower() == name.lower())
 
 
 def key_names(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:

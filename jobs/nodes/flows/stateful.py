@@ -9,6 +9,7 @@ from jobs.dag.durations import duration_ms
 from jobs.nodes.base import Caution, NodeContext, NodeError
 from jobs.nodes.columns import (
     column,
+    own_name,
     quoted,
     rejected_schema,
     require_columns,
@@ -17,7 +18,7 @@ from jobs.nodes.columns import (
     schema_from_ddl,
     schema_of,
 )
-from jobs.nodes.flows.keyed_flow import KeyedFlow, key_names, keys_check, made_schema, own_name
+from jobs.nodes.flows.keyed_flow import KeyedFlow, key_names, keys_check, made_schema
 from jobs.nodes.flows.stateful_config import Kept, StatefulConfig
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.plain_code import plain_code

@@ -13,17 +13,19 @@ from jobs.nodes.columns import column
 from jobs.nodes.form import hints
 from jobs.nodes.windows import (
     WINDOW_COLUMNS,
+    WINDOW_PORTS,
     WindowsConfig,
     check_columns,
     check_comes_out_once,
     check_emits,
     check_goes_by_rows,
     timed,
+    too_late,
     window_of,
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 
 class WindowAggregateConfig(WindowsConfig):
@@ -52,7 +54,7 @@ class WindowAggregateConfig(WindowsConfig):
 
 
 class WindowAggregate(Flow[WindowAggregateConfig]):
-    """Groups rows by windows of time and computes counts, sums, averages and the like; rows that come too late are left out and counted."""
+    """Groups rows by windows of time and computes counts, sums, averages and the like; rows that come too late go on apart."""
 
     type = "flow.window_aggregate"
     title = "Window aggregate"
@@ -61,12 +63,17 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
     changes_row_count: ClassVar[bool] = True
     summary_template = "{window} · {group_by}"
     patience_fields: ClassVar[frozenset[str]] = frozenset({"late"})
+    ports = WINDOW_PORTS
+    tells_late_rows: ClassVar[bool] = True
 
     def is_stateful(self, config: WindowAggregateConfig) -> bool:
         return True
 
     def sets_watermark(self, config: WindowAggregateConfig) -> bool:
         return True
+
+    def too_late(self, frame: DataFrame, config: WindowAggregateConfig, watermark_ms: int) -> Column:
+        return too_late(frame, config, watermark_ms)
 
     def without_clock(self, config: WindowAggregateConfig) -> WindowAggregateConfig:
         check_goes_by_rows(config)
@@ -75,9 +82,6 @@ class WindowAggregate(Flow[WindowAggregateConfig]):
     def output_mode(self, config: WindowAggregateConfig) -> Literal["append", "update"]:
         return "append" if config.emit == "close" else "update"
 
-    # There is no port for the rows that came too late. What Spark leaves out it tells to nobody: the watermark of a batch is known to the
-    # operator with the state alone, whose plan gives nothing but the groups, and its own count is of groups within a task, not of rows.
-    # A second query beside it has batches and a watermark of its own, so that it would find other rows too late than this one left out.
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[WindowAggregateConfig]) -> DataFrame:
         from pyspark.sql import functions as F
 

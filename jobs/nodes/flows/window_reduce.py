@@ -9,25 +9,27 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from jobs.dag.durations import duration_ms
 from jobs.nodes.base import NodeContext
-from jobs.nodes.columns import ColumnField, column, rejected_schema, schema_from_ddl, schema_of
-from jobs.nodes.flows.keyed_flow import KeyedFlow, key_names, keys_check, made_schema, own_name
+from jobs.nodes.columns import ColumnField, column, own_name, rejected_schema, schema_from_ddl, schema_of
+from jobs.nodes.flows.keyed_flow import KeyedFlow, key_names, keys_check, made_schema
 from jobs.nodes.form import hints
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.plain_code import plain_code
 from jobs.nodes.user_python.reduce_code import DEFAULT_REDUCE_CODE, checked_reduce_code, has_merge
 from jobs.nodes.windows import (
     WINDOW_COLUMNS,
+    WINDOW_PORTS,
     WindowsConfig,
     check_columns,
     check_comes_out_once,
     check_emits,
     check_goes_by_rows,
     timed,
+    too_late,
     window_of,
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
     from jobs.nodes.user_python.reducing import ReducedCode
@@ -78,7 +80,7 @@ class WindowReduceConfig(WindowsConfig):
 
 
 class WindowReduce(KeyedFlow[WindowReduceConfig]):
-    """Groups rows by windows of time and takes those of each into one value by your own Python; late rows are left out and counted."""
+    """Groups rows by windows of time and takes those of each into one value by your own Python; rows that come too late go on apart."""
 
     type = "flow.window_reduce"
     title = "Window reduce"
@@ -86,9 +88,14 @@ class WindowReduce(KeyedFlow[WindowReduceConfig]):
     Config = WindowReduceConfig
     summary_template = "{window} · {group_by}"
     patience_fields: ClassVar[frozenset[str]] = frozenset({"late"})
+    ports = WINDOW_PORTS
+    tells_late_rows: ClassVar[bool] = True
 
     def sets_watermark(self, config: WindowReduceConfig) -> bool:
         return True
+
+    def too_late(self, frame: DataFrame, config: WindowReduceConfig, watermark_ms: int) -> Column:
+        return too_late(frame, config, watermark_ms)
 
     def without_clock(self, config: WindowReduceConfig) -> WindowReduceConfig:
         check_goes_by_rows(config)
