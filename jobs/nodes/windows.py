@@ -66,8 +66,8 @@ class WindowsConfig(base.Config):
     )
     late: Duration = Field(
         "0s",
-        description="How far behind the newest row a row may come; a later one is left out once its window closed: it goes on from the port "
-        "late.",
+        description="How far behind the newest row a row may come; a later one is left out once its window closed, and goes on from "
+        "the port late.",
         examples=["10 min"],
         json_schema_extra=hints("duration", when="time=event"),
     )
