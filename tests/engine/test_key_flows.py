@@ -11,7 +11,9 @@ import pytest
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.validation import Analysis, analyse
 from jobs.nodes.base import Limits
-from tests.engine.graphs import Bench, document, files, numbers, windows
+from tests.engine.graphs import COLLECT, Bench, document, files, numbers, windows
+from tests.engine.nodes import CollectSink
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -128,6 +130,27 @@ def test_a_stream_without_a_time_lets_each_key_through_once_for_ever(bench: Benc
     heard = bench.drained(bench.plan(document(nodes, "gen>times, times>once, once>out", type="STREAMING")), 400)
     assert sorted(row.key for row in bench.parquet("out")) == list(range(23))
     assert (heard.rows("once", "rows_in"), heard.rows("once")) == (400, 23)
+
+
+def test_by_the_clock_a_key_comes_through_again_when_it_was_forgotten(bench: Bench) -> None:
+    now = computed(five="id % 5", read="current_timestamp()")
+    once = ("flow.deduplicate", {"keys": ["five"], "time": "processing", "within": "1500 ms"})
+    nodes = {"gen": numbers(None, 20, per_second=40), "now": now, "once": once, "out": COLLECT}
+    plan = bench.plan(document(nodes, "gen>now, now>once, once>out", type="STREAMING"))
+    run, _ = bench.run(plan)
+
+    def came() -> dict[int, list[Any]]:
+        found: dict[int, list[Any]] = defaultdict(list)
+        for rows in list(CollectSink.rows[plan.generation + "out"].values()):
+            for row in rows:
+                found[row.five].append(row.read)
+        return found
+
+    wait_until(lambda: sum(len(times) >= 3 for times in came().values()) == 5, seconds=60, what="each key three times")
+    run.stop()
+    assert run.wait(30) == "stopped"
+    for times in came().values():
+        assert all((later - earlier).total_seconds() > 1.5 for earlier, later in pairwise(sorted(times)))
 
 
 def test_a_stream_goes_on_with_the_keys_and_sums_it_had_when_it_stopped(bench: Bench) -> None:

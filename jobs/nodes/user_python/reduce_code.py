@@ -10,13 +10,13 @@ RESULT = Called(("value",), name="result", gives=True, returns="value")
 MERGE = Called(("one", "other"), name="merge", gives=True, returns="one")
 
 DEFAULT_REDUCE_CODE = """\
-# Called for the rows of each window.
-#   start()          what it begins with
-#   add(value, row)  what it is with one
-#     more row (column name → value)
-#   result(value)    the columns that go on
-#   merge(one, other)  two sessions that
-#     became one; other windows need none
+# For the rows of each window:
+# start()  what it begins with
+# add(value, row)  with one row more;
+#   row: column name → value
+# result(value)  the columns that go on
+# merge(one, other)  two sessions that
+#   met; other windows need none
 # A row for which add raises is rejected.
 
 
