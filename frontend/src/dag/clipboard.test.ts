@@ -13,7 +13,7 @@ describe('copy and paste', () => {
     expect(pasted?.ids).toEqual(['a_2', 'b_2'])
     expect(pasted?.document.nodes.a_2?.name).toBe('A 2')
     expect(Object.values(pasted?.document.edges ?? {})).toContainEqual({ from: ['a_2', 'out'], to: ['b_2', 'in'] })
-    expect(pasted?.layout.positions.b_2).toEqual({ x: 132, y: 32 })
+    expect(pasted?.layout.positions).toMatchObject({ a_2: { x: 0, y: 116 }, b_2: { x: 100, y: 116 } })
   })
 
   it('takes no text that is not ours', () => {

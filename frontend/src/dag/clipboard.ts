@@ -1,6 +1,7 @@
 /** Nodes and the edges between them as text, to be pasted here or in another job. */
 
 import { freeId, freeName, type DagDocument, type DagEdge, type DagNode, type Layout } from './document'
+import { freeShift } from './layout'
 
 const MARK = 'pipeline-web/nodes'
 
@@ -37,19 +38,21 @@ export interface Pasted {
   ids: string[]
 }
 
-/** null when the text holds no nodes of ours. Ids and names are made free; positions move by `offset` pixels. */
-export function pasteNodes(document: DagDocument, layout: Layout, text: string, offset = 32): Pasted | null {
+/** null when the text holds no nodes of ours. Ids and names are made free; they stand below what is there. */
+export function pasteNodes(document: DagDocument, layout: Layout, text: string): Pasted | null {
   const clip = parseClip(text)
   if (!clip) return null
   const renamed = new Map<string, string>()
   let next = document
   const positions = { ...layout.positions }
+  const placed = (id: string) => clip.positions[id] ?? { x: 0, y: 0 }
+  const shift = freeShift(layout, Object.keys(clip.nodes).map(placed))
   for (const [oldId, node] of Object.entries(clip.nodes)) {
     const id = freeId(next.nodes, oldId)
     renamed.set(oldId, id)
     next = { ...next, nodes: { ...next.nodes, [id]: { ...node, name: freeName(next, node.name) } } }
-    const old = clip.positions[oldId] ?? { x: 0, y: 0 }
-    positions[id] = { x: old.x + offset, y: old.y + offset }
+    const old = placed(oldId)
+    positions[id] = { x: old.x, y: old.y + shift }
   }
   const edges = { ...next.edges }
   for (const edge of clip.edges) {

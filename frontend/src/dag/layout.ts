@@ -25,10 +25,18 @@ export function completeLayout(document: DagDocument, layout: Layout): Layout {
   return { ...layout, positions: placed }
 }
 
+const isTaken = (layout: Layout, place: Position) => Object.values(layout.positions).some((other) => Math.abs(other.x - place.x) < NODE_WIDTH && Math.abs(other.y - place.y) < NODE_HEIGHT)
+
 /** The nearest free place for a new node at or below `wanted`, on the 4 px grid. */
 export function freePlace(layout: Layout, wanted: Position): Position {
   const place = { x: Math.round(wanted.x / 4) * 4, y: Math.round(wanted.y / 4) * 4 }
-  const hits = () => Object.values(layout.positions).some((other) => Math.abs(other.x - place.x) < NODE_WIDTH && Math.abs(other.y - place.y) < NODE_HEIGHT)
-  while (hits()) place.y += NODE_HEIGHT + 24
+  while (isTaken(layout, place)) place.y += NODE_HEIGHT + 24
   return place
+}
+
+/** How far `places` have to move, together and downwards, so that none lies on a node of `layout`. */
+export function freeShift(layout: Layout, places: readonly Position[]): number {
+  let shift = 0
+  while (places.some(({ x, y }) => isTaken(layout, { x, y: y + shift }))) shift += shift === 0 ? NODE_HEIGHT + 24 : 32
+  return shift
 }

@@ -17,6 +17,7 @@ import { openPicker } from './picker-store'
 import { RefusalNote } from './refusal-note'
 import { tidyUp } from './tidy-up'
 import { useFlowEdges, useFlowNodes } from './use-flow-elements'
+import { useShowAdded } from './use-show-added'
 
 const nodeTypes = { editor: EditorNode }
 const edgeTypes = { editor: EditorEdge }
@@ -43,6 +44,7 @@ export function EditorCanvas() {
   const readOnly = useEditor((state) => state.readOnly)
   const [hadNodes] = useState(() => Object.keys(useEditor.getState().history.present.document.nodes).length > 0)
   const showBeginning = useOpeningView(hadNodes)
+  useShowAdded()
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const well = useRef<HTMLElement>(null)
 

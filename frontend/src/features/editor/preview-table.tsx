@@ -2,15 +2,15 @@ import { useTranslation } from 'react-i18next'
 import type { PreviewSide } from '../../api/types'
 import { RowsTable } from '../../shared/rows-table'
 
-/** Rows of one port. */
-export function PreviewTable({ title, side }: { title: string; side: PreviewSide }) {
+/** Rows of one port; `empty` is said where there are none. */
+export function PreviewTable({ title, side, empty }: { title: string; side: PreviewSide; empty: string }) {
   const { t } = useTranslation('canvas')
   return (
     <section className="pw-preview-side" aria-label={title}>
       <h3>
         {title} <small>{t('preview.rows', { count: side.rows.length })}</small>
       </h3>
-      <RowsTable label={title} columns={side.columns} rows={side.rows} empty={t('preview.none')} />
+      <RowsTable label={title} columns={side.columns} rows={side.rows} empty={empty} />
     </section>
   )
 }

@@ -37,6 +37,8 @@ interface Props {
   columns: Column[]
   invalid: boolean
   tall: boolean
+  /** Errors name a line: each stands beside its text. */
+  numbered?: boolean
   language: string
   readOnly: boolean
   marks?: readonly Mark[]
@@ -65,7 +67,7 @@ const WHOLE: Record<string, Extension> = { python: PYTHON, rows: [lineNumbers(),
 const NO_MARKS: readonly Mark[] = []
 
 /** A Spark SQL expression or query with the columns that reach the node; or Python, or rows as JSON or CSV. */
-export default function CodeField({ id, label, value, example = '', columns, invalid, tall, language, readOnly, marks = NO_MARKS, goTo = null, onChange }: Props) {
+export default function CodeField({ id, label, value, example = '', columns, invalid, tall, numbered = false, language, readOnly, marks = NO_MARKS, goTo = null, onChange }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const latest = useRef({ columns, onChange })
@@ -83,7 +85,7 @@ export default function CodeField({ id, label, value, example = '', columns, inv
         extensions: [
           minimalSetup,
           syntaxHighlighting(COLOURS),
-          WHOLE[language] ?? [EditorView.lineWrapping, sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current.columns)] })],
+          WHOLE[language] ?? [numbered ? lineNumbers() : [], EditorView.lineWrapping, sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current.columns)] })],
           EditorState.readOnly.of(readOnly),
           placeholder(example),
           EditorView.cspNonce.of(nonce()),
@@ -98,7 +100,7 @@ export default function CodeField({ id, label, value, example = '', columns, inv
     return () => editor.destroy()
     // The editor owns its text after the first drawing; outer changes come through the next effect.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [id, label, example, language, readOnly])
+  }, [id, label, example, language, numbered, readOnly])
 
   useEffect(() => {
     const editor = view.current

@@ -107,11 +107,12 @@ function TextareaWidget(props: WidgetProps) {
 function ExpressionWidget(props: WidgetProps) {
   const schema = props.schema as Record<string, unknown>
   const tall = ['sql', 'code'].includes(String(schema['x-widget']))
+  const numbered = schema['x-widget'] === 'code'
   const language = String(schema['x-language'] ?? 'sql')
   const value = String(props.value ?? '')
   return (
     <Suspense fallback={<Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} />}>
-      <CodeField id={props.id} label={props.label} value={value} example={example(props)} columns={help(props).columns} invalid={errorOf(props)} tall={tall} language={language} readOnly={help(props).readOnly} onChange={props.onChange} />
+      <CodeField id={props.id} label={props.label} value={value} example={example(props)} columns={help(props).columns} invalid={errorOf(props)} tall={tall} numbered={numbered} language={language} readOnly={help(props).readOnly} onChange={props.onChange} />
     </Suspense>
   )
 }
