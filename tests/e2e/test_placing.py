@@ -3,21 +3,21 @@
 from itertools import combinations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Page, expect
 
 from tests.e2e.numbers import ask, until
 from tests.e2e.test_keyboard import node_add
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
-Box = dict[str, float]
 
-
-def boxes(page: Page) -> list[Box]:
+def boxes(page: Page) -> list[FloatRect]:
     return [box for node in page.locator(".pw-node").all() if (box := node.bounding_box())]
 
 
-def within(box: Box, other: Box) -> bool:
+def within(box: FloatRect | None, other: FloatRect | None) -> bool:
+    if box is None or other is None:
+        return False
     return (
         other["x"] <= box["x"]
         and other["y"] <= box["y"]
@@ -26,7 +26,7 @@ def within(box: Box, other: Box) -> bool:
     )
 
 
-def apart(one: Box, other: Box) -> bool:
+def apart(one: FloatRect, other: FloatRect) -> bool:
     return (
         one["x"] + one["width"] <= other["x"]
         or other["x"] + other["width"] <= one["x"]
@@ -47,7 +47,7 @@ def test_nodes_that_are_added_or_pasted_are_seen_and_cover_no_others(page: Page)
         node_add(page, "Generator")
         expect(page.locator(".pw-node")).to_have_count(number)
         expect(added).to_have_count(1)
-        until(page, "the new node in sight", lambda: within(added.bounding_box() or {}, canvas.bounding_box() or {}), seconds=20)
+        until(page, "the new node in sight", lambda: within(added.bounding_box(), canvas.bounding_box()), seconds=20)
     page.keyboard.press("Control+a")
     page.keyboard.press("Control+c")
     page.keyboard.press("Control+v")
