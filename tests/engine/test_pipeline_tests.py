@@ -87,10 +87,13 @@ CLOSED: tuple[str, dict[str, Any]] = (
 )
 
 
-def windowed(expected: dict[str, Any], *batches: list[str]) -> DagDocument:
+REDUCED: tuple[str, dict[str, Any]] = ("flow.window_reduce", {"time_column": "time", "window": "1 min"})
+
+
+def windowed(expected: dict[str, Any], *batches: list[str], window: tuple[str, dict[str, Any]] = CLOSED) -> DagDocument:
     given = {"clicks": [[{"time": f"2026-01-31 12:0{minute}:00"} for minute in batch] for batch in batches]}
     test = {"name": "windows", "given": given, "columns": {"clicks": "time timestamp"}, "expect": expected, "ordered": True}
-    drawn = {"clicks": ("source.mqtt", {"connection": "home", "topics": "clicks"}), "window": CLOSED, "out": OUT}
+    drawn = {"clicks": ("source.mqtt", {"connection": "home", "topics": "clicks"}), "window": window, "out": OUT}
     return document(drawn, "clicks>window, window>out", type="STREAMING", tests=[test])
 
 
@@ -104,6 +107,18 @@ def test_a_window_closes_when_a_later_batch_passes_its_end(spark: SparkSession, 
     assert (result.status, result.message, result.problems) == ("passed", "", [])
     open_still = run(spark, tmp_path, windowed({"out": []}, ["0"], ["0"]))
     assert (open_still.status, open_still.message) == ("passed", "")
+
+
+@pytest.mark.parametrize("window", [CLOSED, REDUCED], ids=["aggregate", "reduce"])
+def test_rows_that_come_too_late_are_expected_at_their_port(
+    spark: SparkSession, tmp_path: Path, window: tuple[str, dict[str, Any]]
+) -> None:
+    rows = "n" if window is CLOSED else "rows"
+    closed = [{rows if name == "n" else name: value for name, value in minute(start, count).items()} for start, count in ((0, 3), (1, 1))]
+    late = [{"time": "2026-01-31 12:00:00"}]
+    expected = {"window": closed, "out": closed, "window.late": late}
+    result = run(spark, tmp_path, windowed(expected, ["0", "0", "1"], ["0"], ["3"], ["0", "3"], window=window))
+    assert (result.status, result.message, result.problems) == ("passed", "", [])
 
 
 def test_rows_of_an_earlier_batch_are_known_to_a_later_one(spark: SparkSession, tmp_path: Path) -> None:
