@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 import tempfile
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from email import message_from_bytes
@@ -67,7 +68,8 @@ class SmtpServer:
     def start(self) -> None:
         """Returns when it takes connections, at the port it had."""
         self._transports: list[Any] = []
-        given: dict[str, Any] = {"auth_require_tls": self.security == "starttls", "auth_required": self.sign_in}
+        offers_in_clear = self.sign_in and self.security != "starttls"
+        given: dict[str, Any] = {"auth_require_tls": not offers_in_clear, "auth_required": self.sign_in}
         if self.sign_in:
             given["authenticator"] = _authenticated
         if self.security == "starttls":
@@ -76,13 +78,19 @@ class SmtpServer:
             self, hostname="127.0.0.1", port=self.port, ssl_context=self._context if self.security == "tls" else None, **given
         )
         self._controller.start()
+        self.lines -= 1  # the controller's own, by which it sees that it listens
 
     def stop(self) -> None:
         """As one that is killed: it says no farewell to those that are connected."""
         if self._controller is not None:
-            self._controller.loop.call_soon_threadsafe(lambda: [transport.abort() for transport in self._transports])
+            asyncio.run_coroutine_threadsafe(self._abort(), self._controller.loop).result(10)
             self._controller.stop()
             self._controller = None
+
+    async def _abort(self) -> None:
+        for transport in self._transports:
+            transport.abort()
+        await asyncio.sleep(0.01)
 
     async def handle_MAIL(self, server: SMTP, session: Any, envelope: Any, address: str, options: list[str]) -> str:  # noqa: N802
         answer = self.answer_sender(address)
@@ -130,7 +138,9 @@ class _Listener(Controller):
 class _Session(SMTP):
     def __init__(self, server: SmtpServer, **given: Any) -> None:
         self._server = server
-        super().__init__(server, **given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a sign-in in clear
+            super().__init__(server, **given)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._server._transports.append(transport)
