@@ -48,8 +48,8 @@ class Mailing:
                 told = self._told(line, mails, self._rows(batch, gone))
                 gone += batch.num_rows
                 places = sorted(told)
-                own = batch.take(pa.array(places, pa.int64())).columns[:-1]
-                yield with_reasons(own, batch.schema.names[:-1], [told[place] or None for place in places])
+                own = batch if len(places) == batch.num_rows else batch.take(pa.array(places, pa.int64()))
+                yield with_reasons(own.columns[:-1], batch.schema.names[:-1], [told[place] or None for place in places])
                 if self.stops_at_rejected and any(told.values()):
                     return
             line.rest()
