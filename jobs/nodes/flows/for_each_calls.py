@@ -53,11 +53,15 @@ class Calling(Sending):
         return reasons
 
     def _batch_told(self) -> str:
-        from pyspark import TaskContext
+        return f"{self.batch}/{batch_number()}"
 
-        task = TaskContext.get()
-        number = task.getLocalProperty(_BATCH_PROPERTY) if task is not None else None
-        return f"{self.batch}/{number or 0}"
+
+def batch_number() -> str:
+    """Of the batch whose rows the task this runs in has; "0" where there are no batches."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    return (task.getLocalProperty(_BATCH_PROPERTY) if task is not None else None) or "0"
 
 
 def rows_called(frame: DataFrame, context: NodeContext[Any], connection: ConnectionSettings) -> DataFrame:

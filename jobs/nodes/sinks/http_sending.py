@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from jobs.nodes.sinks.http_plain import Signature
 
+_WITH_NULLS: Any = {"ignoreNullFields": "false"}
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -202,10 +204,16 @@ def at_once(config: HttpApiSinkConfig, tasks: int) -> int:
 
 
 def sendable(frame: DataFrame, config: HttpApiSinkConfig) -> list[Column]:
-    """`row`: the whole row as JSON, `columns_used`: JSON texts of the columns named in the templates, nulls kept in both."""
+    """`row`: the whole row as JSON, and what `values_used` gives of the templates; nulls kept in both."""
     from pyspark.sql import functions as F
 
-    options: Any = {"ignoreNullFields": "false"}
-    whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), options)
-    each = [F.to_json(F.struct(column(name).alias("v")), options) for name in config.columns_used()]
-    return [whole.alias("row"), (F.array(*each) if each else F.array().cast("array<string>")).alias("columns_used")]
+    whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), _WITH_NULLS)
+    return [whole.alias("row"), values_used(config.columns_used())]
+
+
+def values_used(names: Iterable[str]) -> Column:
+    """`columns_used`: JSON texts of these columns as an array, each as {"v": value}."""
+    from pyspark.sql import functions as F
+
+    each = [F.to_json(F.struct(column(name).alias("v")), _WITH_NULLS) for name in names]
+    return (F.array(*each) if each else F.array().cast("array<string>")).alias("columns_used")

@@ -14,7 +14,7 @@ from tests.nodes.conftest import Build, build, root  # noqa: F401
 
 pytestmark = pytest.mark.spark
 #: Their cases are those of a look, in which they call nobody and do not wait; a script does: see test_script_processes.
-_ACTING = {"flow.for_each", "flow.for_each_python", "flow.rate_limit"}
+_ACTING = {"flow.for_each", "flow.for_each_mail", "flow.for_each_python", "flow.rate_limit"}
 
 
 def _flows() -> list[Any]:

@@ -134,6 +134,19 @@ def test_what_plain_pyspark_cannot_do_is_told_on_its_node(spark, root, nodes, no
     assert why in refused.problems[0].message
 
 
+def test_a_script_sends_no_mails(spark, root):  # noqa: F811
+    config = {"connection": "office", "to": "ops@example.com", "subject": "late", "text": "late"}
+    nodes = {
+        "numbers": {"type": "source.generator", "name": "Numbers", "config": {"total_rows": 3}},
+        "tell": {"type": "flow.for_each_mail", "name": "Tell", "config": config},
+        "out": {"type": "sink.none", "name": "Out", "config": {}},
+    }
+    office = ConnectionSettings("office", "smtp", {"host": "127.0.0.1", "sender": "a@example.com"}, {})
+    refused = script(spark, root, nodes, ["numbers tell", "tell out"], connections={"office": office})
+    assert [(problem.node_id, problem.code) for problem in refused.problems] == [("tell", "script.impossible")]
+    assert "its mails are sent by Pipeline Web itself" in refused.problems[0].message
+
+
 def test_another_thread_is_not_recorded_and_pyspark_is_left_as_it_was(spark):
     from pyspark.sql import functions
 
