@@ -91,9 +91,10 @@ def failure_of(error: BaseException, plan: Plan) -> ExecutionFailure:
 
 
 def _told_by_node(text: str, plan: Plan, acting: str) -> tuple[str, NodeError] | None:
-    """The acting node knows what its own system says; where Spark read for itself, the sources are asked."""
-    for step in plan.steps:
-        node_type = REGISTRY.get(step.type) if step.node_id == acting or (not acting and not step.inputs) else None
+    """The acting node knows what its own system says; then the sources are asked, whose rows Spark reads while a sink writes them."""
+    sources = [step for step in plan.steps if not step.inputs and step.node_id != acting]
+    for step in [*(step for step in plan.steps if step.node_id == acting), *sources]:
+        node_type = REGISTRY.get(step.type)
         words = node_type.failure_words(text, str(getattr(step.config, "connection", ""))) if node_type else None
         if words is not None:
             return step.node_id, words

@@ -23,6 +23,8 @@ class ConnectionKind(ABC):
     secrets: ClassVar[Mapping[str, str]] = {}
     #: Secret field → "field=value" of the form that needs it; the others are always needed.
     secrets_when: ClassVar[Mapping[str, str]] = {}
+    #: Secret fields of several lines, such as a key in PEM: one line of a form would take their line breaks away.
+    secrets_of_lines: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def schema(cls) -> dict[str, Any]:

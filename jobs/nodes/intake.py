@@ -47,7 +47,9 @@ class Intake:
         """
         if self._underway is not None and not self._underway.done():
             return 0
-        done = self.settle()
+        was_underway, done = self._underway is not None, self.settle()
+        if was_underway and self._full:  # not again before there was time for some room
+            return done
         if left := arrived[done:]:
             self._underway = self._writer.submit(self._take, left)
         return done
@@ -63,9 +65,9 @@ class Intake:
 
     def pause(self) -> float:
         """How long, in seconds, the receiver may listen before it hands over again."""
-        if self._full:
-            return _FULL_SECONDS
-        return _BUSY_SECONDS if self._underway is not None else _IDLE_SECONDS
+        if self._underway is not None:  # what it keeps is to be told to the broker at once: what is not, comes again
+            return _BUSY_SECONDS
+        return _FULL_SECONDS if self._full else _IDLE_SECONDS
 
     def _take(self, messages: Sequence[Message]) -> int:
         try:

@@ -93,6 +93,7 @@ def connection_kinds_out() -> list[ConnectionKindOut]:
             form=form_schema(kind.Config),
             secrets=dict(kind.secrets),
             secrets_when=dict(kind.secrets_when),
+            secrets_of_lines=sorted(kind.secrets_of_lines),
         )
         for name, kind in REGISTRY.connection_kinds().items()
     ]
@@ -104,6 +105,7 @@ def connection_kinds_out() -> list[ConnectionKindOut]:
             form={"type": "object", "properties": {}},
             secrets={},
             secrets_when={},
+            secrets_of_lines=[],
             available=False,
             unavailable_reason=reason,
         )

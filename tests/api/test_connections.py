@@ -200,6 +200,7 @@ def test_the_kinds_say_their_fields_and_secrets(browser: Client) -> None:
         "client_secret": "auth=oauth2",
     }
     assert "host" in kinds["postgresql"]["schema"]["properties"]
+    assert (kinds["kafka"]["secrets_of_lines"], kinds["http_api"]["secrets_of_lines"]) == (["client_key"], [])
 
 
 def test_node_types_come_with_ports_schema_and_help(browser: Client) -> None:

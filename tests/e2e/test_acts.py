@@ -115,6 +115,17 @@ def test_a_job_is_deleted(page: Page) -> None:
     expect(page.get_by_text("No job fits these filters")).to_be_visible()
 
 
+def test_a_key_of_several_lines_keeps_them_and_is_not_shown(page: Page) -> None:
+    page.goto("/connections?new=1")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Kafka").click()
+    dialog.get_by_text("tls", exact=True).click()
+    key = dialog.get_by_label("The client certificate's PEM key")
+    key.fill("-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n")
+    assert key.input_value().count("\n") == 3
+    assert key.evaluate("element => getComputedStyle(element).webkitTextSecurity") == "disc"
+
+
 def test_a_connection_is_made_corrected_and_deleted(page: Page) -> None:
     page.goto("/connections?new=1")
     dialog = page.get_by_role("dialog")

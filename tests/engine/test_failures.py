@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jobs.engine.events import BatchWritten
-from jobs.engine.failure import ExecutionFailure, failure_of
+from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
 
 pytestmark = pytest.mark.spark
@@ -142,3 +142,13 @@ def test_a_machine_too_busy_to_start_python_is_named_as_that(bench: Bench) -> No
     found = failure_of(RuntimeError("org.apache.spark.SparkException: Python worker failed to connect back."), plan)
     assert found.message.startswith('"Gen": its Python worker did not start within ten seconds')
     assert (found.node_id, found.kind, found.permanent) == ("gen", "external", False)
+
+
+def test_what_a_source_cannot_read_while_a_sink_writes_is_told_at_the_source(bench: Bench) -> None:
+    source = ("source.kafka", {"connection": "main", "topic": "orders"})
+    plan = bench.plan(document({"orders": source, "out": fail("bug")}, "orders>out", type="STREAMING"))
+    raised = AtNode("out", RuntimeError("org.apache.spark.SparkRuntimeException: [USER_RAISED_EXCEPTION] unknown_avro_schema:99"))
+    found = failure_of(raised, plan)
+    assert found.message.startswith('"Orders": ')
+    assert "a message was written with schema 99, which the registry did not list" in found.message
+    assert (found.node_id, found.permanent) == ("orders", False)

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -304,6 +305,16 @@ def test_a_connection_test_says_which_step_failed(kafka_server: KafkaServer, con
     server = kafka_server.bootstrap_sasl if "security" in config else kafka_server.bootstrap
     settings = ConnectionSettings("main", "kafka", {"servers": server, **config}, {"password": password})
     assert [(step.name, step.ok) for step in KafkaConnection().check(settings, Limits())] == steps
+
+
+def test_a_key_that_is_none_is_told(kafka_server: KafkaServer):
+    right = over_tls(kafka_server, kafka_server.certificate)["db"]
+    assert [step.ok for step in KafkaConnection().check(right, Limits())] == [True, True, True]
+    cut = replace(right, secrets={"client_key": right.secrets["client_key"].replace("\n", "")})
+    step = KafkaConnection().check(cut, Limits())[-1]
+    assert not step.ok
+    assert 'connecting to "main": the client refuses its settings (ssl.key.pem failed: not in PEM format?' in step.message
+    assert cut.secrets["client_key"][60:100] not in step.message
 
 
 def test_rows_become_messages_with_key_and_id(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):

@@ -2328,6 +2328,7 @@ export interface components {
          * @description `schema` is the JSON Schema of `config`; `secrets` maps secret fields to their labels.
          *
          *     `secrets_when` maps a secret field to the "field=value" of `config` that needs it; one that is not in it is always needed.
+         *     `secrets_of_lines`: secret fields that hold texts of several lines.
          *     A kind that is not available says why; no connection of it can be made, changed or tested.
          */
         ConnectionKindOut: {
@@ -2349,6 +2350,8 @@ export interface components {
             secrets_when: {
                 [key: string]: string;
             };
+            /** Secrets Of Lines */
+            secrets_of_lines: string[];
             /**
              * Available
              * @default true

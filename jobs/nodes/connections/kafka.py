@@ -20,6 +20,7 @@ class KafkaConnection(ConnectionKind):
     Config = KafkaSettings
     secrets: ClassVar[Mapping[str, str]] = {"password": "Password, with SASL", "client_key": "The client certificate's PEM key"}
     secrets_when: ClassVar[Mapping[str, str]] = {"password": "security=sasl_plaintext|sasl_tls", "client_key": "security=tls|sasl_tls"}
+    secrets_of_lines: ClassVar[frozenset[str]] = frozenset({"client_key"})
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
         """Names, ports, then sign-in and what the brokers tell of themselves; a step is tried only when all before it held."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 _FIRST_SECONDS = 1.5
+_BEGINNING = "Failed to create admin client: "
 
 
 def _sign_in_errors() -> tuple[int, ...]:
@@ -27,13 +28,17 @@ class KafkaAdmin:
     """A client that asks a cluster about itself; what the cluster answers to its signing in becomes a NodeError."""
 
     def __init__(self, settings: ConnectionSettings, *, seconds: float = SECONDS) -> None:
+        from confluent_kafka import KafkaException
         from confluent_kafka.admin import AdminClient
 
         self._name = settings.name
         self._seconds = seconds
         self._heard: list[KafkaError] = []
         self._given = kafka_client_settings(settings) | {"error_cb": self._heard.append}
-        self.client: AdminClient = AdminClient(self._given)
+        try:
+            self.client: AdminClient = AdminClient(self._given)
+        except KafkaException as error:
+            raise _unfit(settings.name, error) from None
 
     def partitions(self, topic: str | None = None) -> dict[str, int]:
         """Topic → number of partitions, of all topics or of one; a topic that does not exist is left out."""
@@ -169,6 +174,13 @@ class KafkaAdmin:
                 )
         told = self._heard[-1].str() if self._heard else str(error.args[0].str() if error.args else error)
         return NodeError(f"{where}: no broker answers as it should ({told}); check that it runs, and the security of its port")
+
+
+def _unfit(name: str, error: Exception) -> NodeError:
+    """What the client says of settings with which it does not begin, such as a key that is none."""
+    told = str(error.args[0].str() if error.args else error).removeprefix(_BEGINNING).partition(": error:")[0]
+    message = f'connecting to "{name}": the client refuses its settings ({told}); correct certificates, key and options of the connection'
+    return NodeError(message, permanent=True, kind="user")
 
 
 #: TOPIC_AUTHORIZATION_FAILED, UNSUPPORTED_VERSION, and the client's own word for a broker that knows no such question.

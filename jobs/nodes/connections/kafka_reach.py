@@ -75,7 +75,7 @@ _REASON = re.compile(r"Reason: ([^\n]+?)\.?\n|(Partition \S+ offset was changed 
 
 def kafka_failure(text: str, act: str) -> NodeError | None:
     """The error of Kafka's client that `text` tells of, as `act` and a sentence; None where it tells of none."""
-    if "kafka" not in text.lower():
+    if "kafka" not in text.lower() and UNKNOWN_WRITER not in text:
         return None
     for meaning in _MEANINGS:
         if found := re.search(meaning.pattern, text):

@@ -65,6 +65,7 @@ class ConnectionKindOut(Shape):
     """`schema` is the JSON Schema of `config`; `secrets` maps secret fields to their labels.
 
     `secrets_when` maps a secret field to the "field=value" of `config` that needs it; one that is not in it is always needed.
+    `secrets_of_lines`: secret fields that hold texts of several lines.
     A kind that is not available says why; no connection of it can be made, changed or tested.
     """
 
@@ -74,6 +75,7 @@ class ConnectionKindOut(Shape):
     form: dict[str, Any] = Field(serialization_alias="schema")
     secrets: dict[str, str]
     secrets_when: dict[str, str]
+    secrets_of_lines: list[str]
     available: bool = True
     unavailable_reason: str = ""
 

@@ -138,8 +138,6 @@ def http_nodes() -> dict[str, tuple[str, dict[str, Any]]]:
     return {
         "rows": ("source.file", {"path": "in", "format": "json", "columns": COLUMNS}),
         "call": ("flow.for_each", {"connection": "api", "path": "calls/${id}", "method": "PUT", "headers": header, "attempts": 3}),
-        "reduced": ("flow.window_reduce", {"time_column": "at", "window": "10s", "group_by": ["name"], "emit": "update"}),
-        "windows": ("sink.delta", {"path": "windows", "mode": "upsert", "keys": ["window_start", "name"]}),
         "bad": ("sink.file", {"path": "bad", "format": "json"}),
         "api": ("sink.http_api", {"connection": "api", "path": "rows", "body": body, "keys": ["id"], "rows_per_request": 7}),
         "hook": ("sink.webhook", {"connection": "hook", "keys": ["id"]}),

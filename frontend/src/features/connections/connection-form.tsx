@@ -105,7 +105,7 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
         {!connection && <ProjectField value={project} onChange={setProject} />}
         {drawn(false)}
         {secretsShown(kind, config).map((field) => (
-          <SecretField key={field} label={secretTitle(kind, field)} kept={connection?.secrets[field] === true} value={secrets[field]} error={refused.fields[`secrets/${field}`]} onChange={(value) => setSecrets((old) => ({ ...old, [field]: value }))} />
+          <SecretField key={field} label={secretTitle(kind, field)} kept={connection?.secrets[field] === true} value={secrets[field]} error={refused.fields[`secrets/${field}`]} lines={kind.secrets_of_lines.includes(field)} onChange={(value) => setSecrets((old) => ({ ...old, [field]: value }))} />
         ))}
         {visible.some((field) => field.advanced) && (
           <details className="pw-more-fields">

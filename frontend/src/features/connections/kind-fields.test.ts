@@ -10,6 +10,7 @@ const kind: ConnectionKind = {
   unavailable_reason: '',
   secrets: { password: 'Password', token: 'Token' },
   secrets_when: { password: 'auth=basic', token: 'auth=bearer' },
+  secrets_of_lines: [],
   schema: {
     required: ['base_url'],
     properties: {

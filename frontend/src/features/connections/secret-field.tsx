@@ -7,11 +7,12 @@ interface Props {
   /** undefined: leave what is kept; null: take it off; text: the new one. */
   value: string | null | undefined
   error: string | undefined
+  lines: boolean
   onChange: (value: string | null | undefined) => void
 }
 
 /** A secret can be written, replaced and taken off; it is never shown. */
-export function SecretField({ label, kept, value, error, onChange }: Props) {
+export function SecretField({ label, kept, value, error, lines, onChange }: Props) {
   const { t } = useTranslation('connections')
   if (kept && value === undefined) {
     return (
@@ -43,5 +44,5 @@ export function SecretField({ label, kept, value, error, onChange }: Props) {
       </div>
     )
   }
-  return <PasswordField label={label} help={t('secret.help')} value={value ?? ''} error={error} onChange={(text) => onChange(text === '' && !kept ? undefined : text)} />
+  return <PasswordField label={label} help={t('secret.help')} value={value ?? ''} error={error} lines={lines} onChange={(text) => onChange(text === '' && !kept ? undefined : text)} />
 }
