@@ -81,12 +81,8 @@ Lane = Mapping[str, Part]
 GROUPS: tuple[tuple[Lane, ...], ...] = (
     ({"the jars of Spark and of the servers": jars}, {"checks and unit tests": checks_run}),
     (
-        {"the suite on SQLite, in processes": suite_in_processes},
-        {
-            "the node types on SQLite, in one session": lambda: suite("tests/nodes", "-m", f"not processes and {LONG}"),
-            "the suite on PostgreSQL": suite_on_postgres,
-        },
-        {"the rest on SQLite, in one session": lambda: suite("--ignore=tests/nodes", "-m", f"not processes and {LONG}")},
+        {"the suite on SQLite, in processes": suite_in_processes, "the suite on PostgreSQL": suite_on_postgres},
+        {"the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}")},
     ),
     ({"the browser": lambda: suite("-m", "e2e")},),
 )
