@@ -18,7 +18,7 @@ def test_states_node_types_and_schedules_are_told_in_chinese(page: Page) -> None
     palette = page.get_by_role("complementary", name="组件")
     expect(palette.get_by_role("button", name="数据生成器")).to_be_visible()
     palette.get_by_role("textbox").fill("窗口")
-    expect(palette.get_by_role("button")).to_have_text(["窗口聚合"])
+    expect(palette.get_by_role("button")).to_have_text(["窗口聚合", "窗口归并"])
     page.goto("/jobs?q=in-chinese")
     page.get_by_role("button", name="in-chinese 的更多操作").click()
     page.get_by_role("menuitem", name="计划…").click()
