@@ -199,7 +199,10 @@ def test_state_that_grows_is_told_on_the_field_that_bounds_it(bench: Bench) -> N
         ("warning", "state.grows", "/nodes/once/config/time_column"),
         ("warning", "state.grows", "/nodes/sums/config/group_by"),
     ]
-    assert 'remembers every id for ever: name the time column, then one is forgotten after the time "within"' in found[0].message
+    assert (
+        'remembers every id for ever: name the time column, or go by the clock: then one is forgotten after the time "within"'
+        in found[0].message
+    )
     assert analysis(bench, {**nodes, "gen": numbers(10)}, edges, "BATCH_ROLLER").problems == []
 
 

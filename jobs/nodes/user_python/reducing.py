@@ -18,7 +18,9 @@ from jobs.nodes.user_python.rejecting import Made, undeclared
 from jobs.nodes.user_python.timers import milliseconds_of
 
 #: Columns beside a person's own: Spark's window, by which it knows what comes too late, and its bounds.
-WINDOW, START, END = "__window", "__start", "__end"
+WINDOW = "__window"
+START = "__start"
+END = "__end"
 _BESIDE = "__"
 _BOUNDS = {START: "window_start", END: "window_end"}
 #: The piece of state.
