@@ -6,7 +6,8 @@ import base64
 import json
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
+from datetime import time as time_of_day
 from decimal import Decimal
 from typing import Any
 
@@ -18,7 +19,7 @@ _AS_THEY_ARE = (type(None), bool, int, float, str)
 _WRITTEN: Mapping[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "$datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
     "$date": (date, date.isoformat, date.fromisoformat),
-    "$time": (time, time.isoformat, time.fromisoformat),
+    "$time": (time_of_day, time_of_day.isoformat, time_of_day.fromisoformat),
     "$timedelta": (timedelta, lambda value: [value.days, value.seconds, value.microseconds], lambda parts: timedelta(*parts)),
     "$decimal": (Decimal, str, Decimal),
     "$bytes": (bytes, lambda value: base64.b64encode(value).decode(), base64.b64decode),
