@@ -94,6 +94,9 @@ class WindowReduce(KeyedFlow[WindowReduceConfig]):
     def sets_watermark(self, config: WindowReduceConfig) -> bool:
         return True
 
+    def plain_fault(self, context: NodeContext[WindowReduceConfig]) -> str:
+        return "" if context.bounded else "in a stream it needs to know which rows come too late, and a script does not take that along"
+
     def too_late(self, frame: DataFrame, config: WindowReduceConfig, watermark_ms: int) -> Column:
         return too_late(frame, config, watermark_ms)
 
