@@ -17,7 +17,7 @@ def simplified(code: Code, call: Call) -> Code:
     """`code` with `call` behind it."""
     if call.name == "col" and code.base == "F" and not code.calls and (name := _QUOTED.fullmatch(call.arguments[0].base)):
         return Code("F", (Call("col", (Code(f'"{name[1]}"'),)),))
-    if call.name == "alias" and _column_name(code) == call.arguments[0].base:
+    if call.name == "alias" and not call.keywords and _column_name(code) == call.arguments[0].base:
         return code
     if call.name in _TAKE_NAMES:
         return code.then(

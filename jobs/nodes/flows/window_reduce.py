@@ -17,19 +17,17 @@ from jobs.nodes.user_python.plain_code import plain_code
 from jobs.nodes.user_python.reduce_code import DEFAULT_REDUCE_CODE, checked_reduce_code, has_merge
 from jobs.nodes.windows import (
     WINDOW_COLUMNS,
-    WINDOW_PORTS,
+    WindowFlow,
     WindowsConfig,
     check_columns,
     check_comes_out_once,
     check_emits,
-    check_goes_by_rows,
     timed,
-    too_late,
     window_of,
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
     from jobs.nodes.user_python.reducing import ReducedCode
@@ -79,30 +77,13 @@ class WindowReduceConfig(WindowsConfig):
         return self
 
 
-class WindowReduce(KeyedFlow[WindowReduceConfig]):
+class WindowReduce(KeyedFlow[WindowReduceConfig], WindowFlow[WindowReduceConfig]):
     """Groups rows by windows of time and takes those of each into one value by your own Python; rows that come too late go on apart."""
 
     type = "flow.window_reduce"
     title = "Window reduce"
     icon = "clock-code"
     Config = WindowReduceConfig
-    summary_template = "{window} · {group_by}"
-    patience_fields: ClassVar[frozenset[str]] = frozenset({"late"})
-    ports = WINDOW_PORTS
-    tells_late_rows: ClassVar[bool] = True
-
-    def sets_watermark(self, config: WindowReduceConfig) -> bool:
-        return True
-
-    def plain_fault(self, context: NodeContext[WindowReduceConfig]) -> str:
-        return "" if context.bounded else "in a stream it needs to know which rows come too late, and a script does not take that along"
-
-    def too_late(self, frame: DataFrame, config: WindowReduceConfig, watermark_ms: int) -> Column:
-        return too_late(frame, config, watermark_ms)
-
-    def without_clock(self, config: WindowReduceConfig) -> WindowReduceConfig:
-        check_goes_by_rows(config)
-        return config
 
     def output_mode(self, config: WindowReduceConfig) -> Literal["append", "update"]:
         return "append" if config.emit == "close" else "update"

@@ -68,6 +68,8 @@ def nodes_of(root: Path) -> dict[str, tuple[str, dict[str, Any]]]:
         "own": ("flow.python", {"code": OWN, "columns": made}),
         "kept": ("flow.stateful", state),
         "totals": ("sink.delta", {"path": "totals", "mode": "upsert", "keys": ["name"]}),
+        "reduced": ("flow.window_reduce", {"time_column": "at", "window": "10s", "group_by": ["name"], "emit": "update"}),
+        "windows": ("sink.delta", {"path": "windows", "mode": "upsert", "keys": ["window_start", "name"]}),
         "bad": ("sink.file", {"path": "bad", "format": "json"}),
         "each": ("flow.for_each_python", {"code": SEEN.format(place=str(root / "seen"))}),
         "slow": ("flow.rate_limit", {"rows_per_second": 1000}),
@@ -75,7 +77,7 @@ def nodes_of(root: Path) -> dict[str, tuple[str, dict[str, Any]]]:
     }
 
 
-EDGES = "rows>own, own>kept, kept>totals, own.errors>bad, own>each, each>slow, slow>shown"
+EDGES = "rows>own, own>kept, kept>totals, own.errors>bad, own>each, each>slow, slow>shown, rows>reduced, reduced>windows"
 PARAMETERS = {"by": {"type": "string", "default": "y"}}
 
 
@@ -90,7 +92,7 @@ def put(bench: Bench) -> None:
 
 
 def left(bench: Bench) -> dict[str, list[str]]:
-    found = {name: bench.spark.read.format("delta").load(str(bench.files / name)) for name in ("totals", "shown")}
+    found = {name: bench.spark.read.format("delta").load(str(bench.files / name)) for name in ("totals", "shown", "windows")}
     found["bad"] = bench.spark.read.json(str(bench.files / "bad"))
     rows = {name: sorted(map(str, frame.select(sorted(frame.columns)).collect())) for name, frame in found.items()}
     return rows | {"seen": sorted((bench.root / "seen").read_text(encoding="utf-8").split())}
