@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,12 +17,13 @@ from jobs.nodes.user_python.loaded import RAISED, Code
 from jobs.nodes.user_python.plain_values import plain_text, plain_value
 from jobs.nodes.user_python.rejecting import Made, undeclared
 from jobs.nodes.user_python.timers import milliseconds_of
+from jobs.nodes.windows import CLOCK
 
 #: Columns beside a person's own: Spark's window, by which it knows what comes too late, and its bounds.
 WINDOW = "__window"
 START = "__start"
 END = "__end"
-_BESIDE = "__"
+_BESIDE = (WINDOW, START, END, CLOCK)
 _BOUNDS = {START: "window_start", END: "window_end"}
 #: The piece of state.
 VALUE = "value"
@@ -120,6 +122,8 @@ class Folded:
         self._value = _GONE
 
     def text(self) -> str:
+        if self._kept is not None and not self._since:
+            return self._kept
         return self._reducer.text_of(self.value())
 
 
@@ -138,13 +142,13 @@ class Windows:
         kept = piece.get()
         folded = Folded(self._reducer, kept)
         made = [self._refused(own, reason) for own in map(_own, self._in_order(rows)) if (reason := folded.add(own))]
-        if not folded.is_empty:
-            piece.set(folded.text())
+        if not folded.is_empty and (now := folded.text()) != kept:
+            piece.set(now)
             piece.store()
             if kept is None:
                 Guarded(handle).registerTimer(_closing_ms(rows[0][END]))
             if self._keyed.updates:
-                made.append(self._told(key, folded.text()))
+                made.append(self._told(key, now))
         return self._rejecting.judged(made)
 
     def timer(self, key: tuple[Any, ...], at_ms: int, handle: Any, store: Store, now_ms: int) -> list[Made]:
@@ -193,12 +197,9 @@ class Sessions(Windows):
         piece = _piece(store)
         sessions, made = self._read(piece), list[Made]()
         for row in self._in_order(rows):
-            start = row[self._keyed.order]
-            new, reason = self._with_row(sessions, _own(row), start, start + timedelta(milliseconds=self._keyed.gap_ms))
-            if reason:
-                made.append(self._refused(_own(row), reason))
-            else:
-                sessions = new
+            start, own = row[self._keyed.order], _own(row)
+            if reason := self._take(sessions, own, start, start + timedelta(milliseconds=self._keyed.gap_ms)):
+                made.append(self._refused(own, reason))
         self._write(sessions, piece, handle)
         return self._rejecting.judged(made)
 
@@ -209,16 +210,19 @@ class Sessions(Windows):
         self._write([one for one in sessions if one not in over], piece, handle)
         return self._rejecting.judged([self._told((one.start, one.end, *key), one.folded.text()) for one in over])
 
-    def _with_row(self, sessions: list[_Session], row: dict[str, Any], start: datetime, end: datetime) -> tuple[list[_Session], str]:
-        met = [one for one in sessions if one.start <= end and start <= one.end]
+    def _take(self, sessions: list[_Session], row: dict[str, Any], start: datetime, end: datetime) -> str:
+        """Why the row is rejected, or "". `sessions` follow one another with gaps between: those that it meets stand together."""
+        first = bisect_left(sessions, start, key=lambda one: one.end)
+        behind = bisect_right(sessions, end, key=lambda one: one.start)
+        met = sessions[first:behind]
         folded, reason = self._folded([one.folded for one in met])
         if reason := reason or folded.add(row):
             for one in met:
                 one.folded.begin_anew()
-            return sessions, reason
+            return reason
         bounds = [start, *(one.start for one in met)], [end, *(one.end for one in met)]
-        new = _Session(min(bounds[0]), max(bounds[1]), folded)
-        return sorted([*(one for one in sessions if one not in met), new], key=lambda one: one.start), ""
+        sessions[first:behind] = [_Session(min(bounds[0]), max(bounds[1]), folded)]
+        return ""
 
     def _folded(self, met: list[Folded]) -> tuple[Folded, str]:
         if len(met) < 2:
@@ -257,7 +261,7 @@ def _piece(store: Store) -> Value:
 
 def _own(row: dict[str, Any]) -> dict[str, Any]:
     """A person's own columns."""
-    return {name: value for name, value in row.items() if not name.startswith(_BESIDE)}
+    return {name: value for name, value in row.items() if name not in _BESIDE}
 
 
 def _closing_ms(end: datetime) -> int:
