@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 import time
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -11,6 +10,7 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
 from jobs.nodes.form import hints
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from paho.mqtt.client import Client
 
 SECONDS = 10
-_SILENT_SECONDS = 3
 _KEEPALIVE_SECONDS = 30
 #: CONNACK reason codes (MQTT 5, 3.2.2.2) that no later attempt changes.
 _REFUSED = {
@@ -85,8 +84,4 @@ def mqtt_away(act: str, why: str) -> NodeError:
 def mqtt_silent(connection: ConnectionSettings) -> str:
     """The broker's name, as in "waiting for mqtt plant", when it takes no connection; else ""."""
     typed = MqttSettings.model_validate(connection.config)
-    try:
-        with socket.create_connection((typed.host, typed.port), timeout=_SILENT_SECONDS):
-            return ""
-    except OSError:
-        return f"mqtt {connection.name}"
+    return f"mqtt {connection.name}" if is_silent(typed.host, typed.port) else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,6 +12,7 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 SECONDS = 10
 #: It logs each failed attempt as several errors with their traces; what happened is told in words instead.
 logging.getLogger("pika").setLevel(logging.CRITICAL)
-_SILENT_SECONDS = 3
 _HEARTBEAT_SECONDS = 30
 _GOING_DOWN = 320
 
@@ -133,8 +132,4 @@ def rabbitmq_parameters(connection: ConnectionSettings, *, heartbeat: int = _HEA
 def rabbitmq_silent(connection: ConnectionSettings) -> str:
     """The broker's name, as in "waiting for rabbitmq main", when it takes no connection; else ""."""
     typed = RabbitMQSettings.model_validate(connection.config)
-    try:
-        with socket.create_connection((typed.host, typed.port), timeout=_SILENT_SECONDS):
-            return ""
-    except OSError:
-        return f"rabbitmq {connection.name}"
+    return f"rabbitmq {connection.name}" if is_silent(typed.host, typed.port) else ""

@@ -7,6 +7,7 @@ import socket
 from jobs.nodes.base import NodeError
 
 SECONDS = 10
+_SILENT_SECONDS = 3.0
 
 
 def name_resolve(host: str) -> str:
@@ -25,3 +26,12 @@ def port_reach(host: str, port: int, *, seconds: float = SECONDS) -> str:
             return f"{host}:{port} answers"
     except OSError as error:
         raise NodeError(f"{host}:{port} does not answer ({error.strerror or error}); check port, firewall and whether it runs") from None
+
+
+def is_silent(host: str, port: int) -> bool:
+    """Whether nothing takes a connection at `host`:`port` now."""
+    try:
+        port_reach(host, port, seconds=_SILENT_SECONDS)
+    except NodeError:
+        return True
+    return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import smtplib
-import socket
 import ssl
 from base64 import b64encode
 from collections.abc import Iterator
@@ -15,11 +14,11 @@ from pydantic import AfterValidator, Field
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.mail_address import mail_address
+from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field
 from jobs.nodes.form import hints
 
 SECONDS = 10.0
-_SILENT_SECONDS = 3.0
 _LONGEST_ANSWER = 300
 #: The server wants another sign-in, whatever was asked of it (RFC 4954, 6).
 _SIGN_IN_CODES = frozenset({530, 534, 535, 538})
@@ -148,11 +147,7 @@ def smtp_away(act: str, why: str) -> NodeError:
 def smtp_silent(connection: ConnectionSettings) -> str:
     """The server's name, as in "waiting for smtp office", when it takes no connection; else ""."""
     typed = SmtpSettings.model_validate(connection.config)
-    try:
-        with socket.create_connection((typed.host, typed.port), timeout=_SILENT_SECONDS):
-            return ""
-    except OSError:
-        return f"smtp {connection.name}"
+    return f"smtp {connection.name}" if is_silent(typed.host, typed.port) else ""
 
 
 def _tls_context(typed: SmtpSettings, act: str) -> ssl.SSLContext:
