@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from jobs.dag.catalogue import Port
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
-from jobs.nodes.base import NodeError
+from jobs.nodes.base import Flow, NodeError
 from jobs.nodes.columns import column, own_name, quoted, require_columns, require_timestamp
 from jobs.nodes.duration_fields import Duration, Span
 from jobs.nodes.form import ColumnName, hints
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 WINDOW_COLUMNS = ("window_start", "window_end")
-#: What comes too late goes on as it came.
-WINDOW_PORTS = (Port("in", "input"), Port("out", "output"), Port("late", "output", required=False))
 #: A name that no column of a person begins with.
 CLOCK = "__clock"
 
@@ -95,6 +93,45 @@ class WindowsConfig(base.Config):
         return self
 
 
+WindowsConfigT = TypeVar("WindowsConfigT", bound=WindowsConfig)
+
+
+class WindowFlow(Flow[WindowsConfigT]):
+    """What flows have in common that put rows into windows."""
+
+    #: What comes too late goes on as it came.
+    ports = (Port("in", "input"), Port("out", "output"), Port("late", "output", required=False))
+    tells_late_rows: ClassVar[bool] = True
+    changes_row_count: ClassVar[bool] = True
+    patience_fields: ClassVar[frozenset[str]] = frozenset({"late"})
+    summary_template = "{window} · {group_by}"
+
+    def is_stateful(self, config: WindowsConfigT) -> bool:
+        return True
+
+    def sets_watermark(self, config: WindowsConfigT) -> bool:
+        return True
+
+    def without_clock(self, config: WindowsConfigT) -> WindowsConfigT:
+        if config.time == "processing":
+            message = "its windows go by the clock, which a test of a stream does not wait for: let them go by event time"
+            raise NodeError(message, permanent=True, kind="user", field="time")
+        return config
+
+    def too_late(self, frame: DataFrame, config: WindowsConfigT, watermark_ms: int) -> Column:
+        """True for rows of which the last window has closed before: Spark compares its end with the watermark."""
+        from pyspark.sql import functions as F
+
+        if config.time == "processing":
+            return F.lit(False)
+        time, length = own_name(frame, config.time_column), duration_ms(config.window)
+        begun = F.timestamp_diff("MICROSECOND", _epoch(dict(frame.dtypes)[time]), column(time))
+        if config.kind != "session":
+            apart = duration_ms(config.slide) if config.kind == "sliding" else length
+            begun -= F.pmod(begun - F.lit(duration_ms(config.offset) * 1000), F.lit(apart * 1000))
+        return begun + F.lit(length * 1000) <= F.lit(watermark_ms * 1000)
+
+
 def check_emits(kind: str, emit: str) -> None:
     """ValueError where a window cannot come out so."""
     if kind == "session" and emit == "update":
@@ -106,13 +143,6 @@ def check_comes_out_once(names: tuple[str, ...]) -> None:
     outputs = [name.lower() for name in names]
     if twice := sorted({name for name in outputs if outputs.count(name) > 1}):
         raise ValueError(f"{', '.join(twice)} would come out more than once: choose other names")
-
-
-def check_goes_by_rows(config: WindowsConfig) -> None:
-    """NodeError where a test of a stream would wait for the clock."""
-    if config.time == "processing":
-        message = "its windows go by the clock, which a test of a stream does not wait for: let them go by event time"
-        raise NodeError(message, permanent=True, kind="user", field="time")
 
 
 def check_columns(frame: DataFrame, config: WindowsConfig) -> None:
@@ -142,20 +172,6 @@ def window_of(config: WindowsConfig, time: Column) -> Column:
             return F.window(time, length, span(config.slide), **begins)
         case "session":
             return F.session_window(time, length)
-
-
-def too_late(frame: DataFrame, config: WindowsConfig, watermark_ms: int) -> Column:
-    """True for rows of which the last window has closed before: Spark compares its end with the watermark."""
-    from pyspark.sql import functions as F
-
-    if config.time == "processing":
-        return F.lit(False)
-    time, length = own_name(frame, config.time_column), duration_ms(config.window)
-    begun = F.timestamp_diff("MICROSECOND", _epoch(dict(frame.dtypes)[time]), column(time))
-    if config.kind != "session":
-        apart = duration_ms(config.slide) if config.kind == "sliding" else length
-        begun -= F.pmod(begun - F.lit(duration_ms(config.offset) * 1000), F.lit(apart * 1000))
-    return begun + F.lit(length * 1000) <= F.lit(watermark_ms * 1000)
 
 
 def _epoch(kind: str) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.base import ConfigT, Flow, NodeContext, NodeError
@@ -73,8 +73,7 @@ class KeyedFlow(Flow[ConfigT]):
             return gathered.mapInArrow(KeyedRows(keyed).run, made)
         assert isinstance(keyed.code, UserCode)
         task = KeyedTask(keyed, keyed.code, seconds_given(), None if context.schema_only else self._prints(frame, context))
-        called: Callable[[], DataFrame] = lambda: gathered.mapInArrow(lambda batches: task.run(batches), made)  # noqa: E731
-        return in_workers_apart(frame.sparkSession, context.job_uid, called)
+        return in_workers_apart(frame.sparkSession, context.job_uid, lambda: gathered.mapInArrow(lambda batches: task.run(batches), made))
 
     def _prints(self, frame: DataFrame, context: NodeContext[ConfigT]) -> Any:
         from jobs.nodes.user_python.prints import Heard

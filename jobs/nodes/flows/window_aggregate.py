@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
 from jobs.nodes.aggregates import Aggregate, aggregated, values_of
-from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.base import NodeContext
 from jobs.nodes.columns import column
 from jobs.nodes.form import hints
 from jobs.nodes.windows import (
     WINDOW_COLUMNS,
-    WINDOW_PORTS,
+    WindowFlow,
     WindowsConfig,
     check_columns,
     check_comes_out_once,
     check_emits,
-    check_goes_by_rows,
     timed,
-    too_late,
     window_of,
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 
 class WindowAggregateConfig(WindowsConfig):
@@ -53,31 +51,13 @@ class WindowAggregateConfig(WindowsConfig):
         return self
 
 
-class WindowAggregate(Flow[WindowAggregateConfig]):
+class WindowAggregate(WindowFlow[WindowAggregateConfig]):
     """Groups rows by windows of time and computes counts, sums, averages and the like; rows that come too late go on apart."""
 
     type = "flow.window_aggregate"
     title = "Window aggregate"
     icon = "clock-hour-4"
     Config = WindowAggregateConfig
-    changes_row_count: ClassVar[bool] = True
-    summary_template = "{window} · {group_by}"
-    patience_fields: ClassVar[frozenset[str]] = frozenset({"late"})
-    ports = WINDOW_PORTS
-    tells_late_rows: ClassVar[bool] = True
-
-    def is_stateful(self, config: WindowAggregateConfig) -> bool:
-        return True
-
-    def sets_watermark(self, config: WindowAggregateConfig) -> bool:
-        return True
-
-    def too_late(self, frame: DataFrame, config: WindowAggregateConfig, watermark_ms: int) -> Column:
-        return too_late(frame, config, watermark_ms)
-
-    def without_clock(self, config: WindowAggregateConfig) -> WindowAggregateConfig:
-        check_goes_by_rows(config)
-        return config
 
     def output_mode(self, config: WindowAggregateConfig) -> Literal["append", "update"]:
         return "append" if config.emit == "close" else "update"
