@@ -11,6 +11,7 @@ import { StateGlyph } from '../../shared/state-glyph'
 import { lessName } from '../../dag/less-name'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTable } from './preview-table'
+import { shownOutputs } from './shown-outputs'
 import { sinksAbove, sourcesAbove } from './samples/sources-above'
 import { SourcesStrip } from './samples/sources-strip'
 import { useSamples } from './samples/use-samples'
@@ -51,14 +52,13 @@ function Sides({ preview, nodeId }: { preview: Preview; nodeId: string }) {
   const refusing = names(sinksAbove(document, nodeId))
   const name = (kind: 'in' | 'out', port: string) => (port === kind ? t(`preview.${kind}`) : port === 'errors' ? t('preview.rejected') : t(`preview.${kind}Of`, { port }))
   const allRejected = (preview.outputs.errors?.rows.length ?? 0) > 0
-  const outputs = Object.entries(preview.outputs).filter(([port, side]) => port !== 'errors' || side.rows.length > 0)
   return (
     <>
       {held.length > 0 && <p className="pw-preview-held" role="note">{t('preview.held', { nodes: held.join(', '), count: held.length })}</p>}
       {refusing.length > 0 && <p className="pw-preview-held" role="note">{t('preview.refused', { nodes: refusing.join(', ') })}</p>}
       <div className="pw-preview-sides">
         {Object.entries(preview.inputs).map(([input, side]) => <PreviewTable key={`in ${input}`} title={name('in', inputName(document, type, input))} side={side} empty={t('preview.none')} />)}
-        {outputs.map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} empty={t(port === 'out' && allRejected ? 'preview.allRejected' : 'preview.none')} />)}
+        {shownOutputs(type, preview.outputs).map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} empty={t(port === 'out' && allRejected ? 'preview.allRejected' : 'preview.none')} />)}
       </div>
     </>
   )

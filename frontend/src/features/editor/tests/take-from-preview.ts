@@ -2,6 +2,8 @@ import { said } from '../../../api/sentences/said'
 import type { Preview } from '../../../api/types'
 import { familyOf, type DagDocument, type PipelineTest, type Row } from '../../../dag/document'
 import { previewNode, type SampleRows } from '../draft-requests'
+import { useEditor } from '../editor-store'
+import { shownOutputs } from '../shown-outputs'
 import { columnsText, givenOf, rowsOfSide, type Samples } from '../samples/sample-rows'
 import { sourcesAbove } from '../samples/sources-above'
 
@@ -28,6 +30,6 @@ export async function takenFromPreview(document: DagDocument, nodeId: string, sa
   const found = await read(document, nodeId, MOST_ROWS, taken, signal)
   const isSink = familyOf(document.nodes[nodeId]?.type ?? '') === 'sink'
   if (isSink) return { given, columns, expect: { [nodeId]: rowsOfSide(found.inputs.in) } }
-  const ports = Object.entries(found.outputs).filter(([port, side]) => port !== 'errors' || side.rows.length > 0)
+  const ports = shownOutputs(useEditor.getState().catalogue.get(document.nodes[nodeId]?.type ?? ''), found.outputs)
   return { given, columns, expect: Object.fromEntries(ports.map(([port, side]) => [port === 'out' ? nodeId : `${nodeId}.${port}`, rowsOfSide(side)])) }
 }
