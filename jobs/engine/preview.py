@@ -36,7 +36,7 @@ from jobs.nodes.user_python.workers import workers_of
 from jobs.nodes.worker_errors import node_error_in
 
 MOST_ROWS = 1000
-#: Python workers may take so long to start; then what hangs outside of Python, where it cannot end itself, is cut off as well.
+#: Python workers may take so long to start, for each table; then what hangs outside of Python, where it cannot end itself, is cut off.
 _START_SECONDS = 20.0
 
 
@@ -119,13 +119,18 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit:
         references=references,
         beside=table_frames(session, steps, given, MOST_ROWS),
     )
+
+    def shown(frame: DataFrame) -> dict[str, Any]:
+        limit.renew()
+        return _table(frame, rows)
+
     try:
         behind = None if isinstance(steps.types[node_id], Sink) else frames.ports_of(node_id)
         return {
-            "inputs": {name: _table(frames.arriving(arrow), rows) for name, arrow in _inputs(steps, node_id)},
-            "out": _table(frames.of(node_id, "out"), rows) if behind and "out" in behind else None,
-            "rejected": _table(frames.of(node_id, "errors"), rows) if behind and "errors" in behind else None,
-            "ports": {port: _table(frames.of(node_id, port), rows) for port in behind or () if port not in ("out", "errors")},
+            "inputs": {name: shown(frames.arriving(arrow)) for name, arrow in _inputs(steps, node_id)},
+            "out": shown(frames.of(node_id, "out")) if behind and "out" in behind else None,
+            "rejected": shown(frames.of(node_id, "errors")) if behind and "errors" in behind else None,
+            "ports": {port: shown(frames.of(node_id, port)) for port in behind or () if port not in ("out", "errors")},
         }
     except Exception as error:  # rows are only computed when they are taken
         if limit.cancelled:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -56,6 +55,11 @@ class Limit:
     seconds: float
     passed: bool = False
     cancelled: bool = False
+    began: float = field(default_factory=time.monotonic)
+
+    def renew(self) -> None:
+        """The seconds are counted from now on."""
+        self.began = time.monotonic()
 
     def error(self) -> NodeError:
         message = (
@@ -71,16 +75,15 @@ def never() -> bool:
 
 @contextmanager
 def time_limit(spark: SparkSession, group: str, seconds: float | None, is_cancelled: Callable[[], bool] = never) -> Iterator[Limit]:
-    """Spark's jobs of `group` are cancelled after `seconds` or when `is_cancelled` says so, those to come too; their workers are then
-    killed. None: no limit."""
+    """Spark's jobs of `group` are cancelled `seconds` after the limit began or was renewed, or when `is_cancelled` says so, those to
+    come too; their workers are then killed. None: no limit."""
     limit = Limit(seconds or 0)
     ended = threading.Event()
 
     def watch() -> None:
-        deadline = time.monotonic() + seconds if seconds is not None else math.inf
         while not ended.wait(_LOOK_SECONDS):
             limit.cancelled = is_cancelled()
-            limit.passed = not limit.cancelled and time.monotonic() > deadline
+            limit.passed = not limit.cancelled and seconds is not None and time.monotonic() > limit.began + seconds
             if limit.cancelled or limit.passed:
                 java: Any = spark.sparkContext._jsc
                 java.sc().cancelJobGroupAndFutureJobs(group)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 AVRO_MARK = "__read"
 #: Stands before the id of a writer's schema that nobody told of.
 UNKNOWN_WRITER = "unknown_avro_schema:"
+#: So far the clocks of those that write messages may be apart from ours.
+_CLOCKS_SECONDS = 10
 _REST = 2**31 - 1
 
 
@@ -34,11 +36,12 @@ class AvroSchemas:
     """The schema that messages are read as, and by id those that they were written with.
 
     With `writers`, a message begins with a zero byte and its writer's id in four bytes, as Confluent's clients frame it; without,
-    it was written with `reader` itself and begins at once.
+    it was written with `reader` itself and begins at once. `told_at` is when the writers were asked for, in seconds since 1970.
     """
 
     reader: str
     writers: Mapping[int, str] = field(default_factory=dict)
+    told_at: float = 0.0
 
 
 def avro_schema(spark: SparkSession, reader: str) -> StructType:
@@ -55,20 +58,40 @@ def avro_schema(spark: SparkSession, reader: str) -> StructType:
 def avro_record(value: Column, schemas: AvroSchemas) -> Column:
     """The record in `value` as a struct; its field AVRO_MARK is null where the bytes are no such record.
 
-    Bytes that name an unknown writer raise UNKNOWN_WRITER with its id: another look at the registry may know it.
+    So it is where they name a writer that is not known.
     """
     from pyspark.sql import functions as F
 
     if not schemas.writers:
         return _read(value, schemas.reader, schemas.reader)
-    is_framed = value.isNotNull() & (F.substring(value, 1, 1) == F.lit(b"\x00")) & (F.length(value) >= 5)
-    writer = F.conv(F.hex(F.substring(value, 2, 4)), 16, 10)
-    body = F.substring(value, 6, _REST)
-    unknown = F.raise_error(F.concat(F.lit(UNKNOWN_WRITER), writer)).cast("string").isNull()
-    found = F.when(~is_framed | value.isNull(), F.lit(None))
+    writer, body = _writer(value), F.substring(value, 6, _REST)
+    found = F.when(writer.isNull(), F.lit(None))
     for number, text in schemas.writers.items():
         found = found.when(writer == F.lit(str(number)), _read(body, text, schemas.reader))
-    return found.when(unknown, F.lit(None))
+    return found
+
+
+def avro_unknown_writer(value: Column, written_at: Column, schemas: AvroSchemas) -> Column:
+    """The id of the writer that the bytes in `value` name and nobody told of; null where there is none.
+
+    Where the message may be younger than what was told, UNKNOWN_WRITER is raised with the id: another look at the registry may know it.
+    `written_at` is a timestamp.
+    """
+    from pyspark.sql import functions as F
+
+    writer = _writer(value)
+    is_known = writer.isin([str(number) for number in schemas.writers]) | writer.isNull()
+    is_young = F.unix_timestamp(written_at) > F.lit(int(schemas.told_at - _CLOCKS_SECONDS))
+    raised = F.raise_error(F.concat(F.lit(UNKNOWN_WRITER), writer)).cast("string")
+    return F.when(is_known, F.lit(None)).when(is_young, raised).otherwise(writer)
+
+
+def _writer(value: Column) -> Column:
+    """The id in front of a framed message, as a text; null where there is no frame."""
+    from pyspark.sql import functions as F
+
+    is_framed = (F.substring(value, 1, 1) == F.lit(b"\x00")) & (F.length(value) >= 5)
+    return F.when(is_framed, F.conv(F.hex(F.substring(value, 2, 4)), 16, 10))
 
 
 def _read(body: Column, writer: str, reader: str) -> Column:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import AfterValidator, Field
 
-from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema
+from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema, avro_unknown_writer
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
 from jobs.nodes.columns import ColumnField, rejected_schema, sampled_names_check, schema_from_ddl, schema_of
 from jobs.nodes.form import hints
@@ -28,6 +28,7 @@ PayloadFormat = Annotated[str, KnownFormat(("json", "csv", "avro", "text", "bina
 PAYLOAD_FIELDS = frozenset({"format", "columns", "delimiter", "avro_schema", "metadata"})
 _RECORD = "__record"
 _SHOWN_CHARACTERS = 2000
+_UNKNOWN = "the message was written with schema {}, which the registry does not list for this subject"
 
 
 def _avro_checked(text: str) -> str:
@@ -181,7 +182,8 @@ def payload_read(
 ) -> DataFrame:
     """Messages (with a column `value` of bytes) as columns of `schema` and `metadata`.
 
-    A message that does not fit is rejected as it came, and so is one without a value.
+    A message that does not fit is rejected as it came, and so is one without a value. With the writers of a registry in `avro`, a
+    column `timestamp` tells when each message was written.
     """
     from pyspark.sql import functions as F
 
@@ -192,14 +194,19 @@ def payload_read(
     shape = RecordShape(payload.format, schema, payload.delimiter, avro or AvroSchemas(payload.avro_schema))
     record, is_bad = record_parsed(F.col("value"), _RECORD, shape)
     fields = [F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields]
-    return messages.withColumn(_RECORD, record).select(*fields, *told, _reason(is_bad, payload).alias(REJECTED))
+    return messages.withColumn(_RECORD, record).select(*fields, *told, _reason(is_bad, payload, avro).alias(REJECTED))
 
 
-def _reason(is_bad: Column, payload: Payload) -> Column:
+def _reason(is_bad: Column, payload: Payload, avro: AvroSchemas | None) -> Column:
     """Null for a good message."""
     from pyspark.sql import functions as F
 
-    shown = F.col("value").cast("string") if FORMATS.is_text(payload.format) else F.hex(F.col("value"))
+    value = F.col("value")
+    shown = F.substring(value.cast("string") if FORMATS.is_text(payload.format) else F.hex(value), 1, _SHOWN_CHARACTERS)
     words = LINE_MISFIT if payload.format == "csv" else "the message does not fit the columns"
-    told = F.concat(F.lit(f"{words}{AS_IT_CAME}"), F.substring(shown, 1, _SHOWN_CHARACTERS))
-    return F.when(F.col("value").isNull(), F.lit("the message has no value")).when(is_bad, told)
+    told = F.when(value.isNull(), F.lit("the message has no value"))
+    if avro and avro.writers:
+        unknown = avro_unknown_writer(value, F.col("timestamp"), avro)
+        sentence = F.replace(F.lit(_UNKNOWN), F.lit("{}"), unknown)
+        told = told.when(unknown.isNotNull(), F.concat(sentence, F.lit(AS_IT_CAME), shown))
+    return told.when(is_bad, F.concat(F.lit(f"{words}{AS_IT_CAME}"), shown))

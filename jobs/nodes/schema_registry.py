@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -26,13 +28,15 @@ def registry_schemas(connection: ConnectionSettings, limits: Limits, subject: st
     `kept` is the file in which a stream keeps what it reads them as, so that a restart reads the same columns.
     """
 
+    told_at = time.time()
+
     def asked(version: Callable[[str], _Told], versions: list[int]) -> AvroSchemas:
         told = [version(str(number)) for number in versions[-_MOST_VERSIONS:]]
         writers = {int(one["id"]): _text(one, subject, "AVRO", avro_check) for one in told}
-        return AvroSchemas(list(writers.values())[-1], writers)
+        return AvroSchemas(list(writers.values())[-1], writers, told_at)
 
     found = _asked(connection, limits, subject, asked)
-    return AvroSchemas(_kept(found.reader, kept), found.writers)
+    return replace(found, reader=_kept(found.reader, kept))
 
 
 def registry_json_schema(connection: ConnectionSettings, limits: Limits, subject: str, kept: Path | None = None) -> str:
