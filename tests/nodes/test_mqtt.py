@@ -263,7 +263,12 @@ def test_over_tls_the_brokers_certificate_is_checked(spark: SparkSession, build:
         assert len(received(reader, 20)) == 20
     for named in (over_tls(""), over_tls(self_signed()[0])):
         (_, _, refused) = MqttConnection().check(named["plant"], Limits())
-        assert (refused.ok, "certificate" in refused.message) == (False, True), refused.message
+        assert (refused.ok, ": the certificate is not trusted (" in refused.message) == (False, True), refused.message
+    assert (
+        MqttConnection()
+        .check(over_tls("hum")["plant"], Limits())[-1]
+        .message.endswith(": the certificate authority is no PEM certificate; correct it in the connection")
+    )
 
 
 @contextmanager

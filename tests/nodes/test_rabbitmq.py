@@ -200,7 +200,12 @@ def test_over_tls_the_brokers_certificate_is_checked(spark: SparkSession, build:
     assert spool_of(reader.context).newest() == 20
     for named in (over_tls(""), over_tls(self_signed()[0])):
         (_, _, refused) = RabbitMQConnection().check(named["main"], Limits())
-        assert (refused.ok, "certificate" in refused.message) == (False, True), refused.message
+        assert (refused.ok, ": the certificate is not trusted (" in refused.message) == (False, True), refused.message
+    assert (
+        RabbitMQConnection()
+        .check(over_tls("hum")["main"], Limits())[-1]
+        .message.endswith(": the certificate authority is no PEM certificate; correct it in the connection")
+    )
 
 
 def test_rows_become_messages_with_ids(spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str):

@@ -12,6 +12,7 @@ from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
+from jobs.nodes.connections.tls import tls_context, tls_fault
 from jobs.nodes.form import hints
 
 if TYPE_CHECKING:
@@ -46,13 +47,13 @@ def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **giv
     if typed.sign_in == "password":
         client.username_pw_set(typed.user, connection.secrets.get("password", ""))
     if typed.tls:
-        client.tls_set_context(ssl.create_default_context(cadata=typed.certificate_authority or None))
+        client.tls_set_context(tls_context(typed.certificate_authority, act))
     answers: list[Any] = []
     client.on_connect = lambda _, __, flags, reason, ___: answers.append((reason, flags.session_present))
     try:
         client.connect(typed.host, typed.port, keepalive=_KEEPALIVE_SECONDS, **given)
     except ssl.SSLError as error:
-        raise mqtt_refused(f"{act}: the line cannot be encrypted ({error.reason or error}); check TLS, port and certificates") from error
+        raise tls_fault(error, act) from error
     except OSError as error:
         raise mqtt_away(act, error.strerror or str(error)) from error
     deadline = time.monotonic() + SECONDS

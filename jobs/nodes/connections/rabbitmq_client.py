@@ -14,6 +14,7 @@ from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
+from jobs.nodes.connections.tls import tls_context, tls_fault
 
 if TYPE_CHECKING:
     from pika import BlockingConnection, ConnectionParameters
@@ -73,7 +74,7 @@ def rabbitmq_error(error: BaseException, act: str) -> NodeError:
     if isinstance(error, exceptions.ChannelClosedByBroker | exceptions.ConnectionClosedByBroker):
         return _told(error.reply_code, error.reply_text, act)
     if isinstance(error, ssl.SSLError):
-        return _refused(f"{act}: the line cannot be encrypted ({error.reason or error}); check TLS, port and certificates")
+        return tls_fault(error, act)
     return RabbitMQAway(f"{act}: the broker does not answer ({_words(error)}); check that it runs and can be reached")
 
 
@@ -115,7 +116,7 @@ def rabbitmq_parameters(connection: ConnectionSettings, *, heartbeat: int = _HEA
     from pika import ConnectionParameters, PlainCredentials, SSLOptions
 
     typed = RabbitMQSettings.model_validate(connection.config)
-    context = ssl.create_default_context(cadata=typed.certificate_authority or None) if typed.tls else None
+    context = tls_context(typed.certificate_authority, f'connecting to "{connection.name}"') if typed.tls else None
     return ConnectionParameters(
         host=typed.host,
         port=typed.port,

@@ -16,6 +16,7 @@ from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.mail_address import mail_address
 from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field
+from jobs.nodes.connections.tls import tls_context, tls_fault
 from jobs.nodes.form import hints
 
 SECONDS = 10.0
@@ -56,7 +57,7 @@ def smtp_opened(connection: ConnectionSettings, act: str, *, seconds: float = SE
 def smtp_greeted(connection: ConnectionSettings, act: str, *, seconds: float = SECONDS) -> smtplib.SMTP:
     """A line that is encrypted as the connection asks, with nobody signed in. NodeError beginning with `act`."""
     typed = SmtpSettings.model_validate(connection.config)
-    context = _tls_context(typed, act) if typed.security != "none" else None
+    context = tls_context(typed.certificate_authority, act) if typed.security != "none" else None
     with smtp_errors(connection, act):
         if typed.security == "tls":
             return smtplib.SMTP_SSL(typed.host, typed.port, timeout=seconds, context=context)
@@ -105,7 +106,7 @@ def smtp_errors(connection: ConnectionSettings, act: str) -> Iterator[None]:
     except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
         raise smtp_away(act, "the line broke off while it was encrypted") from None
     except ssl.SSLCertVerificationError as error:
-        raise smtp_refused(f"{act}: the certificate is not trusted ({error.verify_message}); correct host or certificate") from None
+        raise tls_fault(error, act) from None
     except ssl.SSLError as error:
         raise smtp_refused(
             f"{act}: the line cannot be encrypted ({error.reason or error}); check security, port and certificates"
@@ -148,10 +149,3 @@ def smtp_silent(connection: ConnectionSettings) -> str:
     """The server's name, as in "waiting for smtp office", when it takes no connection; else ""."""
     typed = SmtpSettings.model_validate(connection.config)
     return f"smtp {connection.name}" if is_silent(typed.host, typed.port) else ""
-
-
-def _tls_context(typed: SmtpSettings, act: str) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cadata=typed.certificate_authority or None)
-    except (ssl.SSLError, ValueError, TypeError):
-        raise smtp_refused(f"{act}: the certificate authority is no PEM certificate; correct it in the connection") from None

@@ -1,0 +1,25 @@
+"""Encrypted lines: what they trust, and what it means when one does not come about."""
+
+from __future__ import annotations
+
+import ssl
+
+from jobs.nodes.base import NodeError
+
+
+def tls_context(certificate_authority: str, act: str) -> ssl.SSLContext:
+    """Trusts the PEM certificates in `certificate_authority`; empty: the machine's own. NodeError beginning with `act` if they are none."""
+    try:
+        return ssl.create_default_context(cadata=certificate_authority or None)
+    except (ssl.SSLError, ValueError, TypeError):
+        message = f"{act}: the certificate authority is no PEM certificate; correct it in the connection"
+        raise NodeError(message, permanent=True, kind="user") from None
+
+
+def tls_fault(error: ssl.SSLError, act: str) -> NodeError:
+    """Why a line could not be encrypted, beginning with `act`."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        message = f"{act}: the certificate is not trusted ({error.verify_message}); correct host or certificate"
+    else:
+        message = f"{act}: the line cannot be encrypted ({error.reason or error}); check TLS, port and certificates"
+    return NodeError(message, permanent=True, kind="user")
