@@ -49,7 +49,7 @@ def hook(request: HttpRequest, job_uid: UUID, node_id: str) -> JsonResponse:
     except SpoolFull as full:
         return _later(str(full))
     if taken.done < len(messages):
-        return _later("the job has failed for want of room" if taken.overrun else f"{config.buffer_size} messages wait already")
+        return _later(taken.refused)
     if taken.dropped and not taken.new:
         return JsonResponse({"accepted": 0, "repeated": False, "dropped": True}, status=202)
     return JsonResponse({"accepted": taken.new, "repeated": bool(messages) and taken.new == 0}, status=202)

@@ -13,7 +13,8 @@ from jobs.nodes.node_error import NodeError
 
 Strategy = Literal["BUFFER", "DROP", "LATEST", "ERROR"]
 
-#: OK, or what the strategy does now: HOLDING back what comes, DROPPING messages, or FAILED: under ERROR, one came that had no room.
+#: OK, or what the strategy does now: HOLDING back what comes (under ERROR: until what waited at an overrun is read), DROPPING messages,
+#: or FAILED: under ERROR, one came that had no room.
 BackpressureStatus = Literal["OK", "HOLDING", "DROPPING", "FAILED"]
 _WHEN_FULL: Mapping[Strategy, BackpressureStatus] = {"BUFFER": "HOLDING", "DROP": "DROPPING", "LATEST": "DROPPING", "ERROR": "OK"}
 
@@ -35,7 +36,7 @@ def backpressure_field() -> Any:
         "BUFFER",
         description=(
             "When the buffer is full: BUFFER takes no more until there is room, DROP discards what comes, "
-            "LATEST discards the oldest that waits, ERROR ends the job as failed."
+            "LATEST discards the oldest that waits, ERROR ends the job as failed; started again, it reads what waits before it takes more."
         ),
         examples=["BUFFER", "LATEST"],
         json_schema_extra=hints(advanced=True),
@@ -64,7 +65,7 @@ class Buffered:
     dropped: int
     status: BackpressureStatus
     field: str = "buffer_size"
-    remedy: str = "which is all the buffer takes; enlarge it or choose another strategy"
+    remedy: str = "which is all the buffer takes; a start reads them first; enlarge it or choose another strategy"
     fault: NodeError | None = None
 
 

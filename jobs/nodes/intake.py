@@ -71,12 +71,12 @@ class Intake:
 
     def _take(self, messages: Sequence[Message]) -> int:
         try:
-            done = self._spool.take(messages, self._pressure).done
+            taken = self._spool.take(messages, self._pressure)
         except SpoolFull as full:
             self._tell(f"no more is taken: {full}")
             return 0
-        self._tell("" if done else f"no more is taken: {self._pressure.buffer_size} messages wait to be read")
-        return done
+        self._tell("" if taken.done else f"no more is taken: {taken.refused}")
+        return taken.done
 
     def _tell(self, words: str) -> None:
         """A state is logged when it begins, and when it ends."""

@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID
 
@@ -25,6 +25,7 @@ _LEAST_FREE_BYTES = 256 * 1024 * 1024
 _INSERTED_TOGETHER = 200
 #: Made once: `json.dumps` would make an encoder for every message.
 _as_json = json.JSONEncoder(ensure_ascii=False).encode
+_NO_ROOM = Backpressure("BUFFER", 0)
 #: An id that came again after so long is taken for a new message.
 _IDS_KEPT_SECONDS = 7 * 24 * 3600.0
 
@@ -54,22 +55,27 @@ class Spooled:
 class Taken:
     """What became of offered messages: the first `done` of them need not come again, of which `new` are kept and `dropped` are not.
 
-    The rest was refused: there is no room for it now, or (`overrun`) there never will be.
+    The rest was `refused`, the reason in words: there is no room for it now, or (`overrun`) there never will be.
     """
 
     done: int
     new: int
     dropped: int = 0
     overrun: bool = False
+    refused: str = ""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """`waiting`: messages that nobody reads yet; `dropped`: all that were ever discarded unread; `overrun`: full under ERROR."""
+    """`waiting`: messages that nobody reads yet; `dropped`: all that were ever discarded unread; `overrun`: full under ERROR.
+
+    `draining`: what waited at an overrun is being read, and nothing is taken until it is.
+    """
 
     waiting: int
     dropped: int
     overrun: bool
+    draining: bool = False
 
 
 class SpoolFull(Exception):
@@ -117,7 +123,9 @@ class Spool:
             raise SpoolFull("the disk has next to no room")
         with self._opened(write=True) as database:
             if mark(database, "overrun"):
-                return Taken(0, 0, overrun=True)
+                return Taken(0, 0, overrun=True, refused="the job has failed for want of room")
+            if backpressure.strategy == "ERROR" and _is_draining(database):
+                return replace(_take(database, messages, _NO_ROOM, now), refused="what waited when the job failed is read first")
             return _take(database, messages, backpressure, now)
 
     def plan(self, after: int, upto: int) -> None:
@@ -133,12 +141,16 @@ class Spool:
 
     def standing(self) -> Standing:
         with self._opened() as database:
-            return Standing(waiting(database), mark(database, "dropped"), bool(mark(database, "overrun")))
+            wait = waiting(database)
+            draining = wait > 0 and bool(mark(database, "draining"))
+            return Standing(wait, mark(database, "dropped"), bool(mark(database, "overrun")), draining)
 
     def recover(self) -> None:
-        """Take messages again after an overrun."""
+        """Take messages again after an overrun, once what waits is read: the next message would find no room at once."""
         with self._opened(write=True) as database:
-            mark_set(database, "overrun", 0)
+            if mark(database, "overrun"):
+                mark_set(database, "overrun", 0)
+                mark_set(database, "draining", 1)
 
     def newest(self) -> int:
         """The position of the newest message there ever was; 0 if there was none."""
@@ -240,10 +252,20 @@ def _take(database: sqlite3.Connection, messages: Sequence[Message], backpressur
         dropped = _discard(database, len(new) - room)
     if dropped:
         mark_set(database, "dropped", mark(database, "dropped") + dropped)
-    overrun = backpressure.strategy == "ERROR" and done < len(messages)
+    is_refused = done < len(messages)
+    overrun = backpressure.strategy == "ERROR" and is_refused
     if overrun:
         mark_set(database, "overrun", 1)
-    return Taken(done, len(new), dropped, overrun)
+    return Taken(done, len(new), dropped, overrun, f"{backpressure.buffer_size} messages wait to be read" if is_refused else "")
+
+
+def _is_draining(database: sqlite3.Connection) -> bool:
+    if not mark(database, "draining"):
+        return False
+    if waiting(database):
+        return True
+    mark_set(database, "draining", 0)
+    return False
 
 
 def _insert(database: sqlite3.Connection, messages: Sequence[Message], now: float) -> None:

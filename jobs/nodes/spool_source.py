@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.avro import avro_check
-from jobs.nodes.backpressure import Backpressure, Buffered, Strategy, backpressure_field, buffer_size_field
+from jobs.nodes.backpressure import Backpressure, BackpressureStatus, Buffered, Strategy, backpressure_field, buffer_size_field
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import ColumnField
 from jobs.nodes.form import hints
@@ -28,7 +28,7 @@ from jobs.nodes.payload import (
     payload_read,
     payload_schema,
 )
-from jobs.nodes.spool import Spool, Spooled, spool_path
+from jobs.nodes.spool import Spool, Spooled, Standing, spool_path
 from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
@@ -169,15 +169,21 @@ class SpoolSource(Source[SpoolConfigT]):
         if not spool.path.exists():
             return None
         standing, pressure = spool.standing(), backpressure_of(context.config)
-        is_full = standing.waiting >= pressure.buffer_size
-        status = "FAILED" if standing.overrun else pressure.when_full if is_full else "OK"
-        return Buffered(standing.waiting, standing.dropped, status)
+        return Buffered(standing.waiting, standing.dropped, _status(standing, pressure))
 
     def trim(self, positions: Callable[[], Sequence[Any]], context: NodeContext[SpoolConfigT]) -> None:
         """Messages before all of `positions` are read and can be restored to by nobody."""
         spool = spool_of(context)
         spool.trim(min((int(position["position"]) for position in positions()), default=0) + 1)
         spool.trim_read(context.config.max_kept)
+
+
+def _status(standing: Standing, pressure: Backpressure) -> BackpressureStatus:
+    if standing.overrun:
+        return "FAILED"
+    if standing.draining and pressure.strategy == "ERROR":
+        return "HOLDING"
+    return pressure.when_full if standing.waiting >= pressure.buffer_size else "OK"
 
 
 def _texts(messages: Sequence[Spooled]) -> list[str]:

@@ -65,11 +65,11 @@ def test_what_is_trimmed_is_not_read_as_if_it_had_never_been(spool: Spool):
 
 
 def test_a_full_buffer_takes_what_fits_and_leaves_the_rest_to_come_again(spool: Spool):
-    full = Backpressure("BUFFER", 3)
-    assert spool.take(numbered(0, 5), full) == Taken(3, 3)
-    assert spool.take(numbered(2, 5), full) == Taken(1, 0), "one that is kept already needs no room"
+    full, refused = Backpressure("BUFFER", 3), "3 messages wait to be read"
+    assert spool.take(numbered(0, 5), full) == Taken(3, 3, refused=refused)
+    assert spool.take(numbered(2, 5), full) == Taken(1, 0, refused=refused), "one that is kept already needs no room"
     spool.plan(0, 2)
-    assert spool.take(numbered(3, 9), full) == Taken(2, 2)
+    assert spool.take(numbered(3, 9), full) == Taken(2, 2, refused=refused)
     assert values(spool) == [b"0", b"1", b"2", b"3", b"4"]
     assert spool.standing() == Standing(waiting=3, dropped=0, overrun=False)
 
@@ -109,14 +109,27 @@ def test_a_discarded_message_is_no_trimmed_one(spool: Spool):
         values(spool, after=1)
 
 
-def test_an_overrun_takes_nothing_until_somebody_says_so(spool: Spool):
+def test_an_overrun_takes_nothing_until_somebody_says_so_and_what_waited_is_read(spool: Spool):
     error = Backpressure("ERROR", 2)
-    assert spool.take(numbered(0, 3), error) == Taken(2, 2, overrun=True)
+    full, failed = "2 messages wait to be read", "the job has failed for want of room"
+    assert spool.take(numbered(0, 3), error) == Taken(2, 2, overrun=True, refused=full)
     assert spool.standing() == Standing(waiting=2, dropped=0, overrun=True)
-    spool.plan(0, 2)
-    assert spool.take(numbered(2, 3), error) == Taken(0, 0, overrun=True)
+    assert spool.take(numbered(2, 3), error) == Taken(0, 0, overrun=True, refused=failed)
     spool.recover()
+    draining = "what waited when the job failed is read first"
+    assert spool.take(numbered(0, 3), error) == Taken(2, 0, refused=draining), "those that are known are done with"
+    spool.plan(0, 1)
+    assert spool.take(numbered(2, 3), error) == Taken(0, 0, refused=draining)
+    assert spool.standing() == Standing(waiting=1, dropped=0, overrun=False, draining=True)
+    spool.plan(1, 2)
     assert spool.take(numbered(2, 3), error) == Taken(1, 1)
+    assert spool.standing() == Standing(waiting=1, dropped=0, overrun=False)
+
+
+def test_after_an_overrun_another_strategy_takes_messages_at_once(spool: Spool):
+    spool.take(numbered(0, 3), Backpressure("ERROR", 2))
+    spool.recover()
+    assert spool.take(numbered(2, 3), Backpressure("BUFFER", 3)) == Taken(1, 1)
 
 
 def test_of_what_was_read_so_much_is_kept(spool: Spool):
