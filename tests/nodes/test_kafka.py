@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import AS_IT_CAME, REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
 from jobs.nodes.connections.kafka import KafkaConnection
+from jobs.nodes.connections.kafka_settings import SECONDS
 from tests.nodes.api_server import Answer, Request, api_server, as_json
 from tests.nodes.conftest import Build
 from tests.servers.kafka import PASSWORD, USER, KafkaServer
@@ -293,8 +294,37 @@ def test_certificates_of_both_sides_over_tls(spark: SparkSession, build: Build, 
     produce(kafka_server, topic, ["hello"])
     connections = over_tls(kafka_server, kafka_server.certificate)
     assert [row.value for row in read(spark, build, connections, topic=topic, format="text").collect()] == ["hello"]
-    with pytest.raises(NodeError, match="no trust by TLS"):
+    with pytest.raises(NodeError, match="the brokers' certificate is not trusted"):
         read(spark, build, over_tls(kafka_server, ""), topic=topic, format="text")
+
+
+@pytest.mark.parametrize(
+    ("port", "config", "words"),
+    [
+        ("tls", {"security": "tls"}, "the brokers' certificate is not trusted"),
+        ("tls", {"security": "tls", "certificate_authority": "its own"}, "the brokers ask for a client certificate"),
+        ("tls", {"security": "plaintext"}, "the port speaks TLS"),
+        ("tls", {"security": "sasl_plaintext", "user": USER}, "the port speaks TLS"),
+        ("plain", {"security": "tls"}, "the port does not speak TLS"),
+        ("plain", {"security": "sasl_plaintext", "user": USER}, "the port lets in without a sign-in"),
+        ("sasl", {"security": "sasl_plaintext", "user": USER}, "the brokers know no SCRAM-SHA-512, but PLAIN"),
+        ("sasl", {"security": "plaintext"}, "whether its port asks for TLS or a sign-in"),
+    ],
+)
+def test_a_security_that_does_not_fit_the_port_is_told_at_once(kafka_server: KafkaServer, port: str, config: dict[str, Any], words: str):
+    if "certificate_authority" in config:
+        config = config | {"certificate_authority": kafka_server.certificate}
+    settings = ConnectionSettings("main", "kafka", {"servers": f"127.0.0.1:{getattr(kafka_server, port)}"} | config, {"password": PASSWORD})
+    begun = time.monotonic()
+    told = KafkaConnection().check(settings, Limits())[-1]
+    assert (told.ok, words in told.message) == (False, True), told.message
+    assert time.monotonic() - begun < SECONDS, "not only when the client gives up"
+
+
+def test_a_client_certificate_without_its_key_is_told(kafka_server: KafkaServer):
+    (settings,) = over_tls(kafka_server, kafka_server.certificate).values()
+    told = KafkaConnection().check(replace(settings, secrets={}), Limits())[-1]
+    assert told.message.endswith("the client certificate has no key; enter it in the connection")
 
 
 @pytest.mark.parametrize(

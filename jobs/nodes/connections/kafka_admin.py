@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import ConnectionSettings, NodeError
-from jobs.nodes.connections.kafka_settings import SECONDS, kafka_client_settings
+from jobs.nodes.connections.kafka_refusal import kafka_refusal
+from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings, kafka_client_settings
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
@@ -18,12 +19,6 @@ _FIRST_SECONDS = 1.5
 _BEGINNING = "Failed to create admin client: "
 
 
-def _sign_in_errors() -> tuple[int, ...]:
-    from confluent_kafka import KafkaError
-
-    return KafkaError._AUTHENTICATION, KafkaError._SSL
-
-
 class KafkaAdmin:
     """A client that asks a cluster about itself; what the cluster answers to its signing in becomes a NodeError."""
 
@@ -31,7 +26,7 @@ class KafkaAdmin:
         from confluent_kafka import KafkaException
         from confluent_kafka.admin import AdminClient
 
-        self._name = settings.name
+        self._name, self._typed = settings.name, KafkaSettings.model_validate(settings.config)
         self._seconds = seconds
         self._heard: list[KafkaError] = []
         self._given = kafka_client_settings(settings) | {"error_cb": self._heard.append}
@@ -53,7 +48,7 @@ class KafkaAdmin:
             return self.client.list_topics(topic, timeout=min(_FIRST_SECONDS, self._seconds))
         except KafkaException as error:
             self.client.poll(0)
-            if any(heard.code() in _sign_in_errors() for heard in self._heard) or self._seconds <= _FIRST_SECONDS:
+            if self._seconds <= _FIRST_SECONDS or kafka_refusal(self._typed, self._heard) is not None:
                 raise self._refusal(error) from None
         try:
             return self.client.list_topics(topic, timeout=self._seconds - _FIRST_SECONDS)
@@ -159,21 +154,13 @@ class KafkaAdmin:
 
     def _refusal(self, error: Exception) -> NodeError:
         """The client says "timed out" last; what it heard before tells why."""
-        from confluent_kafka import KafkaError
-
         where = f'connecting to "{self._name}"'
-        for heard in self._heard:
-            text = heard.str().rpartition("): ")[2]
-            if heard.code() == KafkaError._AUTHENTICATION:
-                return NodeError(
-                    f"{where}: the sign-in was refused ({text}); correct user, password or mechanism", permanent=True, kind="user"
-                )
-            if heard.code() == KafkaError._SSL:
-                return NodeError(
-                    f"{where}: no trust by TLS ({text}); correct the certificates or the security", permanent=True, kind="user"
-                )
+        if (why := kafka_refusal(self._typed, self._heard)) is not None:
+            return NodeError(f"{where}: {why.message}", permanent=why.permanent, kind=why.kind)
         told = self._heard[-1].str() if self._heard else str(error.args[0].str() if error.args else error)
-        return NodeError(f"{where}: no broker answers as it should ({told}); check that it runs, and the security of its port")
+        return NodeError(
+            f"{where}: no broker answers as it should ({told}); check that it runs, and whether its port asks for TLS or a sign-in"
+        )
 
 
 def _unfit(name: str, error: Exception) -> NodeError:

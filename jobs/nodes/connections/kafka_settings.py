@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from pydantic import Field, field_validator, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.form import hints
 
 SECONDS = 10
@@ -145,7 +145,7 @@ def kafka_spark_options(settings: ConnectionSettings) -> dict[str, str]:
     if typed.security in _TLS and typed.certificate_authority:
         options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": typed.certificate_authority}
     if typed.security in _TLS and typed.client_certificate:
-        key = settings.secrets.get("client_key", "")
+        key = _client_key(settings)
         options |= {"ssl.keystore.type": "PEM", "ssl.keystore.certificate.chain": typed.client_certificate, "ssl.keystore.key": key}
     return {f"kafka.{name}": value for name, value in options.items()}
 
@@ -164,5 +164,12 @@ def kafka_client_settings(settings: ConnectionSettings) -> dict[str, Any]:
     if typed.security in _TLS and typed.certificate_authority:
         given["ssl.ca.pem"] = typed.certificate_authority
     if typed.security in _TLS and typed.client_certificate:
-        given |= {"ssl.certificate.pem": typed.client_certificate, "ssl.key.pem": settings.secrets.get("client_key", "")}
+        given |= {"ssl.certificate.pem": typed.client_certificate, "ssl.key.pem": _client_key(settings)}
     return given
+
+
+def _client_key(settings: ConnectionSettings) -> str:
+    if key := settings.secrets.get("client_key", ""):
+        return key
+    message = f'connecting to "{settings.name}": the client certificate has no key; enter it in the connection'
+    raise NodeError(message, permanent=True, kind="user")

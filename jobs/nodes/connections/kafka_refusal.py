@@ -1,0 +1,67 @@
+"""What it means when Kafka's brokers do not let a client in: said by the client that asks them, often long before it gives up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.connections.kafka_reach import host_and_port
+from jobs.nodes.connections.kafka_settings import KafkaSettings
+from jobs.nodes.connections.tls import speaks_tls
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """`pattern` in what the client heard; `sentence` may take its groups. Not `permanent` is what brokers also do that start or end."""
+
+    pattern: str
+    sentence: str
+    permanent: bool = True
+
+
+_MEANINGS = (
+    _Meaning(r"certificate verify failed", "the brokers' certificate is not trusted; correct certificate authority or servers"),
+    _Meaning(
+        r"alert (?:bad certificate|certificate required|handshake failure)",
+        "the brokers ask for a client certificate of the connection, or refuse the one it has",
+    ),
+    _Meaning(
+        r"alert ((?:unsupported|unknown|certificate|access)[a-z ]+)",
+        "the brokers refuse the client certificate ({0}); correct it, and its key",
+    ),
+    _Meaning(r"PLAINTEXT broker listener", "the port does not speak TLS; correct security or servers", permanent=False),
+    _Meaning(r"not valid in current SASL state", "the port lets in without a sign-in; take a security without SASL"),
+    _Meaning(
+        r"SASL (\S+) mechanism handshake failed.*supported mechanisms: (.+)", "the brokers know no {0}, but {1}; correct the mechanism"
+    ),
+)
+#: Where it happened, how long that took, and the library's own numbers.
+_LEFT_OUT = re.compile(r"^\S+/\S+: |\(after \d+ms in state \w+[^)]*\)|error:[0-9A-F]+:SSL routines::")
+
+
+def kafka_refusal(typed: KafkaSettings, heard: Sequence[KafkaError]) -> NodeError | None:
+    """Why the brokers do not let the client in, without where it was tried; None where what it `heard` does not tell."""
+    from confluent_kafka import KafkaError
+
+    for error in heard:
+        text = _LEFT_OUT.sub("", error.str()).strip()
+        for meaning in _MEANINGS:
+            if found := re.search(meaning.pattern, text):
+                return NodeError(meaning.sentence.format(*found.groups()), permanent=meaning.permanent, kind="user")
+        if error.code() == KafkaError._AUTHENTICATION:
+            return _final(f"the sign-in was refused ({text.rpartition(': ')[2]}); correct user, password or mechanism")
+        if error.code() == KafkaError._SSL:
+            return _final(f"no trust by TLS ({text}); correct the certificates or the security")
+    if heard and "tls" not in typed.security and any(speaks_tls(*host_and_port(broker)) for broker in typed.brokers):
+        return _final("the port speaks TLS; take a security with TLS, or another port")
+    return None
+
+
+def _final(message: str) -> NodeError:
+    return NodeError(message, permanent=True, kind="user")
