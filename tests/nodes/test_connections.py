@@ -53,7 +53,7 @@ def test_a_closed_port_and_an_unknown_name_fail_their_steps():
         port = probe.getsockname()[1]
     steps = PostgresqlConnection().check(postgresql(port=port), Limits())
     assert [step.ok for step in steps] == [True, False]
-    assert f"nothing answers at 127.0.0.1:{port}" in steps[-1].message
+    assert f"127.0.0.1:{port} does not answer" in steps[-1].message
     (unknown,) = PostgresqlConnection().check(postgresql(host="no-such-host.invalid"), Limits())
     assert 'the name "no-such-host.invalid" is not known' in unknown.message
 

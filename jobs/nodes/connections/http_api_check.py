@@ -15,6 +15,7 @@ import httpx
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep
 from jobs.nodes.connections.http_api import HttpApiSettings
+from jobs.nodes.connections.reach import line_try
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import checked_addresses
 from jobs.nodes.retry_note import RetryNote
@@ -63,8 +64,8 @@ def api_silent(connection: ConnectionSettings, limits: Limits) -> str:
     port = address.port or (443 if address.scheme == "https" else 80)
     try:
         found = checked_addresses(address.hostname or "", port, limits)
-        with socket.create_connection((found[0], port), timeout=_SILENT_SECONDS):
-            return ""
+        line_try(found[0], port, seconds=_SILENT_SECONDS)
+        return ""
     except NodeError as error:  # an address that is not allowed is not silent
         return "" if error.permanent else f"HTTP API {connection.name}"
     except OSError:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import socket
 from dataclasses import dataclass
 from typing import Literal
 
 from jobs.nodes.avro import UNKNOWN_WRITER
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings
+from jobs.nodes.connections.reach import line_try
 
 _SILENT_SECONDS = 3
 
@@ -100,8 +100,8 @@ def brokers_reach(typed: KafkaSettings, *, seconds: float = SECONDS) -> str:
     refusals = []
     for broker in typed.brokers:
         try:
-            with socket.create_connection(host_and_port(broker), timeout=seconds):
-                return f"{broker} answers"
+            line_try(*host_and_port(broker), seconds=seconds)
+            return f"{broker} answers"
         except OSError as error:
             refusals.append(f"{broker}: {error.strerror or error}")
     raise NodeError(f"no broker answers ({'; '.join(refusals)}); check ports, firewall and whether the brokers run")

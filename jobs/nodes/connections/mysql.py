@@ -14,6 +14,7 @@ from pydantic import Field
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind
+from jobs.nodes.connections.reach import name_resolve
 from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
 
 if TYPE_CHECKING:
@@ -152,12 +153,7 @@ class _Trial:
             mysql_close(self._session)
 
     def _resolve(self) -> str:
-        host = self._typed.host
-        try:
-            found = socket.getaddrinfo(host, self._typed.port, type=socket.SOCK_STREAM)
-        except OSError as error:
-            raise NodeError(f'the name "{host}" is not known ({error.strerror or error}); correct the host') from None
-        return f"{host} is {', '.join(sorted({str(address[4][0]) for address in found}))}"
+        return name_resolve(self._typed.host)
 
     def _reach(self) -> str:
         host, port = self._typed.host, self._typed.port

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind
+from jobs.nodes.connections.reach import name_resolve, port_reach
 from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
 from jobs.nodes.durable_text import certificates_place
 from jobs.nodes.form import hints
@@ -123,22 +123,11 @@ def _tls_arguments(typed: PostgresqlSettings, limits: Limits) -> dict[str, str]:
 
 
 def _resolve(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Limits) -> str:
-    try:
-        found = socket.getaddrinfo(typed.host, typed.port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise NodeError(f'the name "{typed.host}" is not known ({error.strerror or error}); correct the host') from None
-    return f"{typed.host} is {', '.join(sorted({str(address[4][0]) for address in found}))}"
+    return name_resolve(typed.host)
 
 
 def _reach(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Limits) -> str:
-    try:
-        with socket.create_connection((typed.host, typed.port), timeout=_CONNECT_SECONDS):
-            return f"port {typed.port} answers"
-    except OSError as error:
-        reason = error.strerror or error
-        raise NodeError(
-            f"nothing answers at {typed.host}:{typed.port} ({reason}); check port, firewall and whether the server runs"
-        ) from None
+    return port_reach(typed.host, typed.port, seconds=_CONNECT_SECONDS)
 
 
 def _sign_in(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Limits) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import socket
-
 from jobs.nodes.base import ConnectionSettings, NodeError
-from jobs.nodes.connections.reach import name_resolve
+from jobs.nodes.connections.reach import line_try, name_resolve
 from jobs.nodes.connections.rocketmq_settings import SECONDS, RocketmqSettings
 from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
 
@@ -44,8 +42,8 @@ def ports_answer(typed: RocketmqSettings) -> str:
     refusals = []
     for server in typed.name_servers:
         try:
-            with socket.create_connection(host_and_port(server), timeout=SECONDS):
-                return f"{server} answers"
+            line_try(*host_and_port(server), seconds=SECONDS)
+            return f"{server} answers"
         except (OSError, OverflowError) as error:
             refusals.append(f"{server}: {getattr(error, 'strerror', None) or error}")
     raise NodeError(f"nothing answers ({'; '.join(refusals)}); check ports, firewall and whether the name servers run")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +10,7 @@ from s3fs import S3FileSystem
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep
+from jobs.nodes.connections.reach import line_try
 from jobs.nodes.connections.s3_check import s3_check
 from jobs.nodes.connections.s3_settings import S3Settings
 from jobs.nodes.durable_text import certificates_place
@@ -42,8 +41,8 @@ class S3Connection(StoreKind):
         typed = S3Settings.model_validate(settings.config)
         try:
             address = checked_addresses(typed.host, typed.port, limits)[0]
-            with closing(socket.create_connection((address, typed.port), timeout=_SILENT_SECONDS)):
-                return False
+            line_try(address, typed.port, seconds=_SILENT_SECONDS)
+            return False
         except NodeError as error:  # an address that is not allowed is not silent
             return not error.permanent
         except OSError:

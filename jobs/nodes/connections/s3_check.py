@@ -12,6 +12,7 @@ from jobs.nodes.base import Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, check_steps
 from jobs.nodes.connections.reach import SECONDS, port_reach
 from jobs.nodes.connections.s3_settings import S3Settings
+from jobs.nodes.connections.tls import tls_context, tls_fault
 from jobs.nodes.http_guard import checked_addresses
 from jobs.nodes.stores.store import Store
 
@@ -79,13 +80,13 @@ def _step_of(store: Store, error: NodeError) -> str:
 
 
 def _encrypted(typed: S3Settings) -> str:
-    context = ssl.create_default_context(cadata=typed.certificate_authority or None)
+    act = f"TLS at {typed.host}:{typed.port}"
+    context = tls_context(typed.certificate_authority, act)
     with closing(socket.create_connection((typed.host, typed.port), timeout=SECONDS)) as plain:
         try:
             with context.wrap_socket(plain, server_hostname=typed.host) as secure:
                 return f"{secure.version()}, the certificate is valid for {typed.host}"
-        except ssl.SSLCertVerificationError as error:
-            raise NodeError(f"the certificate is not trusted: {error.verify_message}; correct host or certificate") from None
-        except (ssl.SSLError, OSError) as error:
-            reason = getattr(error, "reason", None) or error
-            raise NodeError(f"no TLS at {typed.host}:{typed.port} ({reason}); check scheme and port") from None
+        except ssl.SSLError as error:
+            raise tls_fault(error, act) from None
+        except OSError as error:
+            raise NodeError(f"no TLS at {typed.host}:{typed.port} ({error}); check scheme and port") from None
