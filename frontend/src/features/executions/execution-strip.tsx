@@ -5,6 +5,7 @@ import { isFinal } from '../../shared/execution-state'
 import { Figure, Unit } from '../../shared/figure'
 import { count, duration, NO_VALUE, percent, rate, span } from '../../shared/numbers'
 import { useNow } from '../../shared/use-now'
+import { catchUpMs } from './catch-up'
 
 /** The last completed checkpoint's age, with a warning once the server calls it overdue. */
 function LastCheckpoint({ execution }: { execution: Execution }) {
@@ -33,8 +34,8 @@ export function ExecutionStrip({ execution, metrics }: { execution: Execution; m
   const still = isFinal(execution.status) || execution.status === 'PAUSED'
   const perSecond = (value: number | undefined) => (still || value === undefined ? '' : t('strip.perSecond', { rate: rate(value) }))
   const backlog = metrics?.backlog ?? null
-  const speed = metrics?.processed_per_second ?? 0
-  const catchUp = !still && backlog !== null && backlog > 0 && speed > 0 ? t('strip.catchUp', { duration: duration((backlog / speed) * 1000) }) : ''
+  const left = still || metrics === null ? null : catchUpMs(metrics, Number(execution.resolved.trigger_interval ?? 0))
+  const catchUp = left === null ? '' : t('strip.catchUp', { duration: duration(left) })
   const rejected = execution.failed_records
   const dropped = execution.dropped_records
   const pressed = !still && (execution.backpressure_status === 'HOLDING' || execution.backpressure_status === 'DROPPING')
