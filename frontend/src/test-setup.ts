@@ -10,5 +10,6 @@ if (typeof window !== 'undefined') {
     unobserve() {}
     disconnect() {}
   }
+  if (!('fonts' in document)) Object.defineProperty(document, 'fonts', { value: new EventTarget() })
   afterEach(cleanup)
 }

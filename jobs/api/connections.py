@@ -54,6 +54,7 @@ class ConnectionTrial(Body):
 
 class NewConnectionTrial(Body):
     kind: str
+    name: Name | None = None
     config: dict[str, Any] = Field(default_factory=dict)
     secrets: Secrets = Field(default_factory=dict)
     project: str = ""

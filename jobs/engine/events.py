@@ -48,6 +48,7 @@ class BatchWritten:
 class BatchCommitted:
     """Spark committed the batch. `durations_ms` by Spark's phase names; `sources` node_id → {"start", "end", "latest", "rows"}.
 
+    `behind`: node_id → rows that wait at a source whose offsets tell it.
     `operators`: one per stateful operator {"operator", "node_id", "rows", "bytes"}; `watermark` ISO 8601 or "".
     """
 
@@ -60,9 +61,14 @@ class BatchCommitted:
     durations_ms: Mapping[str, int]
     sources: Mapping[str, Mapping[str, Any]]
     nodes: Mapping[str, NodeCounts] = field(default_factory=dict)
-    backlog: int | None = None
+    behind: Mapping[str, int] = field(default_factory=dict)
     operators: tuple[Mapping[str, Any], ...] = ()
     watermark: str = ""
+
+    @property
+    def backlog(self) -> int | None:
+        """Rows that wait at all sources that can tell; None where none can."""
+        return sum(self.behind.values()) if self.behind else None
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ def committed(
         durations_ms={phase: int(value) for phase, value in (progress.get("durationMs") or {}).items()},
         sources=sources,
         nodes=nodes,
-        backlog=_backlog(sources),
+        behind={node_id: rows for node_id, source in sources.items() if (rows := _behind(source["end"], source["latest"])) is not None},
         operators=_operators(progress, stateful),
         watermark=_watermark(progress),
     )
@@ -148,13 +148,8 @@ def _sources(
     return sources
 
 
-def _backlog(sources: Mapping[str, Mapping[str, Any]]) -> int | None:
-    """Rows that wait, over the sources that can tell."""
-    known = [rows for source in sources.values() if (rows := _behind(source["end"], source["latest"])) is not None]
-    return sum(known) if known else None
-
-
 def _behind(end: Any, latest: Any) -> int | None:
+    """Rows that wait; None where the offsets do not tell."""
     if isinstance(end, dict) and isinstance(end.get("progress"), dict):
         said = end["progress"]
         if said.get("unit") == "rows" and said.get("total") is not None:

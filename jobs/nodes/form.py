@@ -27,11 +27,13 @@ def hints(
     advanced: bool = False,
     kinds: tuple[str, ...] = (),
     when: str = "",
+    unfolds: str = "",
     allowed: str = "",
     language: str = "",
 ) -> dict[str, Any]:
     """`json_schema_extra` of a field. `advanced` folds it away; `kinds` are connection kinds; `when` is "field=value" that shows it.
 
+    An advanced field stands with the others where `unfolds`, written as `when` is, holds.
     `allowed` says in words what its pattern asks for: "a server's name or address". `language` is that of a code field, if not SQL.
     """
     found: dict[str, Any] = {}
@@ -43,6 +45,8 @@ def hints(
         found["x-advanced"] = True
     if when:
         found["x-when"] = when
+    if unfolds:
+        found["x-unfolds"] = unfolds
     if allowed:
         found["x-allowed"] = allowed
     if language:

@@ -1,6 +1,6 @@
 """How the buffers of an execution's sources stand, all together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobs.engine.events import BufferStands
@@ -27,6 +27,15 @@ class Buffers:
             "backpressure_status": max((one.status for one in stand), key=_WORST_LAST.index, default=""),
             "dropped": sum(one.dropped - self._before[one.node_id] for one in stand),
         }
+
+    def backlog(self, behind: Iterable[Mapping[str, int]]) -> int | None:
+        """Rows that wait at all sources, None where none can tell. `behind`: of each query, by its sources' offsets.
+
+        A batch reads to the end of what its buffer gives it, so that of a source with a buffer only the buffer tells.
+        """
+        offsets = [rows for query in behind for node_id, rows in query.items() if node_id not in self._stand]
+        known = [*offsets, *(one.waiting for one in self._stand.values())]
+        return sum(known) if known else None
 
     def columns(self) -> dict[str, Any]:
         """The same as columns of the execution."""

@@ -225,7 +225,6 @@ class Reporter:
         newest = max(self._batches.values(), key=lambda batch: batch.at, default=None)
         rates = self._rates.now()
         state = [state_of(batch.operators) for batch in self._batches.values()]
-        backlogs = [batch.backlog for batch in self._batches.values() if batch.backlog is not None]
         return {
             "time": datetime.now(UTC),
             "totals": self._totals,
@@ -234,7 +233,7 @@ class Reporter:
             "batch_id": newest.batch_id if newest else None,
             "batch_ms": newest.durations_ms.get("triggerExecution") if newest else None,
             "durations_ms": dict(newest.durations_ms) if newest else {},
-            "backlog": sum(backlogs) if backlogs else None,
+            "backlog": self._buffers.backlog(batch.behind for batch in self._batches.values()),
             "buffers": self._buffers.figures(),
             "watermark": min((batch.watermark for batch in self._batches.values() if batch.watermark), default=""),
             "state_rows": sum(rows for rows, _ in state),

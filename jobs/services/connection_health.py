@@ -66,11 +66,14 @@ def connection_try(
 
 
 def connection_try_new(
-    *, user: "User", project: str, kind: str, config: Mapping[str, Any], secrets: Mapping[str, str | None]
+    *, user: "User", project: str, kind: str, config: Mapping[str, Any], secrets: Mapping[str, str | None], name: str | None = None
 ) -> list[CheckStep]:
-    """Try what is not kept yet. Forbidden below editor of `project`, Invalid where it could not be kept."""
+    """Try what is not kept yet; messages call it by its `name`, where it has one.
+
+    Forbidden below editor of `project`, Invalid where it could not be kept.
+    """
     home = project_for(user=user, slug=project, role=Role.EDITOR)
-    return _tried(connection_given(project=home, kind=kind, config=config, secrets=secrets), user=user, project=home)
+    return _tried(connection_given(name=name, kind=kind, config=config, secrets=secrets), user=user, project=home)
 
 
 def _tried(opened: ConnectionSettings, *, user: "User", project: Project) -> list[CheckStep]:

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from pydantic import ValidationError
 
 from jobs.dag.problems import Problem
-from jobs.models import Connection, Project, Role
+from jobs.models import Connection, Role
 from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.config_problems import config_problems
 from jobs.nodes.connection_kind import ConnectionKind
@@ -120,11 +120,11 @@ def connection_update(*, connection: Connection, user: "User", changes: Mapping[
     return connection
 
 
-def connection_given(*, project: Project, kind: str, config: Mapping[str, Any], secrets: Mapping[str, str | None]) -> ConnectionSettings:
+def connection_given(*, name: str | None, kind: str, config: Mapping[str, Any], secrets: Mapping[str, str | None]) -> ConnectionSettings:
     """A connection that is not kept yet, as its form has it. Invalid where `connection_create` would refuse it."""
     found = connection_kind_get(kind)
     _config_check(found, config)
-    return ConnectionSettings(f"new of {project.slug}", kind, dict(config), _secrets_merged(found, {}, secrets))
+    return ConnectionSettings(name or "this connection", kind, dict(config), _secrets_merged(found, {}, secrets))
 
 
 def connection_changed(*, connection: Connection, config: Mapping[str, Any], secrets: Mapping[str, str | None]) -> ConnectionSettings:

@@ -1,6 +1,7 @@
 """Connections over REST: secrets go in and never come out."""
 
 import json
+import socket
 
 import pytest
 from django.contrib.auth.models import User
@@ -142,6 +143,17 @@ def test_settings_are_tried_before_they_are_kept(browser: Client) -> None:
     audit = [entry.detail for entry in AuditEntry.objects.filter(action="connection tested")]
     assert [detail["kept"] for detail in audit] == [False, False]
     assert CANARY not in json.dumps(audit)
+
+
+def test_a_connection_that_is_not_kept_yet_is_called_by_what_was_typed(browser: Client) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        config = {"host": "127.0.0.1", "port": server.getsockname()[1], "tls": True, "certificate_authority": "of nobody"}
+        fresh = {"kind": "rabbitmq", "config": config}
+        unnamed = send(browser, "POST", "/api/connections/test", fresh)
+        named = send(browser, "POST", "/api/connections/test", {**fresh, "name": "plant"})
+    assert 'connecting to "this connection"' in unnamed.json()["steps"][-1]["message"]
+    assert 'connecting to "plant"' in named.json()["steps"][-1]["message"]
+    assert send(browser, "POST", "/api/connections/test", {**fresh, "name": '"; -'}).json()["error"]["problems"][0]["pointer"] == "/name"
 
 
 def test_a_trial_is_refused_where_a_change_would_be_and_sends_no_kept_secret_elsewhere(browser: Client) -> None:

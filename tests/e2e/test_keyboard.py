@@ -73,6 +73,8 @@ def test_a_job_is_drawn_published_and_validated_by_keyboard_alone(page: Page) ->
     page.keyboard.type("id >= 10")
     expect(page.get_by_text("No problems. The draft can be published.")).to_be_visible(timeout=60_000)
     expect(page.locator(".pw-save-chip")).to_contain_text("Saved draft")
+    # It waits for the check of what was typed last.
+    expect(page.get_by_role("button", name="Publish")).to_be_enabled(timeout=60_000)
     press_button(page, page.get_by_role("button", name="Validate"))
     press_button(page, page.get_by_role("button", name="Publish"))
     dialog = page.get_by_role("dialog")

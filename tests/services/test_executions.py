@@ -235,6 +235,21 @@ def test_a_failed_attempt_is_tried_again_until_none_are_left() -> None:
     assert ended.end_time is not None
 
 
+def test_what_failed_before_an_attempt_that_runs_is_not_shown_of_its_end() -> None:
+    execution = running(job_row())
+    error: Any = {"actor": "d", "message": "table gone", "node_id": "out", "stack_trace": "…"}
+    execution_attempt_failed(execution_id=execution.execution_id, attempt=execution.attempt, **error)
+    assert fresh(execution).error_message == "table gone", "why it waits for another try"
+    Execution.objects.filter(pk=execution.pk).update(next_attempt_at=None)
+    claimed = execution_claim(driver=driver_row(pid=2))
+    assert claimed is not None
+    assert fresh(execution).error_message == "table gone", "it has not come further yet"
+    execution_transition(execution_id=execution.execution_id, expected="INITIALIZING", to="RUNNING", attempt=claimed.attempt, actor="d")
+    execution_stopped(execution_id=execution.execution_id, attempt=claimed.attempt, actor="d")
+    paused = fresh(execution)
+    assert (paused.status, paused.error_message, paused.error_node_id, paused.error_stack_trace) == ("PAUSED", "", "", "")
+
+
 def test_a_permanent_failure_is_not_tried_again() -> None:
     assert failed(job_row()).status == "FAILED"
 

@@ -3135,6 +3135,11 @@ export interface components {
         NewConnectionTrialRequest: {
             /** Kind */
             kind: string;
+            /**
+             * Name
+             * @default null
+             */
+            name: string | null;
             /** Config */
             config?: {
                 [key: string]: unknown;

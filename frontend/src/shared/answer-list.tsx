@@ -1,7 +1,7 @@
 import { IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { Link, useLocation } from 'react-router'
-import { useAnswers } from './answers'
+import { holdAnswers, useAnswers, type Answer } from './answers'
 import { StateGlyph } from './state-glyph'
 import { clock } from './times'
 
@@ -10,8 +10,19 @@ export function AnswerList() {
   const { t } = useTranslation('shared')
   const { answers, dismiss } = useAnswers()
   const here = useLocation().pathname
+  const taken = ({ id, link }: Answer) => {
+    dismiss(id)
+    if (link && 'run' in link) link.run()
+  }
   return (
-    <div className="pw-answers" aria-live="polite">
+    <div
+      className="pw-answers"
+      aria-live="polite"
+      onPointerMove={() => holdAnswers(true)}
+      onPointerLeave={(event) => holdAnswers(event.currentTarget.contains(document.activeElement))}
+      onFocus={() => holdAnswers(true)}
+      onBlur={(event) => holdAnswers(event.currentTarget.contains(event.relatedTarget) || event.currentTarget.matches(':hover'))}
+    >
       {answers.map((one) => (
         <div key={one.id} className="pw-answer" role={one.ok ? undefined : 'alert'}>
           <StateGlyph state={one.ok ? 'completed' : 'failed'} />
@@ -24,7 +35,7 @@ export function AnswerList() {
             </Link>
           )}
           {one.link && 'run' in one.link && (
-            <button type="button" className="pw-link" onClick={one.link.run}>
+            <button type="button" className="pw-link" onClick={() => taken(one)}>
               {one.link.words}
             </button>
           )}

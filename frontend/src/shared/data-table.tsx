@@ -1,5 +1,5 @@
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
-import type { KeyboardEvent, MouseEvent, ReactNode } from 'react'
+import { Fragment, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react'
 import { SkeletonRows } from './skeleton'
 
 export interface Column<T> {
@@ -20,6 +20,8 @@ interface Props<T> {
   keyOf: (row: T) => string | number
   onRow?: ((row: T) => void) | undefined
   selected?: string | number | null
+  /** What stands over the whole width below a row that is opened. */
+  below?: (row: T) => ReactNode
   twoLines?: boolean
   loading?: boolean
   order?: string
@@ -41,7 +43,7 @@ function Heading<T>({ column, order, onOrder }: { column: Column<T>; order: stri
 const insideControl = (target: EventTarget) => target instanceof Element && target.closest('button, a, input, label, [role=menu]') !== null
 
 /** Fixed layout, sticky head, rows click through; grey bars until the first rows are here. */
-export function DataTable<T>({ label, columns, rows, keyOf, onRow, selected = null, twoLines = false, loading = false, order = '', onOrder }: Props<T>) {
+export function DataTable<T>({ label, columns, rows, keyOf, onRow, selected = null, below, twoLines = false, loading = false, order = '', onOrder }: Props<T>) {
   const act = (row: T) => (event: MouseEvent | KeyboardEvent) => {
     if (insideControl(event.target)) return
     if ('key' in event) {
@@ -67,22 +69,31 @@ export function DataTable<T>({ label, columns, rows, keyOf, onRow, selected = nu
         </tr>
       </thead>
       <tbody>
-        {rows?.map((row) => (
-          <tr
-            key={keyOf(row)}
-            data-act={onRow ? true : undefined}
-            tabIndex={onRow ? 0 : undefined}
-            aria-selected={selected === null ? undefined : keyOf(row) === selected}
-            onClick={onRow ? act(row) : undefined}
-            onKeyDown={onRow ? act(row) : undefined}
-          >
-            {columns.map((column) => (
-              <td key={column.key} className={column.numeric ? 'pw-num' : undefined}>
-                {column.cell(row)}
-              </td>
-            ))}
-          </tr>
-        ))}
+        {rows?.map((row) => {
+          const more = below?.(row)
+          return (
+            <Fragment key={keyOf(row)}>
+              <tr
+                data-act={onRow ? true : undefined}
+                tabIndex={onRow ? 0 : undefined}
+                aria-selected={selected === null ? undefined : keyOf(row) === selected}
+                onClick={onRow ? act(row) : undefined}
+                onKeyDown={onRow ? act(row) : undefined}
+              >
+                {columns.map((column) => (
+                  <td key={column.key} className={column.numeric ? 'pw-num' : undefined}>
+                    {column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+              {more && (
+                <tr className="pw-row-below">
+                  <td colSpan={columns.length}>{more}</td>
+                </tr>
+              )}
+            </Fragment>
+          )
+        })}
         {!rows && loading && <SkeletonRows columns={columns.length} />}
       </tbody>
     </table>

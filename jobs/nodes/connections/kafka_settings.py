@@ -83,14 +83,14 @@ class KafkaSettings(base.Config):
         max_length=100_000,
         description="The PEM certificates that the brokers' are checked against, with TLS; empty takes the usual ones.",
         examples=["-----BEGIN CERTIFICATE-----"],
-        json_schema_extra=hints("textarea", advanced=True, when="security=tls|sasl_tls"),
+        json_schema_extra=hints("textarea", when="security=tls|sasl_tls"),
     )
     client_certificate: str = Field(
         "",
         max_length=100_000,
         description="The client's own PEM certificate, where the brokers ask for one; its key is a secret below.",
         examples=["-----BEGIN CERTIFICATE-----"],
-        json_schema_extra=hints("textarea", advanced=True, when="security=tls|sasl_tls"),
+        json_schema_extra=hints("textarea", when="security=tls|sasl_tls"),
     )
     options: str = Field(
         "",

@@ -35,7 +35,7 @@ class MysqlSettings(base.Config):
     )
     user: str = Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f]+$", description="Who signs in.", examples=["pipeline"])
     tls: TlsMode = tls_mode_field()
-    certificate_authority: str = certificate_field()
+    certificate_authority: str = certificate_field(unfolds="tls=require|verify-ca|verify-full")
 
 
 class MysqlConnection(ConnectionKind):

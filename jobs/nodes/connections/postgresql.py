@@ -34,7 +34,7 @@ class PostgresqlSettings(base.Config):
     )
     user: str = Field(min_length=1, max_length=63, pattern=r"^[^\x00-\x1f]+$", description="Who signs in.", examples=["pipeline"])
     tls: TlsMode = tls_mode_field()
-    certificate_authority: str = certificate_field()
+    certificate_authority: str = certificate_field(unfolds="tls=require|verify-ca|verify-full")
     statement_timeout_seconds: int = Field(
         0,
         ge=0,

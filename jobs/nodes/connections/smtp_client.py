@@ -33,6 +33,7 @@ class SmtpSettings(base.Config):
         description="Whether the line is encrypted: once the server has greeted, from the first byte on, or not at all.",
         examples=["starttls"],
     )
+    certificate_authority: str = certificate_field(when="security=starttls|tls")
     sign_in: Literal["none", "password"] = Field("password", description="Whether a user signs in with a password.", examples=["password"])
     user: str = Field(
         "", max_length=255, description="Who signs in.", examples=["pipeline"], json_schema_extra=hints(when="sign_in=password")
@@ -40,7 +41,6 @@ class SmtpSettings(base.Config):
     sender: Annotated[str, AfterValidator(mail_address)] = Field(
         max_length=254, description="The address that mails come from.", examples=["pipeline@example.com"]
     )
-    certificate_authority: str = certificate_field(when="security=starttls|tls")
 
 
 def smtp_opened(connection: ConnectionSettings, act: str, *, seconds: float = SECONDS) -> smtplib.SMTP:

@@ -19,7 +19,7 @@ from jobs.models import (
 from jobs.selectors.refusals import Conflict
 from jobs.services.access import role_check
 from jobs.services.events import event_record
-from jobs.services.executions.transition import execution_transition
+from jobs.services.executions.transition import error_cleared, execution_transition
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -57,6 +57,7 @@ def execution_resume(*, execution: Execution, user: "User") -> Execution:
                 reason="resumed",
                 next_attempt_at=None,
                 retry_count=0,
+                **error_cleared(),
             )
             queue.wake()
     except TransitionRefused as refused:

@@ -25,7 +25,6 @@ def execution_complete(*, execution_id: str, attempt: int, actor: str) -> None:
             attempt=attempt,
             actor=actor,
             kind="completed",
-            **_error_cleared(),
         )
         commands_close(execution_id, "the execution completed first", CommandStatus.REFUSED)
 
@@ -147,7 +146,3 @@ def status_asked_for(execution_id: str) -> str:
 def commands_close(execution_id: str, result: str, status: str) -> None:
     """Whatever is still open for the execution is settled by its end."""
     Command.objects.filter(execution_id=execution_id, status__in=_OPEN).update(status=status, done_time=timezone.now(), result=result)
-
-
-def _error_cleared() -> dict[str, Any]:
-    return {"error_message": "", "error_node_id": "", "error_class": "", "error_stack_trace": ""}

@@ -61,10 +61,17 @@ def execution_transition(
     raise TransitionRefused(execution_id=execution_id, current=row.status, wanted=to)
 
 
+def error_cleared() -> dict[str, Any]:
+    """The columns of what failed, with nothing in them; the events keep what stood there."""
+    return {"error_message": "", "error_node_id": "", "error_class": "", "error_stack_trace": ""}
+
+
 def _fields_of(to: str, row: Execution) -> dict[str, Any]:
     fields: dict[str, Any] = {"waiting_for": "", "waiting_node_id": "", "waiting_since": None}
     if to not in (ExecutionStatus.INITIALIZING, ExecutionStatus.RUNNING):
         fields |= {"lease_expires_at": None}
+    if to in (ExecutionStatus.RUNNING, ExecutionStatus.COMPLETED):
+        fields |= error_cleared()  # what failed before is mended; how this ends must not be put down to it
     if to in FINAL:
         now = timezone.now()
         fields |= {"end_time": now, "next_attempt_at": None}

@@ -11,6 +11,7 @@ import type { CountsStore } from './counts'
 import './i18n'
 import { RunEdge, type RunEdgeData } from './run-edge'
 import { CountsContext, RunNode, type RunNodeData } from './run-node'
+import { spokenEdge, spokenNode, useSpoken } from './spoken'
 import { useOpeningView } from './use-opening-view'
 
 const nodeTypes = { run: RunNode }
@@ -42,6 +43,7 @@ function OpeningView() {
 /** The job's canvas, read-only, with live totals on nodes and rates on edges. */
 export function RunCanvas({ document, layout, catalogue, counts, status, stale = false, errorNodeId = '', selected = null, onSelect }: RunCanvasProps) {
   const { t } = useTranslation('canvas')
+  const spoken = useSpoken(false)
   const nodes = useMemo(() => {
     const places = completeLayout(document, layout).positions
     const connected = connectedPorts(document)
@@ -51,10 +53,10 @@ export function RunCanvas({ document, layout, catalogue, counts, status, stale =
       position: places[id] ?? { x: 0, y: 0 },
       selected: id === selected,
       draggable: false,
-      ariaLabel: node.name,
+      ...spokenNode(t, node.name),
       data: { node, type: catalogue.get(node.type), connected: connected(id), glyph: glyphOf(status), failed: status === 'FAILED' && id === errorNodeId, stale },
     }))
-  }, [document, layout, catalogue, status, stale, errorNodeId, selected])
+  }, [document, layout, catalogue, status, stale, errorNodeId, selected, t])
   const edges = useMemo(
     () =>
       Object.entries(document.edges).map(([id, edge]): Edge<RunEdgeData> => ({
@@ -64,9 +66,10 @@ export function RunCanvas({ document, layout, catalogue, counts, status, stale =
         sourceHandle: edge.from[1],
         target: edge.to[0],
         targetHandle: edge.to[1],
+        ...spokenEdge(t, document, edge),
         data: { errors: edge.from[1] === 'errors' },
       })),
-    [document],
+    [document, t],
   )
   return (
     <CountsContext value={counts}>
@@ -86,6 +89,7 @@ export function RunCanvas({ document, layout, catalogue, counts, status, stale =
             onlyRenderVisibleElements={nodes.length > MANY_NODES}
             minZoom={0.2}
             maxZoom={2}
+            ariaLabelConfig={spoken}
             deleteKeyCode={null}
             proOptions={{ hideAttribution: true }}
           >

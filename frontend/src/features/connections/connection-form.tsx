@@ -9,7 +9,7 @@ import { ConfigField } from './config-field'
 import { secretTitle } from '../canvas/field-words'
 import { ProjectField } from '../../shared/project-field'
 import { changeConnection, createConnection, testConnection, testNewConnection, type Trial } from './connection-requests'
-import { fieldsOf, initialConfig, isShown, secretsSent, secretsShown } from './kind-fields'
+import { fieldsOf, initialConfig, isFolded, isShown, secretsSent, secretsShown, type KindField } from './kind-fields'
 import { SecretField } from './secret-field'
 import { TestPanel } from './test-panel'
 
@@ -42,6 +42,12 @@ function refusalOf(error: unknown): Refusal {
   return { whole: error.message, fields }
 }
 
+/** A field that is corrected is refused no more, and with the last of them the whole is not. */
+function without({ whole, fields }: Refusal, field: string): Refusal {
+  const left = Object.fromEntries(Object.entries(fields).filter(([name]) => name !== field))
+  return Object.keys(left).length === 0 && field in fields ? NO_REFUSAL : { whole, fields: left }
+}
+
 /** A field that is left empty says nothing. */
 const written = (config: Record<string, unknown>) => Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
 
@@ -59,8 +65,16 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
   const [project, setProject] = useState('')
   const [busy, setBusy] = useState(false)
   const change = (field: string, value: unknown) => {
-    setRefused(({ whole, fields }) => ({ whole, fields: Object.fromEntries(Object.entries(fields).filter(([name]) => name !== field)) }))
+    setRefused((old) => without(old, field))
     setConfig((old) => ({ ...old, [field]: value }))
+  }
+  const changeName = (text: string) => {
+    setRefused((old) => without(old, 'name'))
+    setName(text)
+  }
+  const changeSecret = (field: string, value: string | null | undefined) => {
+    setRefused((old) => without(old, `secrets/${field}`))
+    setSecrets((old) => ({ ...old, [field]: value }))
   }
   const trial: Trial = { config: written(config), secrets: secretsSent(kind, config, secrets, connection?.secrets ?? {}) }
   const isChanged = connection !== null && (Object.keys(trial.secrets).length > 0 || !isSame(trial.config, written({ ...initialConfig(fields), ...connection.config })))
@@ -69,8 +83,9 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
       connection={connection}
       stamp={JSON.stringify([trial, project])}
       changed={isChanged}
-      test={() => (connection ? testConnection(connection.id, isChanged ? trial : null) : testNewConnection(kind.kind, project, trial))}
+      test={() => (connection ? testConnection(connection.id, isChanged ? trial : null) : testNewConnection(kind.kind, project, name.trim(), trial))}
       onTested={onTested}
+      onTaken={() => setRefused(NO_REFUSAL)}
       onRefused={(error) => setRefused(refusalOf(error))}
     />
   )
@@ -91,26 +106,25 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
     }
   }
   const visible = fields.filter((field) => isShown(field, config))
-  const drawn = (advanced: boolean) =>
-    visible
-      .filter((field) => field.advanced === advanced)
-      .map((field) => <ConfigField key={field.name} field={field} value={config[field.name]} error={refused.fields[field.name]} onChange={(value) => change(field.name, value)} />)
+  const folded = visible.filter((field) => isFolded(field, config))
+  const drawn = (some: KindField[]) =>
+    some.map((field) => <ConfigField key={field.name} field={field} value={config[field.name]} error={refused.fields[field.name]} onChange={(value) => change(field.name, value)} />)
   const order: ('label' | 'input' | 'error' | 'description')[] = ['label', 'input', 'error', 'description']
   return (
     <form onSubmit={(event) => void save(event)}>
       {connection && !readOnly && test}
       <fieldset className="pw-form-column pw-plain-fieldset" disabled={readOnly}>
-        <TextInput data-autofocus label={t('form.name')} description={t('form.nameHelp')} value={name} maxLength={100} error={refused.fields.name} inputWrapperOrder={order} onChange={(event) => setName(event.currentTarget.value)} />
+        <TextInput data-autofocus label={t('form.name')} description={t('form.nameHelp')} value={name} maxLength={100} error={refused.fields.name} inputWrapperOrder={order} onChange={(event) => changeName(event.currentTarget.value)} />
         <Textarea label={t('form.description')} value={description} maxLength={500} autosize minRows={1} maxRows={4} onChange={(event) => setDescription(event.currentTarget.value)} />
         {!connection && <ProjectField value={project} onChange={setProject} />}
-        {drawn(false)}
+        {drawn(visible.filter((field) => !folded.includes(field)))}
         {secretsShown(kind, config).map((field) => (
-          <SecretField key={field} label={secretTitle(kind, field)} kept={connection?.secrets[field] === true} value={secrets[field]} error={refused.fields[`secrets/${field}`]} lines={kind.secrets_of_lines.includes(field)} onChange={(value) => setSecrets((old) => ({ ...old, [field]: value }))} />
+          <SecretField key={field} label={secretTitle(kind, field)} kept={connection?.secrets[field] === true} value={secrets[field]} error={refused.fields[`secrets/${field}`]} lines={kind.secrets_of_lines.includes(field)} onChange={(value) => changeSecret(field, value)} />
         ))}
-        {visible.some((field) => field.advanced) && (
-          <details className="pw-more-fields">
+        {folded.length > 0 && (
+          <details className="pw-more-fields" open={folded.some((field) => refused.fields[field.name]) || undefined}>
             <summary>{t('form.advanced')}</summary>
-            <div className="pw-form-column">{drawn(true)}</div>
+            <div className="pw-form-column">{drawn(folded)}</div>
           </details>
         )}
         {!connection && test}

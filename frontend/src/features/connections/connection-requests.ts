@@ -19,4 +19,5 @@ export const changeConnection = (id: number, content: ConnectionContent) => requ
 export const deleteConnection = (id: number) => request<undefined>('DELETE', path(id))
 /** As it is kept, or as `change` would make it; nothing of that is kept. */
 export const testConnection = (id: number, change: Trial | null) => request<ConnectionTest>('POST', `${path(id)}/test`, change ?? {})
-export const testNewConnection = (kind: string, project: string, trial: Trial) => request<ConnectionTest>('POST', '/api/connections/test', { kind, project, ...trial })
+/** `name`: by which its messages call it, if it has one yet. */
+export const testNewConnection = (kind: string, project: string, name: string, trial: Trial) => request<ConnectionTest>('POST', '/api/connections/test', { kind, project, ...(name ? { name } : {}), ...trial })

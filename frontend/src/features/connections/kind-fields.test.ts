@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ConnectionKind } from '../../api/types'
-import { fieldsOf, initialConfig, isShown, secretsSent, secretsShown } from './kind-fields'
+import { fieldsOf, initialConfig, isFolded, isShown, secretsSent, secretsShown } from './kind-fields'
 
 const kind: ConnectionKind = {
   kind: 'http_api',
@@ -27,6 +27,12 @@ it('a field that depends on another shows only with its value', () => {
   const user = fieldsOf(kind)[2]
   expect(user && isShown(user, { auth: 'none' })).toBe(false)
   expect(user && isShown(user, { auth: 'basic' })).toBe(true)
+})
+it('an advanced field stands with the others while the choice that needs it is made', () => {
+  const properties = { authority: { type: 'string', 'x-advanced': true, 'x-unfolds': 'tls=require|verify-full' }, timeout: { type: 'integer', 'x-advanced': true }, tls: { type: 'string' } }
+  const folded = (tls: string) => fieldsOf({ ...kind, schema: { properties } }).filter((field) => isFolded(field, { tls })).map((field) => field.name)
+  expect(folded('prefer')).toEqual(['authority', 'timeout'])
+  expect(folded('verify-full')).toEqual(['timeout'])
 })
 it('only the secrets of the chosen way of signing in show', () => {
   expect(secretsShown(kind, { auth: 'none' })).toEqual([])

@@ -16,6 +16,8 @@ export interface KindField {
   least: number | undefined
   most: number | undefined
   when: When
+  /** Advanced, but it stands with the others while this holds; null: it never does. */
+  unfolds: When
 }
 
 /** Shown only while another field has one of these values; null: always. */
@@ -35,6 +37,7 @@ interface Schema {
   'x-advanced'?: boolean
   'x-widget'?: string
   'x-when'?: string
+  'x-unfolds'?: string
 }
 
 function whenOf(text: string | undefined): When {
@@ -58,6 +61,7 @@ function fieldOf(name: string, schema: Schema, required: boolean): KindField {
     least: schema.minimum,
     most: schema.maximum,
     when: whenOf(schema['x-when']),
+    unfolds: whenOf(schema['x-unfolds']),
   }
 }
 
@@ -79,6 +83,9 @@ export function initialConfig(fields: readonly KindField[]): Record<string, unkn
 const holds = (when: When, config: Record<string, unknown>): boolean => when === null || when.values.includes(String(config[when.field] ?? ''))
 
 export const isShown = (field: KindField, config: Record<string, unknown>): boolean => holds(field.when, config)
+
+/** Behind "More settings". */
+export const isFolded = (field: KindField, config: Record<string, unknown>): boolean => field.advanced && !(field.unfolds && holds(field.unfolds, config))
 
 /** The secrets that the chosen way of signing in needs, in the kind's order. */
 export const secretsShown = (kind: ConnectionKind, config: Record<string, unknown>): string[] => Object.keys(kind.secrets).filter((secret) => holds(whenOf(kind.secrets_when[secret]), config))

@@ -17,6 +17,8 @@ interface Props {
   changed: boolean
   test: () => Promise<ConnectionTest>
   onTested: () => void
+  /** Settings that can be kept: what was said of earlier ones holds no more. */
+  onTaken: () => void
   /** Settings that could not be kept either: told on their fields. */
   onRefused: (error: ApiError) => void
 }
@@ -51,11 +53,12 @@ function KeptTest({ connection, ...props }: Props & { connection: Connection }) 
   return <Test {...props} health={health} trouble={trouble} />
 }
 
-function Test({ stamp, changed, test, onTested, onRefused, health, trouble }: Props & { health: React.ReactNode; trouble: React.ReactNode }) {
+function Test({ stamp, changed, test, onTested, onTaken, onRefused, health, trouble }: Props & { health: React.ReactNode; trouble: React.ReactNode }) {
   const { t } = useTranslation('connections')
   const tried = useMutation<ConnectionTest, Error, string>({
     mutationFn: () => test(),
     onSettled: onTested,
+    onSuccess: onTaken,
     onError: (error) => error instanceof ApiError && error.problems.length > 0 && onRefused(error),
   })
   const isOfThis = tried.variables === stamp

@@ -67,3 +67,18 @@ it('nothing is sent where nothing was changed', async () => {
   await settled()
   expect(sent).toEqual([])
 })
+
+it('a save that is answered after the analysis of the same drawing leaves what that one found', async () => {
+  const found = [{ code: 'spark.analysis', severity: 'error' as const, pointer: '/nodes/a', message: 'no such column', node_id: 'a', edge_id: null, hint: '' }]
+  described('one')
+  void saveNow()
+  useEditor.setState({ problems: found, analysed: useEditor.getState().history.present.document })
+  answers[0]?.(answered(4))
+  await settled()
+  expect(useEditor.getState().problems).toBe(found)
+  described('two')
+  void saveNow()
+  answers[1]?.(answered(5))
+  await settled()
+  expect(useEditor.getState().problems).toEqual([])
+})

@@ -23,9 +23,11 @@ async function keepNow(): Promise<Kept | null> {
   tell({ save: { kind: 'saving' } })
   try {
     const draft = await saveDraft(jobName, document, revision)
-    const { history: now, saved } = useEditor.getState()
+    const { history: now, saved, analysed } = useEditor.getState()
     const unchanged = now.present.document === document
-    tell({ saved: { ...saved, document }, revision: draft.revision, problems: draft.problems, delivery: draft.delivery, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
+    // The analysis tells more than a save does: an answer that comes after its own leaves its problems.
+    const problems = analysed === document ? {} : { problems: draft.problems }
+    tell({ saved: { ...saved, document }, revision: draft.revision, ...problems, delivery: draft.delivery, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
     return { document, revision: draft.revision }
   } catch (error) {
     if (error instanceof DraftConflict) tell({ save: { kind: 'conflict', by: error.by, revision: error.revision } })

@@ -8,6 +8,7 @@ import { NODE_HEIGHT, NODE_WIDTH } from '../../dag/layout'
 import '../canvas/canvas.css'
 import { CanvasTools } from '../canvas/canvas-tools'
 import '../canvas/i18n'
+import { useSpoken } from '../canvas/spoken'
 import { useOpeningView } from '../canvas/use-opening-view'
 import { EditorEdge } from './editor-edge'
 import { EditorNode, type EditorNodeData } from './editor-node'
@@ -43,6 +44,7 @@ export function EditorCanvas() {
   const edges = useFlowEdges()
   const readOnly = useEditor((state) => state.readOnly)
   const [hadNodes] = useState(() => Object.keys(useEditor.getState().history.present.document.nodes).length > 0)
+  const spoken = useSpoken(!readOnly)
   const showBeginning = useOpeningView(hadNodes)
   useShowAdded()
   const [refusal, setRefusal] = useState<Refusal | null>(null)
@@ -121,6 +123,7 @@ export function EditorCanvas() {
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         minZoom={0.2}
         maxZoom={2}
+        ariaLabelConfig={spoken}
         deleteKeyCode={null}
         selectionKeyCode="Shift"
         multiSelectionKeyCode={['Meta', 'Control']}

@@ -123,7 +123,9 @@ export function EditorHeader({ job, onPublished, validate }: Props) {
   const [validating, setValidating] = useState(false)
   const readOnly = useEditor((state) => state.readOnly)
   const errors = useEditor((state) => state.problems.filter((problem) => problem.severity === 'error').length)
+  const checking = useEditor((state) => state.checked !== state.history.present.document)
   const empty = useEditor((state) => Object.keys(state.history.present.document.nodes).length === 0)
+  const whyNot = errors > 0 ? t('fixFirst', { count: errors }) : empty ? t('emptyCanvas') : checking ? t('checkedFirst') : ''
   const publish = async (comment: string) => {
     if (useEditor.getState().save.kind !== 'saved') await saveNow()
     await publishDraft(job.job_name, comment)
@@ -150,8 +152,8 @@ export function EditorHeader({ job, onPublished, validate }: Props) {
         {t('validate')}
       </Button>
       {!readOnly && (
-        <Tooltip label={errors > 0 ? t('fixFirst', { count: errors }) : t('emptyCanvas')} disabled={errors === 0 && !empty}>
-          <Button disabled={errors > 0 || empty} leftSection={<IconCheck size={14} />} onClick={() => setPublishing(true)}>
+        <Tooltip label={whyNot} disabled={!whyNot}>
+          <Button disabled={Boolean(whyNot)} leftSection={<IconCheck size={14} />} onClick={() => setPublishing(true)}>
             {t('publish')}
           </Button>
         </Tooltip>

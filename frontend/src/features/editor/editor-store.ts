@@ -40,6 +40,8 @@ interface EditorState {
   analysing: boolean
   /** The drawing that `problems` and `schemas` are of; null before the first analysis. */
   analysed: DagDocument | null
+  /** The drawing of which the latest analysis said what it could: `analysed`, or one that could not be analysed. */
+  checked: DagDocument | null
   selected: ReadonlySet<string>
   selectedEdges: ReadonlySet<string>
   /** The config field to focus, such as `condition`; set by a click on a problem. */
@@ -86,6 +88,7 @@ export const useEditor = create<EditorState>((set, get) => ({
   schemas: {},
   analysing: false,
   analysed: null,
+  checked: null,
   selected: new Set(),
   selectedEdges: new Set(),
   focusField: null,
@@ -103,6 +106,7 @@ export const useEditor = create<EditorState>((set, get) => ({
       delivery,
       schemas: {},
       analysed: null,
+      checked: null,
       save: { kind: 'saved', at: Date.now() },
       selected: new Set(),
       selectedEdges: new Set(),

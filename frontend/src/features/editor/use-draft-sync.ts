@@ -17,7 +17,8 @@ async function analyseNow(): Promise<void> {
     const found = await analyseDocument(document)
     if (useEditor.getState().history.present.document === document) useEditor.setState({ problems: found.problems, schemas: found.schemas, analysed: document })
   } finally {
-    useEditor.setState({ analysing: false })
+    // Where the server cannot say either, nobody waits for it.
+    useEditor.setState(useEditor.getState().history.present.document === document ? { analysing: false, checked: document } : { analysing: false })
   }
 }
 

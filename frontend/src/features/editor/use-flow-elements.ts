@@ -1,9 +1,11 @@
 import type { Edge, Node, NodeChange } from '@xyflow/react'
 import { useCallback, useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
 import { openRequiredPorts } from '../../dag/connect-rules'
 import type { Position } from '../../dag/document'
 import { nodeProblems, worst } from '../../dag/problems'
 import { connectedPorts } from '../canvas/connected-ports'
+import { spokenEdge, spokenNode } from '../canvas/spoken'
 import type { EditorEdgeData } from './editor-edge'
 import { inputColumns, useDocument, useEditor, useLayout } from './editor-store'
 import type { EditorNodeData } from './editor-node'
@@ -46,6 +48,7 @@ function selectionAfter(changes: { id: string; selected: boolean }[], before: Re
 
 /** The drawing as the canvas library wants it: what it measured and where a node is being dragged stay here, outside the document. */
 export function useFlowNodes(): { nodes: FlowNode[]; onNodesChange: (changes: NodeChange<FlowNode>[]) => void; onDragStop: (moved: FlowNode[]) => void } {
+  const { t } = useTranslation('canvas')
   const layout = useLayout()
   const data = useNodeData()
   const selected = useEditor((state) => state.selected)
@@ -57,13 +60,13 @@ export function useFlowNodes(): { nodes: FlowNode[]; onNodesChange: (changes: No
       [...data].map(([id, content]): FlowNode => ({
         id,
         type: 'editor',
-        ariaLabel: content.node.name,
+        ...spokenNode(t, content.node.name),
         position: dragged.get(id) ?? layout.positions[id] ?? { x: 0, y: 0 },
         measured: measured.get(id),
         selected: selected.has(id),
         data: content,
       })),
-    [data, layout, dragged, measured, selected],
+    [data, layout, dragged, measured, selected, t],
   )
 
   const onNodesChange = useCallback((changes: NodeChange<FlowNode>[]) => {
@@ -85,6 +88,7 @@ export function useFlowNodes(): { nodes: FlowNode[]; onNodesChange: (changes: No
 }
 
 export function useFlowEdges(): Edge<EditorEdgeData>[] {
+  const { t } = useTranslation('canvas')
   const document = useDocument()
   const problems = useEditor((state) => state.problems)
   const selected = useEditor((state) => state.selected)
@@ -99,7 +103,8 @@ export function useFlowEdges(): Edge<EditorEdgeData>[] {
       target: edge.to[0],
       targetHandle: edge.to[1],
       selected: selectedEdges.has(id),
+      ...spokenEdge(t, document, edge),
       data: { errors: edge.from[1] === 'errors', problem: bad.has(id), touchesSelection: selected.has(edge.from[0]) || selected.has(edge.to[0]) },
     }))
-  }, [document, problems, selected, selectedEdges])
+  }, [document, problems, selected, selectedEdges, t])
 }

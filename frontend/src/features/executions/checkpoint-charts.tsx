@@ -44,7 +44,7 @@ function One({ name, color, times, values, marks, now, dots, format, limit = nul
   const newest = useMemo(() => [now], [now])
   return (
     <div className="pw-chart-cell">
-      <Chart title={t(`history.${name}`)} times={times} values={lines} series={series} height={HEIGHT} dots={dots && times.length <= DOTS_MOST} format={format} now={newest} marks={marks} limit={limit} sync="checkpoints" />
+      <Chart title={t(`history.${name}`)} times={times} values={lines} series={series} height={HEIGHT} dots={dots && times.length <= DOTS_MOST} format={format} whole={name === 'rows'} now={newest} marks={marks} limit={limit} sync="checkpoints" />
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { IconChevronRight } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { usePagedList, withQuery } from '../../api/pages'
@@ -20,24 +21,42 @@ function pretty(row: string): string {
   }
 }
 
-/** Rows that nodes refused: which, why, when; a click shows the whole row. */
+/** Rows that nodes refused: which, why, when; opened, one shows all of its reason and of its row. */
 export function RejectedTab({ execution, nodeId, nameOf }: { execution: Execution; nodeId: string; nameOf: (nodeId: string) => string }) {
   const { t } = useTranslation('executions')
   const [opened, setOpened] = useState<number | null>(null)
   const list = usePagedList<RejectedRow>(['rejected', execution.execution_id], withQuery(`/api/executions/${execution.execution_id}/rejected-rows`, { node_id: nodeId }), { refetchInterval: 10_000 })
+  const turn = (row: RejectedRow) => setOpened((old) => (old === row.id ? null : row.id))
   const columns: Column<RejectedRow>[] = [
-    { key: 'when', title: t('rejected.when'), width: 104, cell: (row) => <RelativeTime time={row.create_time} /> },
-    { key: 'node', title: t('rejected.node'), width: 160, cell: (row) => <span title={row.node_id}>{nameOf(row.node_id)}</span> },
-    { key: 'batch', title: t('rejected.batch'), width: 70, numeric: true, cell: (row) => count(row.batch_id) },
-    { key: 'reason', title: t('rejected.reason'), width: 320, cell: (row) => <span className="pw-bad pw-12">{said(row.reason)}</span> },
-    { key: 'row', title: t('rejected.row'), cell: (row) => (opened === row.id ? <pre className="pw-json-row">{pretty(row.row)}</pre> : <span className="pw-mono-11">{row.row}</span>) },
+    {
+      key: 'open',
+      title: <span className="pw-hidden">{t('rejected.show')}</span>,
+      width: 36,
+      cell: (row) => (
+        <button type="button" className="pw-row-turn" aria-expanded={opened === row.id} aria-label={t(opened === row.id ? 'rejected.hide' : 'rejected.show')} onClick={() => turn(row)}>
+          <IconChevronRight size={14} />
+        </button>
+      ),
+    },
+    { key: 'when', title: t('rejected.when'), width: 92, cell: (row) => <RelativeTime time={row.create_time} /> },
+    { key: 'node', title: t('rejected.node'), width: 128, cell: (row) => <span title={nameOf(row.node_id)}>{nameOf(row.node_id)}</span> },
+    { key: 'batch', title: t('rejected.batch'), width: 64, numeric: true, cell: (row) => count(row.batch_id) },
+    { key: 'reason', title: t('rejected.reason'), cell: (row) => <span className="pw-bad pw-12" title={said(row.reason)}>{said(row.reason)}</span> },
+    { key: 'row', title: t('rejected.row'), cell: (row) => <span className="pw-mono-11" title={row.row}>{row.row}</span> },
   ]
+  const whole = (row: RejectedRow) =>
+    opened === row.id && (
+      <>
+        <p className="pw-bad pw-12 pw-wrap">{said(row.reason)}</p>
+        <pre className="pw-json-row">{pretty(row.row)}</pre>
+      </>
+    )
   if (list.error && !list.rows) return <Failure error={list.error} what={t('tab.rejected')} retry={list.refetch} />
   if (list.rows?.length === 0 && execution.failed_records > 0) return <Notice title={t('rejected.noneKept')}>{t('rejected.counted', { count: execution.failed_records })}</Notice>
   if (list.rows?.length === 0) return <Notice title={t('rejected.none')}>{t(isFinal(execution.status) ? 'rejected.noneEver' : 'rejected.noneHelp')}</Notice>
   return (
     <>
-      <DataTable label={t('tab.rejected')} columns={columns} rows={list.rows} keyOf={(row) => row.id} loading={list.loading} onRow={(row) => setOpened((old) => (old === row.id ? null : row.id))} />
+      <DataTable label={t('tab.rejected')} columns={columns} rows={list.rows} keyOf={(row) => row.id} loading={list.loading} onRow={turn} below={whole} />
       <MoreRows list={list} />
     </>
   )

@@ -65,7 +65,7 @@ function Rates({ samples, marks, gaps, nodeId, nodeName }: { samples: readonly S
     const second = samples.map((one) => (nodeId ? (one.nodes[nodeId]?.out_per_second ?? null) : one.processed))
     return withGaps(samples.map((one) => one.time), [first, second], gaps.apart, gaps.breaks)
   }, [samples, gaps, nodeId])
-  return <Chart title={t('chart.rows')} note={nodeName} times={times} values={values} series={series} height={188} format={short} marks={marks} sync="execution" />
+  return <Chart title={t('chart.rows')} note={nodeName} times={times} values={values} series={series} height={188} format={short} whole marks={marks} sync="execution" />
 }
 
 function Batches({ samples, triggerMs, over, begun }: { samples: readonly Sample[]; triggerMs: number; over: boolean; begun: number }) {

@@ -92,7 +92,7 @@ function LastHour({ overview }: { overview: Overview }) {
   )
   return (
     <div className="pw-home-chart">
-      {times.length > 0 ? <Chart title={t('chart.title')} note={t('chart.note')} times={times} values={values} series={series} height={204} format={short} now={[rates.in, rates.out]} /> : <SectionHead title={t('chart.title')} note={t('chart.none')} />}
+      {times.length > 0 ? <Chart title={t('chart.title')} note={t('chart.note')} times={times} values={values} series={series} height={204} format={short} whole now={[rates.in, rates.out]} /> : <SectionHead title={t('chart.title')} note={t('chart.none')} />}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { timeWords, topOf } from './chart-options'
+import { countSteps, timeWords, topOf } from './chart-options'
 
 const limit = (at: number) => ({ atLeast: 0, limit: () => ({ at, words: 'trigger' }) })
 
@@ -7,6 +7,9 @@ it('leaves room above the highest value', () => expect(topOf({ atLeast: 0, limit
 it('leaves room for the words of a limit that stands near the top', () => expect(topOf(limit(110), 100)).toBeCloseTo(129.8))
 it('does not stretch to a limit out of reach', () => expect(topOf(limit(5000), 100)).toBeCloseTo(112))
 it('an axis without values still has a length', () => expect(topOf({ atLeast: 0, limit: () => null }, 0)).toBe(1))
+
+it('counts have no ticks between whole numbers', () => expect(countSteps(1.12).slice(0, 4)).toEqual([1, 2, 5, 10]))
+it('less than one row a second has ticks that are written whole, too', () => expect(countSteps(0.9).slice(0, 4)).toEqual([0.1, 0.2, 0.5, 1]))
 
 const HOUR = 3600
 /** Seconds of an hour of a day in January 2026, in the reader's zone. */

@@ -8,6 +8,8 @@ export interface ChartLook {
   axes: boolean
   dots: boolean
   format: (value: number) => string
+  /** Rows and other counts: no tick stands between two of them. */
+  whole: boolean
   /** The scale reaches at least this high. */
   atLeast: number
   times: () => readonly number[]
@@ -21,6 +23,13 @@ export interface ChartLook {
 
 /** Steps of a time axis in seconds. */
 const STEPS = [1, 5, 10, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 1_209_600, 2_419_200]
+
+const decades = (from: number) => Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((first) => (first * 10 ** power) / from)).flat()
+const WHOLE = decades(1)
+const TENTHS = decades(10)
+
+/** Steps of the y axis of counts: whole, save where all of it lies below one, which rows per second may. */
+export const countSteps = (top: number): number[] => (top >= 1 ? WHOLE : TENTHS)
 
 /** Room at the right for half of the last time's words. */
 const HALF_CLOCK = 26
@@ -119,7 +128,7 @@ export function chartOptions(look: ChartLook, width: number, height: number): uP
     axes: look.axes
       ? [
           { ...axis, grid: { show: false }, size: 27, gap: 9, space: 70, incrs: look.bars ? [1, 2, 5, 10, 20] : STEPS, values: (_plot, splits) => timeWords(look, splits) },
-          { ...axis, grid, size: 48, gap: 6, space: 36, values: (_plot, splits) => splits.map(words) },
+          { ...axis, grid, size: 48, gap: 6, space: 36, ...(look.whole ? { incrs: (_plot: uPlot, _axis: number, _low: number, high: number) => countSteps(high) } : {}), values: (_plot, splits) => splits.map(words) },
         ]
       : [{ show: false }, { show: false }],
     series: [{}, ...seriesOf(look)],

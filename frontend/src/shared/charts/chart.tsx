@@ -24,6 +24,8 @@ export interface ChartProps {
   /** A dot at each value: a line alone shows no value that stands alone. */
   dots?: boolean
   format?: (value: number) => string
+  /** The values are rows or another count. */
+  whole?: boolean
   atLeast?: number
   marks?: readonly ChartMark[]
   limit?: ChartMark | null
@@ -50,7 +52,7 @@ function drawn(times: readonly number[], values: readonly ChartValues[], bars: b
 }
 
 /** A chart with its title line; the cursor's values stand in that line, in fixed width. */
-export default function Chart({ title, note, times, values, series, height = 180, bars = false, axes = true, dots = false, format = short, atLeast = 0, marks = NO_MARKS, limit = null, sync, now, head }: ChartProps) {
+export default function Chart({ title, note, times, values, series, height = 180, bars = false, axes = true, dots = false, format = short, whole = false, atLeast = 0, marks = NO_MARKS, limit = null, sync, now, head }: ChartProps) {
   const scheme = useComputedColorScheme('light')
   const { ref, width } = useElementSize()
   const place = useRef<HTMLDivElement>(null)
@@ -67,9 +69,9 @@ export default function Chart({ title, note, times, values, series, height = 180
   }, [bars])
 
   const look = useMemo<ChartLook>(
-    () => ({ series: bars ? [...series].reverse() : series, bars, axes, dots, format, atLeast, times: () => latest.current.times, marks: () => latest.current.marks, limit: () => latest.current.limit, sync, onCursor: setAt, onDraw }),
+    () => ({ series: bars ? [...series].reverse() : series, bars, axes, dots, format, whole, atLeast, times: () => latest.current.times, marks: () => latest.current.marks, limit: () => latest.current.limit, sync, onCursor: setAt, onDraw }),
     // eslint-disable-next-line react-hooks/exhaustive-deps -- series are compared by what they say
-    [shape, bars, axes, dots, format, atLeast, sync, onDraw],
+    [shape, bars, axes, dots, format, whole, atLeast, sync, onDraw],
   )
 
   useEffect(() => {

@@ -1,4 +1,4 @@
-import { Autocomplete, MultiSelect, NumberInput, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Autocomplete, NumberInput, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -71,12 +71,12 @@ function ColumnWidget(props: WidgetProps) {
   )
 }
 
+/** Offers the columns that are known and takes any other name, too: the schema may be known later, or come from a job's parameters. */
 function ColumnsWidget(props: WidgetProps) {
   const { t } = useTranslation('canvas')
   const chosen = (props.value ?? []) as string[]
-  const names = [...new Set([...help(props).columns.map((column) => column.name), ...chosen])]
-  if (names.length === 0) return <WordsWidget {...props} />
-  return <MultiSelect size="xs" id={props.id} data={names} value={chosen} error={errorOf(props)} searchable hidePickedOptions classNames={{ pill: 'pw-mono' }} placeholder={chosen.length ? undefined : t('chooseColumns')} onChange={props.onChange} />
+  const offered = [...new Set(help(props).columns.map((column) => column.name))]
+  return <TagsInput size="xs" id={props.id} data={offered} value={chosen} disabled={props.disabled} error={errorOf(props)} classNames={{ pill: 'pw-mono' }} placeholder={chosen.length > 0 || offered.length === 0 ? undefined : t('chooseColumns')} onChange={props.onChange} />
 }
 
 function WordsWidget(props: WidgetProps) {
