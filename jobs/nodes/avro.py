@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
     from pyspark.sql.types import StructType
 
-#: A field that every record which could be read has: Spark gives nulls for bytes that are no record.
-AVRO_MARK = "__read"
+#: A field that is read behind the record: AVRO_END, which is put there. Null, or something else, where the bytes are no such record,
+#: or more than that: Avro itself would take what it finds and leave the rest.
+AVRO_MARK = "__end"
+AVRO_END = bytes.fromhex("9d1c7ae35b02f846")
+_END_FIELD = {"name": AVRO_MARK, "type": {"type": "fixed", "name": "pipeline_web_end", "size": len(AVRO_END)}}
 #: Stands before the id of a writer's schema that nobody told of.
 UNKNOWN_WRITER = "unknown_avro_schema:"
 #: So far the clocks of those that write messages may be apart from ours.
@@ -56,7 +59,7 @@ def avro_schema(spark: SparkSession, reader: str) -> StructType:
 
 
 def avro_record(value: Column, schemas: AvroSchemas) -> Column:
-    """The record in `value` as a struct; its field AVRO_MARK is null where the bytes are no such record.
+    """The record in `value` as a struct; its field AVRO_MARK is not AVRO_END where the bytes are no such record, or more than one.
 
     So it is where they name a writer that is not known.
     """
@@ -95,8 +98,13 @@ def _writer(value: Column) -> Column:
 
 
 def _read(body: Column, writer: str, reader: str) -> Column:
+    from pyspark.sql import functions as F
     from pyspark.sql.avro.functions import from_avro
 
-    read_as = avro_check(reader)
-    marked = {**read_as, "fields": [*read_as["fields"], {"name": AVRO_MARK, "type": "boolean", "default": True}]}
-    return from_avro(body, writer, {"mode": "PERMISSIVE", "avroSchema": json.dumps(marked)})
+    body = F.concat(body, F.lit(AVRO_END))
+    return from_avro(body, _with_end(writer), {"mode": "PERMISSIVE", "avroSchema": _with_end(reader)})
+
+
+def _with_end(schema: str) -> str:
+    record = avro_check(schema)
+    return json.dumps({**record, "fields": [*record["fields"], _END_FIELD]})

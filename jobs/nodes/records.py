@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jobs.nodes.avro import AVRO_MARK, AvroSchemas, avro_record
+from jobs.nodes.avro import AVRO_END, AVRO_MARK, AvroSchemas, avro_record
 from jobs.nodes.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
 
     if shape.format == "avro":
         assert shape.avro is not None
-        return avro_record(value, shape.avro), F.col(f"{name}.{AVRO_MARK}").isNull()
+        return avro_record(value, shape.avro), ~F.col(f"{name}.{AVRO_MARK}").eqNullSafe(F.lit(AVRO_END))
     if (brought := FORMATS.get(shape.format)) is not None:
         return brought.read(value, shape.schema), F.col(name).isNull()
     text = value.cast("string")
