@@ -39,11 +39,16 @@ def execution_get(*, user: "User | AnonymousUser", execution_id: str) -> Executi
 def executions_with_facts(rows: QuerySet[Execution]) -> QuerySet[Execution]:
     """`rows` with all that `execution_out` reads, in two queries: joined, SQLite begins with the jobs and sorts all they ever ran."""
     checkpoints = Checkpoint.objects.filter(execution_id=OuterRef("execution_id"))
+    claims = Event.objects.filter(execution_id=OuterRef("execution_id"), kind="claimed").order_by("seq").values("attempt")[:1]
     newest = checkpoints.filter(status=CheckpointStatus.COMPLETED).order_by("-checkpoint_id").values("complete_time")[:1]
     return (
         rows.select_related("driver", "created_by")
         .prefetch_related(_jobs())
-        .annotate(checkpoint_pending=Exists(checkpoints.filter(status=CheckpointStatus.PENDING)), last_checkpoint=Subquery(newest))
+        .annotate(
+            checkpoint_pending=Exists(checkpoints.filter(status=CheckpointStatus.PENDING)),
+            last_checkpoint=Subquery(newest),
+            first_attempt=Subquery(claims),
+        )
     )
 
 
@@ -96,6 +101,7 @@ def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
         version=row.version,
         generation=row.generation,
         attempt=row.attempt,
+        first_attempt=getattr(row, "first_attempt", None),
         status=cast(StatusWord, row.status),
         shown_status=cast(ShownStatus, "CHECKPOINTING" if checkpointing else row.status),
         checkpointing=checkpointing,

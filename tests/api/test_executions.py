@@ -53,6 +53,15 @@ def test_a_running_execution_with_a_pending_checkpoint_is_shown_as_checkpointing
     assert (shown["status"], shown["shown_status"], shown["checkpointing"]) == ("RUNNING", "CHECKPOINTING", True)
 
 
+def test_an_execution_tells_which_of_its_jobs_attempts_was_its_first(browser: Client, editor: User) -> None:
+    run = execution(job(editor), S.RUNNING, attempt=6)
+    path = f"/api/executions/{run.execution_id}"
+    assert browser.get(path).json()["first_attempt"] is None
+    for seq, (kind, attempt) in enumerate([("triggered", 0), ("claimed", 5), ("attempt_failed", 5), ("claimed", 6)], start=100):
+        Event.objects.create(execution=run, seq=seq, kind=kind, attempt=attempt, actor="d", time=timezone.now())
+    assert (browser.get(path).json()["first_attempt"], browser.get("/api/executions").json()["results"][0]["first_attempt"]) == (5, 5)
+
+
 def test_the_trace_is_told_with_one_execution_only(browser: Client, editor: User) -> None:
     run = execution(job(editor), S.FAILED, error_message="reading", error_stack_trace="Traceback …")
     assert browser.get(f"/api/executions/{run.execution_id}").json()["error_stack_trace"] == "Traceback …"

@@ -2689,6 +2689,7 @@ export interface components {
          *
          *     `error_stack_trace`, `checkpoint_overdue`, `checkpoint_storage_warning` and `delivery`: null in lists.
          *     `checkpoint_storage_warning`: why its checkpoints do not go to the store that its settings name; "" where they do.
+         *     `attempt` counts the attempts of all executions of the job; `first_attempt` is the first of this one, null before it.
          *     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
          *     `buffer_size`: messages that wait in its sources' own buffers; null where they have none. `backpressure_status`: "", OK, HOLDING
          *     (nothing more is taken), DROPPING or FAILED; `dropped_records`: messages discarded unread, as the strategy asks.
@@ -2717,6 +2718,8 @@ export interface components {
             generation: string;
             /** Attempt */
             attempt: number;
+            /** First Attempt */
+            first_attempt: number | null;
             /**
              * Status
              * @enum {string}

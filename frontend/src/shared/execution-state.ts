@@ -19,5 +19,8 @@ export function ranFor(execution: Execution, now: number): number | null {
   return Math.max(0, (until ? Date.parse(until) : now) - Date.parse(execution.start_time))
 }
 
+/** Which try of this execution an attempt is: attempts are numbered through all executions of a job. */
+export const tryOf = (first: number | null, attempt: number): number => Math.max(1, attempt - (first ?? attempt) + 1)
+
 /** SCHEDULED because an attempt failed and the next one waits. */
 export const isRetrying = (execution: Execution): boolean => execution.status === 'SCHEDULED' && execution.retry_count > 0

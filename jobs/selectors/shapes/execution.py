@@ -18,6 +18,7 @@ class ExecutionOut(Shape):
 
     `error_stack_trace`, `checkpoint_overdue`, `checkpoint_storage_warning` and `delivery`: null in lists.
     `checkpoint_storage_warning`: why its checkpoints do not go to the store that its settings name; "" where they do.
+    `attempt` counts the attempts of all executions of the job; `first_attempt` is the first of this one, null before it.
     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
     `buffer_size`: messages that wait in its sources' own buffers; null where they have none. `backpressure_status`: "", OK, HOLDING
     (nothing more is taken), DROPPING or FAILED; `dropped_records`: messages discarded unread, as the strategy asks.
@@ -32,6 +33,7 @@ class ExecutionOut(Shape):
     version: int
     generation: UUID
     attempt: int
+    first_attempt: int | None
     status: StatusWord
     shown_status: ShownStatus
     checkpointing: bool

@@ -5,7 +5,7 @@ import { clock, dayClock, wholeTime } from '../../shared/times'
 import { eventDetail, eventGlyph, eventTitle } from './event-words'
 
 /** Events by time, each with its glyph, what happened, who or why. */
-export function EventList({ events, nameOf, compact = false }: { events: readonly ExecutionEvent[]; nameOf: (nodeId: string) => string; compact?: boolean }) {
+export function EventList({ events, first, nameOf, compact = false }: { events: readonly ExecutionEvent[]; first: number | null; nameOf: (nodeId: string) => string; compact?: boolean }) {
   const { t } = useTranslation('executions')
   return (
     <ol className={`pw-events${compact ? ' pw-events-compact' : ''}`}>
@@ -16,7 +16,7 @@ export function EventList({ events, nameOf, compact = false }: { events: readonl
           </time>
           <StateGlyph state={eventGlyph(event)} />
           <div className="pw-grow">
-            <div className={compact ? 'pw-cut' : 'pw-wrap'}>{eventTitle(t, event)}</div>
+            <div className={compact ? 'pw-cut' : 'pw-wrap'}>{eventTitle(t, event, first)}</div>
             <div className={`pw-11 pw-3 ${compact ? 'pw-lines-2' : 'pw-wrap'}`}>{eventDetail(t, event, nameOf)}</div>
           </div>
           {!compact && <span className="pw-mono-11 pw-3">{event.seq}</span>}

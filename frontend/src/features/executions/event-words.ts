@@ -2,6 +2,7 @@ import type { TFunction } from 'i18next'
 import { said } from '../../api/sentences/said'
 import type { ExecutionEvent } from '../../api/types'
 import { lessName } from '../../dag/less-name'
+import { tryOf } from '../../shared/execution-state'
 import { stateWord } from '../../shared/state-word'
 
 const GLYPHS: Record<string, string> = {
@@ -25,9 +26,9 @@ const GLYPHS: Record<string, string> = {
 
 export const eventGlyph = (event: ExecutionEvent): string => (event.kind === 'status' && event.to_status ? event.to_status.toLowerCase() : (GLYPHS[event.kind] ?? 'scheduled'))
 
-/** One line for an event; a kind without words is said as it is. */
-export function eventTitle(t: TFunction<'executions'>, event: ExecutionEvent): string {
-  const given = { number: event.detail.checkpoint_id ?? event.detail.number ?? '', attempt: event.attempt, to: stateWord(t, event.to_status), kind: event.kind }
+/** One line for an event; a kind without words is said as it is. `first`: the number of its execution's first attempt. */
+export function eventTitle(t: TFunction<'executions'>, event: ExecutionEvent, first: number | null): string {
+  const given = { number: event.detail.checkpoint_id ?? event.detail.number ?? '', attempt: tryOf(first, event.attempt), to: stateWord(t, event.to_status), kind: event.kind }
   if (event.kind === 'status') return t(`event.to.${event.to_status}` as 'event.to.PAUSED', { defaultValue: given.to })
   const key = `event.${event.kind}`
   const words = t(key as 'event.started', given)

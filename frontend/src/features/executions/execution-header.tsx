@@ -4,7 +4,7 @@ import { said } from '../../api/sentences/said'
 import type { Checkpoint, Execution, ExecutionEvent } from '../../api/types'
 import type { Link } from '../../live/link-state'
 import { ExecutionBadge } from '../../shared/execution-badge'
-import { isFinal, isRetrying, ranFor } from '../../shared/execution-state'
+import { isFinal, isRetrying, ranFor, tryOf } from '../../shared/execution-state'
 import { duration } from '../../shared/numbers'
 import { NoCheckpoint } from '../../shared/no-checkpoint'
 import { RelativeTime } from '../../shared/relative-time'
@@ -54,7 +54,7 @@ function Facts({ execution }: { execution: Execution }) {
   const { t } = useTranslation('executions')
   const now = useNow()
   const ran = ranFor(execution, now)
-  const parts = [t('version', { version: execution.version }), execution.attempt > 0 ? t('attempt', { attempt: execution.attempt }) : '', execution.worker]
+  const parts = [t('version', { version: execution.version }), execution.attempt > 0 ? t('attempt', { attempt: tryOf(execution.first_attempt, execution.attempt) }) : '', execution.worker]
   if (execution.resolved.trigger === 'real_time') parts.push(t('realTime'))
   if (ran !== null) parts.push(t(isFinal(execution.status) || execution.status === 'PAUSED' ? 'ranFor' : 'upFor', { duration: duration(ran) }))
   const text = parts.filter(Boolean).join(' · ')

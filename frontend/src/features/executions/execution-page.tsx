@@ -141,7 +141,7 @@ export default function ExecutionPage() {
             </div>
           </Tabs>
         </div>
-        <SidePanel checkpoints={live?.checkpoints ?? NO_CHECKPOINTS} events={live?.events ?? NO_EVENTS} loading={!live} over={isFinal(execution.status)} isTask={execution.job_type === 'SQL_TASK'} nameOf={nameOf} onTab={setTab} onCheckpoint={(one) => { setTab('checkpoints'); setCheckpoint(String(one.id)) }} />
+        <SidePanel checkpoints={live?.checkpoints ?? NO_CHECKPOINTS} events={live?.events ?? NO_EVENTS} first={execution.first_attempt} loading={!live} over={isFinal(execution.status)} isTask={execution.job_type === 'SQL_TASK'} nameOf={nameOf} onTab={setTab} onCheckpoint={(one) => { setTab('checkpoints'); setCheckpoint(String(one.id)) }} />
       </div>
     </main>
   )

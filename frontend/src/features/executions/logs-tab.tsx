@@ -2,7 +2,7 @@ import { Switch } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Execution } from '../../api/types'
-import { isFinal } from '../../shared/execution-state'
+import { isFinal, tryOf } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { FilterMenu } from '../../shared/filter-menu'
 import { Notice } from '../../shared/notice'
@@ -32,7 +32,7 @@ export function LogsTab({ execution, nodeId, nameOf }: { execution: Execution; n
       <div className="pw-filters">
         <SearchField value={search} onChange={setSearch} label={t('log.search')} width={200} />
         <FilterMenu label={t('log.level')} value={level} onChange={setLevel} options={[all, ...LEVELS.map((value) => ({ value, label: value }))]} />
-        <FilterMenu label={t('log.attempt')} value={attempt} onChange={setAttempt} options={[{ value: '', label: t('log.newest') }, ...log.attempts.map((number) => ({ value: String(number), label: String(number) }))]} />
+        <FilterMenu label={t('log.attempt')} value={attempt} onChange={setAttempt} options={[{ value: '', label: t('log.newest') }, ...log.attempts.map((number) => ({ value: String(number), label: String(tryOf(execution.first_attempt, number)) }))]} />
         <span className="pw-grow" />
         <Switch size="xs" label={t('log.follow')} checked={follow === 'on'} onChange={(event) => setFollow(event.currentTarget.checked ? 'on' : 'off')} />
       </div>

@@ -31,7 +31,7 @@ export function RejectedTab({ execution, nodeId, nameOf }: { execution: Executio
     {
       key: 'open',
       title: <span className="pw-hidden">{t('rejected.show')}</span>,
-      width: 36,
+      width: 44,
       cell: (row) => (
         <button type="button" className="pw-row-turn" aria-expanded={opened === row.id} aria-label={t(opened === row.id ? 'rejected.hide' : 'rejected.show')} onClick={() => turn(row)}>
           <IconChevronRight size={14} />

@@ -20,7 +20,7 @@ function shown(checkpoints: Checkpoint[]) {
   render(
     <MantineProvider env="test">
       <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
-        <SidePanel checkpoints={checkpoints} events={[]} loading={false} over isTask={false} nameOf={String} onTab={vi.fn()} onCheckpoint={vi.fn()} />
+        <SidePanel checkpoints={checkpoints} events={[]} first={null} loading={false} over isTask={false} nameOf={String} onTab={vi.fn()} onCheckpoint={vi.fn()} />
       </QueryClientProvider>
     </MantineProvider>,
   )

@@ -21,6 +21,8 @@ const COUNTS_MS = 30_000
 interface Props {
   checkpoints: readonly Checkpoint[]
   events: readonly ExecutionEvent[]
+  /** Number of the execution's first attempt. */
+  first: number | null
   loading: boolean
   /** The execution has ended: what is missing will not come. */
   over: boolean
@@ -42,7 +44,7 @@ function useCounts(checkpoints: readonly Checkpoint[], over: boolean) {
 }
 
 /** The newest checkpoints and events, at the side. */
-export function SidePanel({ checkpoints, events, loading, over, isTask, nameOf, onTab, onCheckpoint }: Props) {
+export function SidePanel({ checkpoints, events, first, loading, over, isTask, nameOf, onTab, onCheckpoint }: Props) {
   const { t } = useTranslation('executions')
   const said = useStateWord()
   const { complete, failed } = useCounts(checkpoints, over)
@@ -96,7 +98,7 @@ export function SidePanel({ checkpoints, events, loading, over, isTask, nameOf, 
         </button>
       </SectionHead>
       <div className="pw-side-events" role="region" aria-label={t('side.events')} tabIndex={0}>
-        <EventList events={events.slice(0, EVENTS)} nameOf={nameOf} compact />
+        <EventList events={events.slice(0, EVENTS)} first={first} nameOf={nameOf} compact />
       </div>
     </aside>
   )

@@ -21,9 +21,9 @@ const size = (value: number) => {
 }
 const spanWords = (ms: number) => duration(ms)
 
-function useMarks(events: readonly ExecutionEvent[]): ChartMark[] {
+function useMarks(events: readonly ExecutionEvent[], first: number | null): ChartMark[] {
   const { t } = useTranslation('executions')
-  return useMemo(() => events.filter(isChartMark).map((event) => ({ at: Date.parse(event.time), words: eventTitle(t, event), color: 'state-failed-mark' })), [events, t])
+  return useMemo(() => events.filter(isChartMark).map((event) => ({ at: Date.parse(event.time), words: eventTitle(t, event, first), color: 'state-failed-mark' })), [events, first, t])
 }
 
 /** Where lines break: between samples this far apart, and where an attempt was lost or taken up. */
@@ -90,7 +90,7 @@ interface Props {
 export function ThroughputTab({ execution, live, events, range, nodeId, nodeName }: Props) {
   const { t } = useTranslation('executions')
   const { samples, resolution, error, pending, retry } = useSamples(execution, range, live?.series)
-  const marks = useMarks(events)
+  const marks = useMarks(events, execution.first_attempt)
   const gaps = useGaps(events, resolution)
   const last = samples.at(-1)
   const over = isFinal(execution.status)

@@ -21,7 +21,7 @@ export function TimelineTab({ execution, live, nodeId, nameOf }: Props) {
   const events = [...live, ...(list.rows ?? []).filter((event) => event.seq < oldest)].filter((event) => !nodeId || !event.node_id || event.node_id === nodeId)
   return (
     <>
-      <EventList events={events} nameOf={nameOf} />
+      <EventList events={events} first={execution.first_attempt} nameOf={nameOf} />
       <MoreRows list={list} />
     </>
   )

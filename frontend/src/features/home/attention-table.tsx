@@ -12,6 +12,7 @@ import { familyOf, type NodeType } from '../../dag/document'
 import { lessName } from '../../dag/less-name'
 import { DataTable, type Column } from '../../shared/data-table'
 import { ExecutionBadge } from '../../shared/execution-badge'
+import { tryOf } from '../../shared/execution-state'
 import { NoCheckpoint } from '../../shared/no-checkpoint'
 import { RelativeTime } from '../../shared/relative-time'
 import { SectionHead } from '../../shared/section-head'
@@ -107,7 +108,7 @@ export function AttentionTable({ attention, total }: { attention: readonly Atten
             <div>
               <RelativeTime time={one.since} bare />
             </div>
-            <div className="pw-11 pw-3">{t('attention.attempt', { attempt: one.execution.attempt })}</div>
+            <div className="pw-11 pw-3">{t('attention.attempt', { attempt: tryOf(one.execution.first_attempt, one.execution.attempt) })}</div>
           </>
         ),
       },

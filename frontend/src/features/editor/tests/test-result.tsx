@@ -8,12 +8,14 @@ import { outletWords } from './test-form'
 import { useShown, type ShownStatus } from './tests-store'
 
 const LONGEST = 200
+/** What differs is what one came for. */
+const LONGEST_DIFFERENT = 1000
 
 export const GLYPHS: Record<ShownStatus, string> = { passed: 'completed', failed: 'failed', error: 'warning', running: 'running', none: 'expired' }
 
-const textOf = (value: unknown) => {
+const textOf = (value: unknown, longest = LONGEST) => {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? null)
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+  return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
 
 const full = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value ?? null)).slice(0, 2000)
@@ -22,8 +24,16 @@ const full = (value: unknown) => (typeof value === 'string' ? value : JSON.strin
 function fromDifference(one: string, other: string): [string, string] {
   let same = 0
   while (same < one.length && one[same] === other[same]) same += 1
-  if (same < 24) return [textOf(one), textOf(other)]
-  return [`…${textOf(one.slice(same - 12))}`, `…${textOf(other.slice(same - 12))}`]
+  const text = (whole: string) => (same < 24 ? textOf(whole, LONGEST_DIFFERENT) : `…${textOf(whole.slice(same - 12), LONGEST_DIFFERENT)}`)
+  return [text(one), text(other)]
+}
+
+function Cell({ value }: { value: unknown }) {
+  return (
+    <td title={full(value)}>
+      <div>{textOf(value)}</div>
+    </td>
+  )
 }
 
 function Differs({ expected, actual }: { expected: string; actual: string }) {
@@ -31,8 +41,8 @@ function Differs({ expected, actual }: { expected: string; actual: string }) {
   const [was, came] = fromDifference(expected, actual)
   return (
     <td className="pw-tests-cell-differs" title={`${expected}\n${actual}`}>
-      <del><small>{t('tests.was')}</small>{was}</del>
-      <ins><small>{t('tests.came')}</small>{came}</ins>
+      <del><small>{t('tests.was')}</small><span>{was}</span></del>
+      <ins><small>{t('tests.came')}</small><span>{came}</span></ins>
     </td>
   )
 }
@@ -74,7 +84,7 @@ function Rows({ kind, count, columns, rows }: RowsProps) {
           <tbody>
             {rows.map((row, place) => (
               <tr key={place} className={`pw-tests-${kind}`}>
-                {columns.map((name) => <td key={name} title={full(row[name])}>{textOf(row[name])}</td>)}
+                {columns.map((name) => <Cell key={name} value={row[name]} />)}
               </tr>
             ))}
           </tbody>
@@ -100,7 +110,7 @@ function Differing({ found, columns }: { found: RowDifferences; columns: string[
                   row.columns.includes(name) ? (
                     <Differs key={name} expected={full(row.expected[name])} actual={full(row.actual[name])} />
                   ) : (
-                    <td key={name} title={full(row.expected[name])}>{textOf(row.expected[name])}</td>
+                    <Cell key={name} value={row.expected[name]} />
                   ),
                 )}
               </tr>
