@@ -3289,7 +3289,8 @@ export interface components {
         };
         /**
          * OutletResultOut
-         * @description What came out where rows were expected: at a sink, or behind a flow as "id" or "id.port". `columns`: those compared.
+         * @description What came out where rows were expected: at a sink, or behind a flow as "id" or "id.port". `columns`: those compared. `rows`: if
+         *     asked for, all that came: a test that expects them passes.
          */
         OutletResultOut: {
             /** Outlet */
@@ -3297,6 +3298,10 @@ export interface components {
             /** Columns */
             columns: string[];
             differences: components["schemas"]["RowDifferencesOut"];
+            /** Rows */
+            rows: {
+                [key: string]: unknown;
+            }[];
         };
         /**
          * OverviewOut
@@ -3909,7 +3914,8 @@ export interface components {
         };
         /**
          * RunTestsBody
-         * @description `document`: the one to test; else the published `version`; else the draft. `test`: the name of the only one to run.
+         * @description `document`: the one to test; else the published `version`; else the draft. `test`: the name of the only one to run. `rows`: whether
+         *     to give all rows that come out.
          */
         RunTestsBodyRequest: {
             /**
@@ -3929,6 +3935,11 @@ export interface components {
              * @default null
              */
             test: string | null;
+            /**
+             * Rows
+             * @default false
+             */
+            rows: boolean;
         };
         /**
          * SampleBody
