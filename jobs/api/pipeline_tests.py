@@ -26,11 +26,13 @@ _BEFORE_SECONDS = 10.0
 
 
 class RunTestsBody(Body):
-    """`document`: the one to test; else the published `version`; else the draft. `test`: the name of the only one to run."""
+    """`document`: the one to test; else the published `version`; else the draft. `test`: the name of the only one to run. `rows`: whether
+    to give all rows that come out."""
 
     document: dict[str, Any] | None = None
     version: int | None = Field(default=None, ge=1)
     test: str | None = None
+    rows: bool = False
 
 
 class DifferingRowOut(Shape):
@@ -57,11 +59,13 @@ class RowDifferencesOut(Shape):
 
 
 class OutletResultOut(Shape):
-    """What came out where rows were expected: at a sink, or behind a flow as "id" or "id.port". `columns`: those compared."""
+    """What came out where rows were expected: at a sink, or behind a flow as "id" or "id.port". `columns`: those compared. `rows`: if
+    asked for, all that came: a test that expects them passes."""
 
     outlet: str
     columns: list[str]
     differences: RowDifferencesOut
+    rows: list[dict[str, Any]] = Field(default_factory=list)
 
 
 class PipelineTestResultOut(Shape):
@@ -98,7 +102,8 @@ class JobTestsView(ApiView):
         role_check(user=self.user(), project=job.project_id, role=Role.EDITOR)
         content = _content(job, body)
         user_code_check(user=self.user(), document=content, act="testing it")
-        payload = {"document": content, "project_id": job.project_id, "test": body.test, "seconds": TESTS_SECONDS - _BEFORE_SECONDS}
+        asked = {"test": body.test, "rows": body.rows}
+        payload = {"document": content, "project_id": job.project_id, "seconds": TESTS_SECONDS - _BEFORE_SECONDS, **asked}
         try:
             found = interactive_call("test", payload, TESTS_SECONDS, question=question_of(request))
         except (InteractiveUnavailable, InteractiveFailed) as error:

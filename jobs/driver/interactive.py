@@ -137,7 +137,7 @@ def _tests(
     ]
     if any(result.hanging for result in results):
         process.give_up("a test of a job cannot be ended")
-    return {"problems": [], "results": [result_data(result) for result in results]}
+    return {"problems": [], "results": [result_data(result, rows=payload.get("rows", False)) for result in results]}
 
 
 def _validate(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,11 +49,13 @@ Status = Literal["passed", "failed", "error"]
 
 @dataclass(frozen=True)
 class OutletResult:
-    """What came out at one outlet beside what was expected there. `columns`: those that were compared."""
+    """What came out at one outlet beside what was expected there. `columns`: those that were compared. `rows`: all that came; a test that
+    expects them passes."""
 
     outlet: str
     columns: list[str]
     differences: RowDifferences
+    rows: Rows = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,7 @@ def _compared(test: PipelineTest, number: int, outlet: str, kept: Path, zone: Zo
     differences = row_differences(
         _comparable(expected, values, schema, columns), _comparable(rows, actual, schema, columns), columns, ordered=test.ordered
     )
-    return OutletResult(outlet, columns, differences)
+    return OutletResult(outlet, columns, differences, rows)
 
 
 def _comparable(rows: Rows, values: list[tuple[Any, ...]], schema: StructType, columns: list[str]) -> list[ComparedRow]:
@@ -249,9 +251,10 @@ def _comparable(rows: Rows, values: list[tuple[Any, ...]], schema: StructType, c
     ]
 
 
-def result_data(result: PipelineTestResult) -> dict[str, Any]:
-    """The result as JSON data."""
-    data = {**asdict(result), "problems": [problem.model_dump() for problem in result.problems]}
+def result_data(result: PipelineTestResult, *, rows: bool = False) -> dict[str, Any]:
+    """The result as JSON data; all that came out with it if `rows`."""
+    shown = result if rows else replace(result, outlets=[replace(outlet, rows=[]) for outlet in result.outlets])
+    data = {**asdict(shown), "problems": [problem.model_dump() for problem in result.problems]}
     return {key: value for key, value in data.items() if key != "hanging"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,12 @@ from jobs.engine.compiler import PlanInvalid, step_compile
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
-from jobs.engine.given_rows import GivenTable, table_frames
+from jobs.engine.given_rows import GivenTable, columns_told, table_frames
 from jobs.engine.late_port import refuse_late
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.engine.steps import Steps
 from jobs.engine.stream_check import StreamCheck
-from jobs.nodes.base import ConnectionSettings, Limits, NodeType, Sink
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError, NodeType, Sink, Source
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 Schema = list[dict[str, Any]]
@@ -59,7 +59,8 @@ def analyse(
 ) -> Analysis:
     """Every Problem of `document`. Reads no rows; a source may ask its system for columns. `job_uid`: of the saved job, "" before it is.
 
-    `given`: tables of sources that are then not asked. A node is analysed when all above it holds, so one fault is told once, where it is.
+    `given`: tables of sources that are then not asked. A node is analysed when all above it holds, so one fault is told once, where it is;
+    behind a source that cannot be read, but lists its columns, too.
     """
     problems = structure_problems(document, registry.catalogue())
     try:
@@ -133,10 +134,21 @@ class _Analyser:
                 self._streams.check(step.node_id)
             self._found.problems.extend(cautions_of(node_type, context))
         except Exception as error:
-            self._broken.add(step.node_id)
             self._found.problems.append(self._problem(error, step, arriving))
+            if isinstance(node_type, Source) and not _is_about_columns(error) and self._columns_give(step.node_id):
+                schemas |= {port: _schema(self._frames.of(step.node_id, port)) for port in self._output_ports(node_type, step)}
+            else:
+                self._broken.add(step.node_id)
         if schemas:
             self._found.schemas[step.node_id] = schemas
+
+    def _columns_give(self, source: str) -> bool:
+        """Lets the nodes behind a source that cannot be read see the columns that it has all the same; whether they are known."""
+        told = columns_told(self._spark, Steps(replace(self._steps.plan, connections={}, limits=Limits()), self._steps.registry), source)
+        if told is not None:
+            frames = table_frames(self._spark, self._steps, {source: GivenTable(told, ())}, most=0)
+            self._frames.give(source, frames[source])
+        return told is not None
 
     def _problem(self, error: Exception, step: Step, columns: list[str]) -> Problem:
         cause = error.__cause__ if isinstance(error, AtNode) and error.__cause__ else error
@@ -147,6 +159,11 @@ class _Analyser:
     def _output_ports(self, node_type: NodeType[Any], step: Step) -> list[str]:
         ports = self._frames.ports_of(step.node_id)
         return [port for port in ports if port != "errors" or node_type.rejects_rows]
+
+
+def _is_about_columns(error: Exception) -> bool:
+    cause = error.__cause__ if isinstance(error, AtNode) else error
+    return isinstance(cause, NodeError) and cause.field.startswith("columns")
 
 
 def schema_plan(

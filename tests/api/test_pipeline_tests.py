@@ -55,6 +55,9 @@ def test_the_draft_a_version_or_a_document_as_sent_is_tested(browser: Client, ed
     assert [[test["name"] for test in payload["document"]["tests"]] for _, payload in asked] == [["one", "two"], ["one"], ["sent"]]
     assert [payload["test"] for _, payload in asked] == [None, None, "sent"]
     assert "layout" not in asked[2][1]["document"]
+    assert answer["results"][0]["outlets"][0]["rows"] == []
+    send(browser, "POST", TESTS, {"version": 2, "rows": True})
+    assert [payload["rows"] for _, payload in asked] == [False, False, False, True]
 
 
 def test_what_cannot_be_tested_is_refused(browser: Client, editor: User, asked: list[Any]) -> None:

@@ -36,25 +36,55 @@ def process(key, rows, state, timers):
 """
 _STATE = [{"name": "ids", "kind": "map", "key_type": "long", "type": "long"}, {"name": "total", "type": "long"}]
 _OUT = [{"name": name, "type": "long"} for name in ("id", "times", "total")]
+REDUCED = """
+def start():
+    return {"ids": [], "times": {}}
+
+
+def add(value, row):
+    value["ids"].append(row["id"])
+    value["times"][row["id"]] = value["times"].get(row["id"], 0) + 1
+    return value
+
+
+def result(value):
+    return {"ids": ",".join(map(str, sorted(value["ids"]))), "most": max(value["times"].values())}
+"""
+_REDUCED_OUT = [{"name": "ids"}, {"name": "most", "type": "long"}]
+_BY_FIVE = {"time_column": "at", "window": "5 min", "group_by": ["key"], "emit": "close"}
+CLOSED: Mapping[str, tuple[str, dict[str, Any]]] = {"closed": ("sink.file", {"path": "closed", "format": "json"})}
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What stands between the sources and the sinks. `keys`: the columns that tell its rows apart."""
+    """What stands between the sources and the sinks. `keys`: the columns that tell its rows apart.
+
+    `port`: which port the sinks read; of another one than `out` those of `beside` read that. `reach`, `again`: from so many files
+    before each file repeats so many rows.
+    """
 
     node: tuple[str, dict[str, Any]]
     keys: tuple[str, ...]
     joins: bool = False
+    port: str = "out"
+    beside: Mapping[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    reach: int = 1
+    again: int = 1
 
 
 SHAPES: Mapping[str, Shape] = {
     "stateless": Shape(("flow.filter_rows", {"condition": "id % 4 <> 1"}), ("id", "at")),
-    "window": Shape(
+    "window": Shape(("flow.window_aggregate", {**_BY_FIVE, "aggregates": [{"name": "n"}]}), ("window_start", "key")),
+    "reduce": Shape(("flow.window_reduce", {**_BY_FIVE, "code": REDUCED, "columns": _REDUCED_OUT}), ("window_start", "key")),
+    "late": Shape(
+        ("flow.window_aggregate", {**_BY_FIVE, "aggregates": [{"name": "n"}]}), ("id", "at"), port="late", beside=CLOSED, reach=2, again=4
+    ),
+    "mail": Shape(
         (
-            "flow.window_aggregate",
-            {"time_column": "at", "window": "5 min", "group_by": ["key"], "emit": "close", "aggregates": [{"name": "n"}]},
+            "flow.for_each_mail",
+            {"connection": "office", "to": "ops@example.com", "subject": "${id}", "text": "No. ${id}", "mails_per_minute": 100_000},
         ),
-        ("window_start", "key"),
+        ("id", "at"),
     ),
     "deduplicate": Shape(("flow.deduplicate", {"keys": ["id"], "time_column": "at", "within": "4 h"}), ("id",)),
     "join": Shape(
@@ -74,7 +104,7 @@ SINKS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "topic": ("sink.kafka", {"connection": "main"}),
 }
 #: Sinks that keep what they wrote, beside those that a restore leaves as if it had not been.
-ROLLED_BACK, REPLACED, SENT = ("lake", "appended"), ("keyed",), ("topic",)
+ROLLED_BACK, REPLACED, SENT = ("lake", "appended", *CLOSED), ("keyed",), ("topic",)
 
 
 @dataclass
@@ -91,6 +121,7 @@ class Restores:
     told: Heard = field(default_factory=Heard)
 
     def __post_init__(self) -> None:
+        self.sinks = {**self.sinks, **self.shape.beside}
         self._topic = f"restores-{uuid.uuid4().hex[:12]}"
         if self.kafka is not None:
             self.kafka.topic_create(self._topic)
@@ -98,9 +129,9 @@ class Restores:
 
     def first_run(self) -> None:
         """Uninterrupted: what all others are measured against."""
-        _feed(self.bench, "orders", 0)
+        _feed(self.bench, "orders", ids_of_files(self.shape))
         if self.shape.joins:
-            _feed(self.bench, "payments", 1)
+            _feed(self.bench, "payments", ids_of_files(self.shape, late=1))
         self._run(self._plan)
 
     @property
@@ -147,7 +178,7 @@ class Restores:
             nodes["payments"] = _source("payments")
         for sink, (kind, config) in self.sinks.items():
             nodes[sink] = (kind, config | self._keyed(kind, config))
-            edges.append(f"kept>{sink}")
+            edges.append(f"kept>{sink}" if sink in shape.beside else f"kept.{shape.port}>{sink}")
         drawn = document(nodes, ", ".join(edges), type="STREAMING", settings={"parallelism": 1})
         plan = self.bench.plan(drawn, generation=generation, attempt=attempt)
         database = ConnectionSettings("db", "sqlite", {"path": "restores.sqlite3"})
@@ -212,16 +243,26 @@ def _source(folder: str) -> tuple[str, dict[str, Any]]:
     return "source.file", {"path": folder, "format": "json", "columns": _COLUMNS, "max_files_per_trigger": 1}
 
 
-def _feed(bench: Bench, folder: str, late: int) -> None:
-    """Files in the order in which they are read, six minutes apart; but the first, each repeats a row of the one before.
+def ids_of_files(shape: Shape, late: int = 0) -> list[list[int]]:
+    """Of each file: the ids of its rows, which are also the minutes at which they happened. Files are six minutes apart, and each
+    repeats rows of one before.
 
-    `late`: so many files later than its `id` says.
+    `late`: so many files later than its ids say.
     """
-    target = bench.files / folder
-    target.mkdir()
+    found = []
     for number in range(FILES):
         first = max(0, number - late) * ROWS_A_FILE
-        ids = [*range(first, first + ROWS_A_FILE), *([first - ROWS_A_FILE] if first else [])]
+        repeated = first - shape.reach * ROWS_A_FILE
+        again = range(repeated, repeated + shape.again) if first and repeated >= 0 else ()
+        found.append([*range(first, first + ROWS_A_FILE), *again])
+    return found
+
+
+def _feed(bench: Bench, folder: str, files: list[list[int]]) -> None:
+    """Files in the order in which they are read."""
+    target = bench.files / folder
+    target.mkdir()
+    for number, ids in enumerate(files):
         rows = [{"key": one % 3, "at": (START + timedelta(minutes=one)).isoformat(), "id": one} for one in ids]
         (target / f"{number}.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
         os.utime(target / f"{number}.json", (1_700_000_000 + number, 1_700_000_000 + number))

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.nodes.base import ConnectionSettings
-from tests.checkpoints.restores import REPLACED, ROLLED_BACK, SENT, SHAPES, SINKS, Restores
+from tests.checkpoints.restore_references import ordered, references
+from tests.checkpoints.restores import REPLACED, ROLLED_BACK, SENT, SHAPES, SINKS, Restores, ids_of_files
 from tests.engine.graphs import Bench
 from tests.nodes.api_server import api_server
 from tests.servers.kafka import KafkaServer
+from tests.servers.smtp import SmtpServer
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -24,6 +27,16 @@ POSITIONS = ("newest", "middle", "first")
 @pytest.fixture
 def bench(spark: SparkSession, tmp_path: Path) -> Bench:
     return Bench(spark, tmp_path)
+
+
+@pytest.fixture
+def mails() -> Iterator[SmtpServer]:
+    with SmtpServer() as server:
+        yield server
+
+
+def office(server: SmtpServer) -> dict[str, ConnectionSettings]:
+    return {"office": ConnectionSettings("office", "smtp", server.config())}
 
 
 def batch_at(restores: Restores, position: str) -> int:
@@ -44,17 +57,40 @@ def gone_back(restores: Restores, position: str, *, savepoint: bool = False) -> 
     assert all(count > 0 for count in removed) == (position != "newest" or not removed)
 
 
+def assert_first_run_is_right(restores: Restores, shape: str) -> None:
+    for sink, expected in references(shape).items():
+        if sink in restores.sinks:
+            assert ordered([json.loads(row) for row in restores.contents()[sink]]) == ordered(expected), sink
+
+
 @pytest.mark.server
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_restore_to_any_position_equals_the_run_that_was_never_restored(bench: Bench, kafka_server: KafkaServer, shape: str) -> None:
+def test_a_restore_to_any_position_equals_the_run_that_was_never_restored(
+    bench: Bench, kafka_server: KafkaServer, mails: SmtpServer, shape: str
+) -> None:
     """All sinks beside one another, so that each pair of position, sink and shape is met."""
-    restores = Restores(bench, SHAPES[shape], SINKS, kafka_server)
+    restores = Restores(bench, SHAPES[shape], SINKS, kafka_server, connections=office(mails))
     restores.first_run()
     assert all(restores.contents().values())
+    assert_first_run_is_right(restores, shape)
     sent = len(restores.messages())
     for position in POSITIONS:
         gone_back(restores, position, savepoint=position == "middle")
     assert len(restores.messages()) > sent, "messages come again, and readers tell them by their ids"
+
+
+def test_mails_behind_a_checkpoint_are_sent_again_under_ids_of_their_own(bench: Bench, mails: SmtpServer) -> None:
+    """Two sinks read the rows behind the mails, of which there is one for each row."""
+    files = ids_of_files(SHAPES["mail"])
+    restores = Restores(bench, SHAPES["mail"], {"lake": SINKS["lake"], "keyed": SINKS["keyed"]}, connections=office(mails))
+    restores.first_run()
+    expected = [one for ids in files for one in ids]
+    assert [int(mail.message["Subject"]) for mail in mails.mails] == expected
+    for position in POSITIONS:
+        gone_back(restores, position)
+        expected += [one for ids in files[batch_at(restores, position) + 1 :] for one in ids]
+        assert [int(mail.message["Subject"]) for mail in mails.mails] == expected
+    assert len({mail.message["Message-ID"] for mail in mails.mails}) == len(expected)
 
 
 KEEPING: dict[str, tuple[str, dict[str, Any]]] = {
@@ -121,8 +157,9 @@ def test_what_is_written_of_each_sink_holds(bench: Bench) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("position", POSITIONS)
 def test_a_restore_of_a_job_with_one_sink_equals_the_run_that_was_never_restored(
-    bench: Bench, kafka_server: KafkaServer, shape: str, sink: str, position: str
+    bench: Bench, kafka_server: KafkaServer, mails: SmtpServer, shape: str, sink: str, position: str
 ) -> None:
-    restores = Restores(bench, SHAPES[shape], {sink: SINKS[sink]}, kafka_server if sink in SENT else None)
+    restores = Restores(bench, SHAPES[shape], {sink: SINKS[sink]}, kafka_server if sink in SENT else None, connections=office(mails))
     restores.first_run()
+    assert_first_run_is_right(restores, shape)
     gone_back(restores, position)

@@ -1,5 +1,6 @@
 """Tests of a job in the editor's dock: written, taken from a preview, run, mended."""
 
+import json
 import re
 from typing import Any
 
@@ -19,6 +20,29 @@ DOCUMENT: dict[str, Any] = {
     "edges": {"e1": {"from": ["numbers", "out"], "to": ["even", "in"]}, "e2": {"from": ["even", "out"], "to": ["out", "in"]}},
 }
 
+#: The newest row's own window stays open in a stream.
+MINUTES: dict[str, Any] = {
+    "nodes": {
+        "numbers": DOCUMENT["nodes"]["numbers"],
+        "out": DOCUMENT["nodes"]["out"],
+        "timed": {
+            "type": "flow.compute_columns",
+            "name": "Timed",
+            "config": {"columns": [{"name": "at", "expression": "timestamp_seconds(id * 20)"}]},
+        },
+        "minutes": {
+            "type": "flow.window_aggregate",
+            "name": "Minutes",
+            "config": {"time_column": "at", "window": "1 min", "emit": "close", "aggregates": [{"name": "n"}]},
+        },
+    },
+    "edges": {
+        "e1": {"from": ["numbers", "out"], "to": ["timed", "in"]},
+        "e2": {"from": ["timed", "out"], "to": ["minutes", "in"]},
+        "e3": {"from": ["minutes", "out"], "to": ["out", "in"]},
+    },
+}
+
 
 def dock(page: Page) -> Locator:
     return page.get_by_role("region", name="Problems, schema and document")
@@ -28,12 +52,12 @@ def verdict(page: Page, words: str) -> None:
     expect(page.locator(".pw-tests-verdict")).to_contain_text(words, timeout=90_000)
 
 
-def opened(page: Page, name: str) -> None:
+def opened(page: Page, name: str, **changed: Any) -> None:
     """A new job called `name`, in the editor with its tests."""
     page.goto("/jobs")
     token = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "csrftoken")
     headers = {"X-CSRFToken": token, "Referer": page.url}
-    made = page.request.post("/api/jobs", data={**DOCUMENT, "name": name, "publish": False}, headers=headers)
+    made = page.request.post("/api/jobs", data={**DOCUMENT, **changed, "name": name, "publish": False}, headers=headers)
     assert made.status == 201, made.text()
     page.goto(f"/jobs/{name}?dock=tests")
 
@@ -78,3 +102,14 @@ def test_a_test_taken_from_the_preview_passes_and_fails_once_the_drawing_is_chan
     dock(page).get_by_role("button", name="Run", exact=True).click()
     verdict(page, "Failed")
     expect(dock(page).get_by_role("region", name="5 rows missing")).to_be_visible()
+
+
+def test_a_test_taken_of_a_streams_windows_expects_those_that_close_in_it(page: Page) -> None:
+    opened(page, "taken-windows", **MINUTES)
+    page.locator(".pw-node[data-node-id=minutes]").click()
+    dock(page).get_by_role("button", name="Take from preview").click()
+    expected = dock(page).get_by_role("textbox", name="Rows expected at Minutes")
+    expect(expected).to_have_value(re.compile("1970-01-01T00:02:00"), timeout=90_000)
+    assert len(json.loads(expected.input_value())) == 3
+    dock(page).get_by_role("button", name="Run", exact=True).click()
+    verdict(page, "Passed")

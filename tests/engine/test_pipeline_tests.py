@@ -11,7 +11,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from jobs.dag.document import DagDocument, parse_document
-from jobs.engine.pipeline_test import PipelineTestResult, pipeline_test_run
+from jobs.engine.pipeline_test import PipelineTestResult, pipeline_test_run, result_data
 from tests.engine.graphs import document
 from tests.servers.waiting import wait_until
 
@@ -87,12 +87,13 @@ CLOSED: tuple[str, dict[str, Any]] = (
 )
 
 
+CLOSED_SESSIONS: tuple[str, dict[str, Any]] = (CLOSED[0], {**CLOSED[1], "kind": "session", "window": "90 s", "group_by": ["page"]})
 REDUCED: tuple[str, dict[str, Any]] = ("flow.window_reduce", {"time_column": "time", "window": "1 min"})
 
 
 def windowed(expected: dict[str, Any], *batches: list[str], window: tuple[str, dict[str, Any]] = CLOSED) -> DagDocument:
     given = {"clicks": [[{"time": f"2026-01-31 12:0{minute}:00"} for minute in batch] for batch in batches]}
-    test = {"name": "windows", "given": given, "columns": {"clicks": "time timestamp"}, "expect": expected, "ordered": True}
+    test = {"name": "windows", "given": given, "columns": {"clicks": "time timestamp, page string"}, "expect": expected, "ordered": True}
     drawn = {"clicks": ("source.mqtt", {"connection": "home", "topics": "clicks"}), "window": window, "out": OUT}
     return document(drawn, "clicks>window, window>out", type="STREAMING", tests=[test])
 
@@ -119,6 +120,31 @@ def test_rows_that_come_too_late_are_expected_at_their_port(
     expected = {"window": closed, "out": closed, "window.late": late}
     result = run(spark, tmp_path, windowed(expected, ["0", "0", "1"], ["0"], ["3"], ["0", "3"], window=window))
     assert (result.status, result.message, result.problems) == ("passed", "", [])
+
+
+@pytest.mark.parametrize(
+    ("window", "closed"),
+    [
+        (CLOSED, [("12:00:00", "12:01:00", 2), ("12:01:00", "12:02:00", 1)]),
+        (CLOSED_SESSIONS, [("12:00:00", "12:02:30", 3)]),
+        (REDUCED, [("12:00:00", "12:01:00", 2), ("12:01:00", "12:02:00", 1)]),
+    ],
+    ids=["tumbling", "session", "reduce"],
+)
+def test_a_test_that_expects_what_came_out_passes_unchanged(
+    spark: SparkSession, tmp_path: Path, window: tuple[str, dict[str, Any]], closed: list[tuple[str, str, int]]
+) -> None:
+    """The newest row's own window stays open, which a preview would show."""
+    read = windowed({"window": [], "out": []}, ["0", "0", "1", "4"], window=window)
+    first = run(spark, tmp_path, read)
+    assert first.status == "failed"
+    came = {outlet.outlet: outlet.rows for outlet in first.outlets}
+    assert came["window"] == came["out"]
+    assert [(row["window_start"][11:19], row["window_end"][11:19], row.get("n", row.get("rows"))) for row in came["window"]] == closed
+    made = read.model_copy(update={"tests": (read.tests[0].model_copy(update={"expect": came}),)})
+    assert run(spark, tmp_path, made).status == "passed"
+    assert result_data(first)["outlets"][0]["rows"] == []
+    assert result_data(first, rows=True)["outlets"][0]["rows"] == came["window"]
 
 
 def test_rows_of_an_earlier_batch_are_known_to_a_later_one(spark: SparkSession, tmp_path: Path) -> None:

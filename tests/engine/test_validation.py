@@ -53,6 +53,29 @@ def test_a_fault_is_told_once_and_not_again_further_down(analysed: Analyse) -> N
     assert "b" not in found.schemas
 
 
+@pytest.mark.parametrize("job_type", ["STREAMING", "BATCH_ROLLER"])
+def test_behind_files_that_are_missing_their_listed_columns_count(analysed: Analyse, job_type: str) -> None:
+    listed = {"path": "nowhere", "format": "csv", "columns": [{"name": "id", "type": "long"}, {"name": "at", "type": "timestamp"}]}
+    by_hour = ("flow.window_aggregate", {"time_column": "att", "emit": "close"})
+    nodes = {"files": ("source.file", listed), "big": keep("idd > 1"), "hours": by_hour, "out": COLLECT, "bad": COLLECT}
+    found = analysed(nodes, "files>big, big>out, files>hours, hours>bad", type=job_type)
+    assert [(problem.node_id, problem.pointer.rpartition("/")[2]) for problem in found.problems] == [
+        ("files", "path"),
+        ("big", "condition"),
+        ("hours", "time_column"),
+    ]
+    assert "did you mean id?" in found.problems[1].message
+    assert [column["name"] for column in found.schemas["files"]["out"]] == ["id", "at"]
+    assert [column["name"] for column in found.schemas["files"]["errors"]] == ["id", "at", "rejected_reason"]
+
+
+def test_behind_files_that_are_missing_nothing_is_said_where_nobody_knows_their_columns(analysed: Analyse) -> None:
+    nodes = {"files": ("source.file", {"path": "nowhere", "format": "csv"}), "big": keep("idd > 1"), "out": COLLECT}
+    found = analysed(nodes, "files>big, big>out")
+    assert only(found).node_id == "files"
+    assert found.schemas == {}
+
+
 @pytest.mark.parametrize(
     ("condition", "code", "words"),
     [

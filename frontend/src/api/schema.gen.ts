@@ -3297,7 +3297,8 @@ export interface components {
         };
         /**
          * OutletResultOut
-         * @description What came out where rows were expected: at a sink, or behind a flow as "id" or "id.port". `columns`: those compared.
+         * @description What came out where rows were expected: at a sink, or behind a flow as "id" or "id.port". `columns`: those compared. `rows`: if
+         *     asked for, all that came: a test that expects them passes.
          */
         OutletResultOut: {
             /** Outlet */
@@ -3305,6 +3306,10 @@ export interface components {
             /** Columns */
             columns: string[];
             differences: components["schemas"]["RowDifferencesOut"];
+            /** Rows */
+            rows: {
+                [key: string]: unknown;
+            }[];
         };
         /**
          * OverviewOut
@@ -3917,7 +3922,8 @@ export interface components {
         };
         /**
          * RunTestsBody
-         * @description `document`: the one to test; else the published `version`; else the draft. `test`: the name of the only one to run.
+         * @description `document`: the one to test; else the published `version`; else the draft. `test`: the name of the only one to run. `rows`: whether
+         *     to give all rows that come out.
          */
         RunTestsBodyRequest: {
             /**
@@ -3937,6 +3943,11 @@ export interface components {
              * @default null
              */
             test: string | null;
+            /**
+             * Rows
+             * @default false
+             */
+            rows: boolean;
         };
         /**
          * SampleBody

@@ -64,7 +64,9 @@ export const previewNode = (document: DagDocument, nodeId: string, rows: number,
 
 export const writeScript = (document: DagDocument, signal: AbortSignal) => request<Script>('POST', '/api/jobs/script', { document }, {}, signal)
 
-export const runTest = (name: string, document: DagDocument, test: string, signal: AbortSignal) => askDriver<PipelineTests>(`${job(name)}/tests`, { document, test }, signal)
+/** `rows`: whether the result holds all rows that come out. */
+export const runTest = (name: string, document: DagDocument, test: string, signal: AbortSignal, rows = false) =>
+  askDriver<PipelineTests>(`${job(name)}/tests`, { document, test, rows }, signal)
 
 export const publishDraft = (name: string, comment: string) => request<unknown>('POST', `${job(name)}/publish`, { comment })
 

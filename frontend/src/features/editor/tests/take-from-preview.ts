@@ -1,7 +1,7 @@
 import { said } from '../../../api/sentences/said'
 import type { Preview } from '../../../api/types'
 import { familyOf, type DagDocument, type PipelineTest, type Row } from '../../../dag/document'
-import { previewNode, type SampleRows } from '../draft-requests'
+import { previewNode, runTest, type SampleRows } from '../draft-requests'
 import { useEditor } from '../editor-store'
 import { shownOutputs } from '../shown-outputs'
 import { columnsText, givenOf, rowsOfSide, type Samples } from '../samples/sample-rows'
@@ -17,8 +17,25 @@ async function read(document: DagDocument, nodeId: string, rows: number, samples
   return preview
 }
 
+type Taken = Required<Pick<PipelineTest, 'given' | 'columns' | 'expect'>>
+
+/** What comes out when a test is run: in a stream windows and joins wait for later rows, which a preview has no need of. */
+async function tested(document: DagDocument, taken: Taken, signal: AbortSignal): Promise<Taken['expect']> {
+  const name = 'taken'
+  const expect = Object.fromEntries(Object.keys(taken.expect).map((outlet) => [outlet, []]))
+  const answer = await runTest(useEditor.getState().jobName, { ...document, tests: [{ name, ...taken, expect }] }, name, signal, true)
+  const [result] = answer.results
+  if (!result || result.status === 'error') throw new Error(said(result?.problems[0]?.message ?? result?.message ?? answer.message))
+  return Object.fromEntries(result.outlets.map((outlet) => [outlet.outlet, outlet.rows as Row[]]))
+}
+
 /** Rows, columns and what comes of exactly these rows, kept ones or else the first that a source gives. Throws with the reason where they cannot be read. */
-export async function takenFromPreview(document: DagDocument, nodeId: string, samples: Samples, signal: AbortSignal): Promise<Required<Pick<PipelineTest, 'given' | 'columns' | 'expect'>>> {
+export async function takenFromPreview(document: DagDocument, nodeId: string, samples: Samples, signal: AbortSignal): Promise<Taken> {
+  const taken = await previewed(document, nodeId, samples, signal)
+  return document.type === 'STREAMING' ? { ...taken, expect: await tested(document, taken, signal) } : taken
+}
+
+async function previewed(document: DagDocument, nodeId: string, samples: Samples, signal: AbortSignal): Promise<Taken> {
   const given: Record<string, Row[]> = {}
   const columns: Record<string, string> = {}
   for (const source of sourcesAbove(document, nodeId)) {
