@@ -1,4 +1,4 @@
-"""/api/jobs/NAME/export and /api/jobs/script: a document as a file, and as a plain PySpark script."""
+"""/api/jobs/NAME/export, /api/jobs/defaults and /api/jobs/script: a document as a file, in full, and as a plain PySpark script."""
 
 import json
 from collections.abc import Mapping
@@ -14,8 +14,10 @@ from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, body_read, describ
 from jobs.api.documents import DocumentView
 from jobs.api.driver_questions import driver_answer
 from jobs.api.parsers import BoundedJsonParser
+from jobs.dag.document import document_data, parse_document
 from jobs.dag.graph import check_document
 from jobs.dag.problems import Problem, errors_in
+from jobs.dag.resolved import with_defaults
 from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.jobs import job_get
@@ -48,6 +50,25 @@ class ScriptView(DocumentView):
         body = body_read(request, ScriptBody)
         project = self._project(body.document, body.project, Role.VIEWER)
         return answer(script_of(body.document, project=project, parameters=body.parameters))
+
+
+class DefaultsBody(Body):
+    document: dict[str, Any]
+
+
+class DefaultsOut(Shape):
+    document: dict[str, Any]
+
+
+class DefaultsView(DocumentView):
+    @described(
+        "A document as publishing would keep it: with every default written in", takes=DefaultsBody, responds=DefaultsOut, tag="documents"
+    )
+    def post(self, request: Request) -> Response:
+        document, problems = parse_document(body_read(request, DefaultsBody).document)
+        if document is None:
+            raise Invalid("the document cannot be read", problems=problems)
+        return answer(DefaultsOut(document=document_data(with_defaults(document, REGISTRY.catalogue()))))
 
 
 class JobExportView(ApiView):

@@ -68,6 +68,7 @@ urlpatterns = [
     path("jobs/validate", documents.ValidateView.as_view()),
     path("questions/<uuid:question>", questions.QuestionView.as_view()),
     path("jobs/preview", documents.PreviewView.as_view()),
+    path("jobs/defaults", exports.DefaultsView.as_view()),
     path("jobs/script", exports.ScriptView.as_view()),
     path("jobs/import", documents.ImportView.as_view()),
     path("jobs/<str:job_name>", jobs.JobView.as_view()),

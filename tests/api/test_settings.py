@@ -200,6 +200,16 @@ def test_sparks_analysis_joins_the_problems(browser: Client, monkeypatch: pytest
     assert asked[0][1]["project_id"] == Job.objects.get().project_id
 
 
+def test_a_document_is_answered_with_every_default_as_publishing_keeps_it(browser: Client) -> None:
+    document = {**chain(), "name": "in-full"}
+    filled = send(browser, "POST", "/api/jobs/defaults", {"document": document})
+    assert filled.status_code == 200, filled.content
+    send(browser, "POST", "/api/jobs", {**document, "publish": True})
+    assert filled.json()["document"] == browser.get("/api/jobs/in-full/versions/1").json()["document"]
+    refused = send(browser, "POST", "/api/jobs/defaults", {"document": {**document, "nodes": 7}})
+    assert (refused.status_code, refused.json()["error"]["message"]) == (422, "the document cannot be read")
+
+
 def test_without_a_worker_the_answer_says_that_spark_was_not_asked(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "ANALYSIS_SECONDS", 0.2)
     answer = send(browser, "POST", "/api/jobs/validate", chain()).json()

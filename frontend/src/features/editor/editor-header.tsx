@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Menu, Modal, Textarea, Tooltip } from '@mantine/core'
 import { IconArrowBackUp, IconArrowForwardUp, IconCheck, IconChevronDown, IconPlayerPlay } from '@tabler/icons-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { StartFrom } from '../../api/start-job'
@@ -13,6 +13,8 @@ import { publishDraft, type JobHead } from './draft-requests'
 import { saveNow } from './draft-saving'
 import { useEditor } from './editor-store'
 import { SaveChip } from './save-chip'
+
+const VersionsDialog = lazy(() => import('./versions/versions-dialog'))
 
 interface Props {
   job: JobHead
@@ -116,6 +118,27 @@ function RunButtons({ job }: { job: JobHead }) {
   )
 }
 
+/** What is published; a click shows all that ever was. */
+function Versions({ job }: { job: JobHead }) {
+  const { t } = useTranslation('canvas')
+  const [open, setOpen] = useState(false)
+  if (!job.version) return <span className="pw-dim">{t('neverPublished')}</span>
+  return (
+    <>
+      <Tooltip label={t('versionsHelp')}>
+        <button type="button" className="pw-head-link" onClick={() => setOpen(true)}>
+          {t('publishedVersion', { version: job.version })}
+        </button>
+      </Tooltip>
+      {open && (
+        <Suspense>
+          <VersionsDialog jobName={job.job_name} current={job.version} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
 /** Title, state of the draft, problems, and the acts: validate, publish, run. */
 export function EditorHeader({ job, onPublished, validate }: Props) {
   const { t } = useTranslation('canvas')
@@ -144,7 +167,7 @@ export function EditorHeader({ job, onPublished, validate }: Props) {
       </h1>
       {job.title && <span className="pw-mono pw-dim">{job.job_name}</span>}
       <SaveChip />
-      <span className="pw-dim">{job.version ? t('publishedVersion', { version: job.version }) : t('neverPublished')}</span>
+      <Versions job={job} />
       <span className="pw-grow" />
       {!readOnly && <History />}
       <ProblemCount />
