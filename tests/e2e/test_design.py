@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.e2e.numbers import ask
 from tests.servers.product import Product
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
@@ -151,3 +152,33 @@ def test_a_change_made_just_before_leaving_is_there_when_one_comes_back(page: Pa
     expect(page.locator(".pw-save-chip")).to_contain_text("Saved draft")
     page.reload()
     expect(page.get_by_role("textbox", name="Batch every")).to_have_value("7s")
+
+
+def test_a_column_is_chosen_from_those_known_or_typed_by_any_name(page: Page) -> None:
+    nodes = {
+        "numbers": {"type": "source.generator", "name": "Numbers", "config": {}},
+        "once": {"type": "flow.deduplicate", "name": "Once", "config": {}},
+    }
+    drawing = {
+        "schema_version": 1,
+        "name": "named",
+        "type": "STREAMING",
+        "nodes": nodes,
+        "edges": {"e": {"from": ["numbers", "out"], "to": ["once", "in"]}},
+    }
+    page.goto("/")
+    ask(page, "POST", "/api/jobs", {**drawing, "publish": False})
+    page.goto("/jobs/named")
+    page.locator(".pw-node[data-node-id=once]").click()
+    keys = page.locator(".pw-panel").get_by_role("combobox").first
+    keys.click()
+    page.get_by_role("option", name="key").click(timeout=60_000)
+    keys.fill("later")
+    keys.press("Enter")
+    keys.fill("last")
+    keys.press("Tab")
+    until(page, "the names kept", lambda: _keys(page) == ["key", "later", "last"])
+
+
+def _keys(page: Page) -> object:
+    return page.request.get("/api/jobs/named/draft").json()["document"]["nodes"]["once"]["config"].get("keys")
