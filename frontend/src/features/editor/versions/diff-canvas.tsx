@@ -8,6 +8,7 @@ import { connectedPorts } from '../../canvas/connected-ports'
 import { FamilyTile } from '../../canvas/family-tile'
 import { Ports } from '../../canvas/ports'
 import { spokenEdge, spokenNode, useSpoken } from '../../canvas/spoken'
+import { useOpeningView } from '../../canvas/use-opening-view'
 
 type DiffNodeData = { node: DagNode; type: NodeType | undefined; connected: ReadonlySet<string>; change: Change | undefined }
 
@@ -33,6 +34,11 @@ const DiffNode = memo(function DiffNode({ data }: NodeProps<Node<DiffNodeData>>)
 })
 
 const nodeTypes = { diff: DiffNode }
+
+function OpeningView() {
+  useOpeningView(true)
+  return null
+}
 
 interface Props {
   before: DagDocument
@@ -78,8 +84,6 @@ export function DiffCanvas({ before, after, layout, catalogue }: Props) {
           nodes={[...nodes]}
           edges={[...edges]}
           nodeTypes={nodeTypes}
-          fitView
-          fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
           nodesDraggable={false}
           nodesConnectable={false}
           nodesFocusable={false}
@@ -91,6 +95,7 @@ export function DiffCanvas({ before, after, layout, catalogue }: Props) {
           proOptions={{ hideAttribution: true }}
         >
           <Background variant={BackgroundVariant.Dots} gap={16} size={1.2} color="var(--canvas-dot)" />
+          <OpeningView />
         </ReactFlow>
       </ReactFlowProvider>
     </section>

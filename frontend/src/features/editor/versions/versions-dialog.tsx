@@ -1,4 +1,4 @@
-import { Button, Modal } from '@mantine/core'
+import { Button, Modal, Tooltip } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -45,6 +45,7 @@ function OneVersion({ jobName, version, onTaken }: { jobName: string; version: n
   const failed = [kept, drawn].find(({ error }) => error)
   if (failed?.error) return <NotRead message={failed.error.message} again={() => void failed.refetch()} />
   if (!before || !after || !difference) return <p className="pw-dim" aria-busy="true">{t('loading')}</p>
+  const isSame = isNone(difference)
   const take = () => {
     const { change, undo } = useEditor.getState()
     change({ document: before })
@@ -53,21 +54,22 @@ function OneVersion({ jobName, version, onTaken }: { jobName: string; version: n
   }
   return (
     <>
-      <h3>{t('difference', { version })}</h3>
-      {isNone(difference) ? (
+      <div className="pw-versions-head">
+        <h3>{t('difference', { version })}</h3>
+        {!readOnly && !isSame && (
+          <Tooltip label={t('takeHelp')} multiline w={300}>
+            <Button variant="filled" onClick={take}>
+              {t('take', { version })}
+            </Button>
+          </Tooltip>
+        )}
+      </div>
+      {isSame ? (
         <p className="pw-dim">{t('same', { version })}</p>
       ) : (
         <>
           <DiffCanvas before={before} after={after} layout={layout} catalogue={catalogue} />
           <DifferenceList difference={difference} both={bothOf(before, after)} version={version} />
-          {!readOnly && (
-            <div className="pw-form-acts">
-              <p className="pw-dim pw-12">{t('takeHelp')}</p>
-              <Button variant="filled" onClick={take}>
-                {t('take', { version })}
-              </Button>
-            </div>
-          )}
         </>
       )}
     </>
