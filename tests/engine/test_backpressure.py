@@ -100,7 +100,7 @@ def test_a_buffer_that_must_not_run_over_ends_the_job_and_loses_nothing(bench: B
     assert (failed.value.permanent, failed.value.node_id) == (True, "hook")
     assert producer.produced == spool.newest()
     run, heard = bench.run(plan)
-    wait_until(lambda: producer.offer(1), seconds=60, what="a message that came at once, with the buffer full to the brim, is taken")
+    wait_until(lambda: producer.offer(1) == 1, seconds=60, what="a message that came at once, with the buffer full to the brim, is taken")
     with heard.changed:
         assert heard.changed.wait_for(lambda: _position(heard) == spool.newest(), 60), (_position(heard), spool.newest())
     run.stop()
