@@ -4,7 +4,8 @@ Spark written by hand loses late rows without a word; a job counts them, and lea
 batch, and of each from the third on one row in a hundred is too late.
 
 Measured once with 100,000 rows on a machine busy with other work (load 5), processor time of the same by hand ÷ ours. Aggregate: not
-counting 0.84, counting 0.82, leading on 0.42 (18 of 20 batches are read twice). Reduce: 0.47, 0.35, 0.35. So counting is within the noise.
+counting 0.84, counting 0.82, leading on 0.42 (18 of 20 batches are read twice). Reduce: 0.47, 0.35, 0.35, with rounds of one variant that
+differ by more than that.
 """
 
 import sys
