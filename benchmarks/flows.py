@@ -1,7 +1,10 @@
 """Flows against the same step by hand, from Parquet to Parquet: `python -m benchmarks.flows [rows] [name …]`.
 
 The node alone leaves out what it rejects; a job also counts what passes each node, and keeps what was rejected.
-Python, Stateful and For each have benchmarks of their own or wait for another system.
+Python, Stateful, For each, windows of streams and what Lookup keeps have benchmarks of their own or wait for another system.
+
+Window reduce, measured once with 100,000 rows on a machine busy with other work (load 7), beside applyInPandas row by row, processor
+time: the node alone 0.64 x, a job 0.40 x.
 """
 
 import sys
@@ -72,6 +75,20 @@ def _split_text(orders: DataFrame, _: DataFrame) -> DataFrame:
     return orders.withColumn("tag", F.explode(F.transform(F.split("tags", ","), F.trim))).drop("tags")
 
 
+def _reduced(orders: DataFrame, _: DataFrame) -> DataFrame:
+    """As one does it in Python, row by row."""
+
+    def largest(rows: Any) -> Any:
+        value = [0, 0.0]
+        for amount in rows["amount"]:
+            value = [value[0] + 1, max(value[1], amount)]
+        return rows[:1][["start", "end", "country"]].assign(orders=value[0], largest=value[1])
+
+    windows = orders.withColumn("window", F.window("at", "1 hour")).select("window.start", "window.end", "country", "amount")
+    made = "start timestamp, end timestamp, country string, orders bigint, largest double"
+    return windows.groupBy("start", "end", "country").applyInPandas(largest, made)
+
+
 def _scripted(orders: DataFrame, _: DataFrame) -> DataFrame:
     computed = orders.withColumn("gross", F.expr("amount * 1.19"))
     return computed.withColumn("band", F.expr("case when gross > 600 then 'high' else 'low' end")).filter("amount > 10")
@@ -80,6 +97,19 @@ def _scripted(orders: DataFrame, _: DataFrame) -> DataFrame:
 PARSED = [{"name": "number", "type": "long"}, {"name": "price", "type": "double"}, {"name": "who"}]
 RULES = [{"name": "positive", "condition": "amount >= 0"}, {"name": "known", "condition": "country <> ''"}]
 FIELDS = [{"column": "id", "name": "number"}, {"column": "amount", "type": "decimal(10, 2)"}]
+REDUCE = """
+def start():
+    return [0, 0.0]
+
+
+def add(value, row):
+    return [value[0] + 1, max(value[1], row["amount"])]
+
+
+def result(value):
+    return {"orders": value[0], "largest": value[1]}
+"""
+REDUCED = [{"name": "orders", "type": "long"}, {"name": "largest", "type": "double"}]
 SCRIPT = "gross = amount * 1.19\nband = case when gross > 600 then 'high' else 'low' end\nkeep if amount > 10"
 BY_CUSTOMER = {"keys": [{"left": "customer"}]}
 BY_AMOUNT = [{"column": "amount", "order": "descending"}]
@@ -119,6 +149,11 @@ CASES = {
         lambda orders, _: _counted(orders, F.window("at", "1 hour"), "country").select(
             "window.start", "window.end", "country", "orders", "largest", "mean"
         ),
+        ("at", "amount", "country"),
+    ),
+    "window_reduce": Case(
+        {"time_column": "at", "window": "1 h", "group_by": ["country"], "code": REDUCE, "columns": REDUCED},
+        _reduced,
         ("at", "amount", "country"),
     ),
     "deduplicate": Case({"keys": ["customer"]}, lambda orders, _: orders.dropDuplicates(["customer"]), ("id", "customer")),

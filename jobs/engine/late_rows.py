@@ -11,12 +11,15 @@ from pyspark.sql import functions as F
 
 from jobs.engine.counts import Seen
 from jobs.engine.steps import Steps
+from jobs.nodes.columns import column
 
 _METRIC = "numRowsDroppedByWatermark"
 #: Of the two operators of a session window it is the one that leaves nothing out.
 _BESIDE = "SessionWindowStateStoreSave"
 #: Stands before a node's id in the name under which a streaming plan shows what arrives there.
 ARRIVING = "arriving_"
+#: Stands before a node's id and one of its inputs in the name under which a streaming plan counts rows without a time.
+_TIMELESS = "timeless_"
 
 
 def stateful_nodes(steps: Steps, frontier: str) -> tuple[str, ...]:
@@ -32,14 +35,33 @@ def stateful_nodes(steps: Steps, frontier: str) -> tuple[str, ...]:
 def with_late_rows(seen: Mapping[str, Seen], execution: Any, stateful: tuple[str, ...]) -> dict[str, Seen]:
     """`seen` in a batch, with what came too late for each of the `stateful` nodes; a node with several operators of Spark has none.
 
-    A node that groups sees the rows of a group put together within each task: those count as one.
+    Rows without a time, where the node needs one, count as late. A node that groups sees the rows of a group put together within each
+    task: those count as one.
     """
     late = [rows_dropped(operator) for operator in stateful_operators(execution.executedPlan())] if stateful else []
     told = dict(seen)
     for node_id, rows in zip(stateful, late, strict=False) if len(stateful) == len(late) else ():
         if rows and node_id in told:
             told[node_id] = replace(told[node_id], late=told[node_id].late + rows)
+    for node_id, rows in timeless_rows(execution) if stateful else ():
+        if rows and node_id in told:
+            told[node_id] = replace(told[node_id], late=told[node_id].late + rows)
     return told
+
+
+def timeless_counted(frame: DataFrame, node_id: str, port: str, time: str) -> DataFrame:
+    """What arrives at the node's input in a streaming plan; how many of its rows have no `time` is seen in each batch."""
+    return frame.observe(f"{_TIMELESS}{node_id}.{port}", F.count_if(column(time).isNull()).alias("rows"))
+
+
+def timeless_rows(execution: Any) -> Iterator[tuple[str, int]]:
+    """Nodes, and how many rows without a time came to one of their inputs."""
+    observed = execution.observedMetrics()
+    names = observed.keysIterator()
+    while names.hasNext():
+        name = str(names.next())
+        if name.startswith(_TIMELESS):
+            yield name.removeprefix(_TIMELESS).partition(".")[0], int(observed.apply(name).getLong(0))
 
 
 def marked(frame: DataFrame, node_id: str) -> DataFrame:

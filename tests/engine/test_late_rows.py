@@ -1,6 +1,7 @@
 """What a stream leaves out as too late is counted at the node that left it out."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -20,12 +21,12 @@ ONCE = ("flow.deduplicate", {"keys": ["id"], "time_column": "at", "within": "1 m
 PAIRS = ("flow.join", {"keys": [{"left": "key"}], "left_time": "at", "right_time": "at", "before": "1 min", "after": "1 min"})
 
 
-def rows_drop(bench: Bench, folder: str, batches: list[list[tuple[int, str, str]]]) -> tuple[str, dict[str, Any]]:
+def rows_drop(bench: Bench, folder: str, batches: Sequence[Sequence[tuple[int, str, str | None]]]) -> tuple[str, dict[str, Any]]:
     """Each batch in a file of its own; the source that reads one of them a batch."""
     target = bench.files / folder
     target.mkdir(exist_ok=True)
     for number, batch in enumerate(batches):
-        lines = [json.dumps({"id": one, "key": key, "at": f"2024-03-01T{at}Z"}) for one, key, at in batch]
+        lines = [json.dumps({"id": one, "key": key, "at": at and f"2024-03-01T{at}Z"}) for one, key, at in batch]
         (target / f"{number}.json").write_text("\n".join(lines) + "\n")
     return "source.file", {"path": folder, "format": "json", "columns": COLUMNS, "max_files_per_trigger": 1, "order": "name"}
 
@@ -55,6 +56,46 @@ def test_late_rows_of_a_join_are_counted(bench: Bench) -> None:
     nodes = {"left": rows_drop(bench, "left", batches), "right": rows_drop(bench, "right", batches), "both": PAIRS, "out": COLLECT}
     heard = run_until_read(bench, nodes, "left>both.left, right>both.right, both>out", 14)
     assert heard.rows("both", "late") == 4
+
+
+#: Left and right ids of what comes out of the keys a, b and n.
+FOUND: dict[str, set[tuple[Any, Any]]] = {
+    "inner": {(3, 3)},
+    "left": {(3, 3), (1, None)},
+    "right": {(3, 3), (None, 102)},
+    "full": {(3, 3), (1, None), (None, 102)},
+    "semi": {(3, None)},
+}
+
+
+@pytest.mark.parametrize("kind", FOUND)
+def test_late_and_timeless_rows_of_a_join_are_counted_and_neither_kept_nor_given_out(bench: Bench, kind: str) -> None:
+    """Not even by an outer join, which would else keep those without a time for ever, for a partner that may yet come."""
+    ends = [[(20, "z", "03:00:00")], [(21, "z", "03:00:01")]]
+    left: list[Any] = [[(1, "a", "00:00:10"), (5, "n", None)], *LATER, [(4, "a", "00:00:30"), (6, "n", None), (8, "n", None)], *ends]
+    right: list[Any] = [[(102, "b", "00:00:10"), (105, "n", None)], *LATER, [(104, "b", "00:00:30")], *ends]
+    nodes = {
+        "left": rows_drop(bench, "left", left),
+        "right": rows_drop(bench, "right", right),
+        "both": (PAIRS[0], {**PAIRS[1], "kind": kind}),
+    }
+    read = document({**nodes, "out": COLLECT}, "left>both.left, right>both.right, both>out", type="STREAMING")
+    plan = bench.plan(read)
+    run, heard = bench.run(plan)
+
+    def found() -> set[tuple[Any, Any]]:
+        rows = [row for batch in list(CollectSink.rows[plan.generation + "out"].values()) for row in batch if row.key in "abn"]
+        return {(row.id, None if kind == "semi" else row.right_id) for row in rows}
+
+    def is_done() -> bool:
+        """What is kept at the end are the rows of the key z, which still wait."""
+        return heard.rows("both", "rows_in") == 16 and found() >= FOUND[kind] and heard.committed()[-1].operators[0]["rows"] <= 4
+
+    wait_until(is_done, seconds=60, what="all rows, and that none but the last are kept")
+    run.stop()
+    assert run.wait(30) == "stopped"
+    assert found() == FOUND[kind]
+    assert heard.rows("both", "late") == 2 + 4
 
 
 def test_of_two_nodes_that_keep_state_each_has_its_own(bench: Bench) -> None:

@@ -91,6 +91,7 @@ class Join(Flow[JoinConfig]):
     Config = JoinConfig
     ports = (Port("left", "input"), Port("right", "input"), Port("out", "output"))
     changes_row_count: ClassVar[bool] = True
+    time_fields: ClassVar[Mapping[str, str]] = {"left": "left_time", "right": "right_time"}
     summary_template = "{kind} · {keys}"
 
     def is_stateful(self, config: JoinConfig) -> bool:
@@ -105,6 +106,8 @@ class Join(Flow[JoinConfig]):
         (left,), (right,) = frames["left"], frames["right"]
         config = context.config
         _check(left, right, context)
+        if context.mode == "stream":  # Spark would keep them for ever: no time tells that their partner can come no more
+            left, right = (one.filter(column(time).isNotNull()) for one, time in ((left, config.left_time), (right, config.right_time)))
         other = right.select(
             *(column(pair.other).alias(f"{_KEY}{number}") for number, pair in enumerate(config.keys)),
             *([column(config.right_time).alias(_TIME)] if config.right_time else []),
