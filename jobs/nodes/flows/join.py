@@ -106,7 +106,7 @@ class Join(Flow[JoinConfig]):
         (left,), (right,) = frames["left"], frames["right"]
         config = context.config
         _check(left, right, context)
-        if context.mode == "stream":  # Spark would keep them for ever: no time tells that their partner can come no more
+        if context.mode == "stream" and config.left_time:  # Spark would keep those without it for ever, waiting for a partner
             left, right = (one.filter(column(time).isNotNull()) for one, time in ((left, config.left_time), (right, config.right_time)))
         other = right.select(
             *(column(pair.other).alias(f"{_KEY}{number}") for number, pair in enumerate(config.keys)),
