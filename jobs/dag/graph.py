@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from jobs.dag.beside import nodes_beside
 from jobs.dag.catalogue import JOB_TYPE_WORDS, Catalogue, NodeTypeSpec, Port
 from jobs.dag.checkpoint_settings import checkpoint_problems
 from jobs.dag.cycles import closing_edges
@@ -67,6 +68,7 @@ def topological_order(document: DagDocument) -> list[str]:
 def _node_problems(document: DagDocument, catalogue: Catalogue) -> list[Problem]:
     problems: list[Problem] = []
     names = Counter(node.name for node in document.nodes.values())
+    beside = nodes_beside(document, catalogue)
     for node_id, node in document.nodes.items():
         if names[node.name] > 1:
             message = f'{names[node.name]} nodes are called "{node.name}": give each its own name'
@@ -76,11 +78,11 @@ def _node_problems(document: DagDocument, catalogue: Catalogue) -> list[Problem]
             message = f'"{node.name}": the node type "{node.type}" does not exist here: install what brings it, or choose another'
             problems.append(_on_node("node.unknown_type", node_id, "type", message))
         else:
-            problems.extend(_type_problems(document, node_id, node, spec))
+            problems.extend(_type_problems(document, node_id, node, spec, is_beside=node_id in beside))
     return problems
 
 
-def _type_problems(document: DagDocument, node_id: str, node: Node, spec: NodeTypeSpec) -> list[Problem]:
+def _type_problems(document: DagDocument, node_id: str, node: Node, spec: NodeTypeSpec, *, is_beside: bool) -> list[Problem]:
     if not spec.available:
         return [_on_node("node.unavailable", node_id, "type", f'"{node.name}": {spec.title} is missing: {spec.unavailable_reason}')]
     problems = []
@@ -89,9 +91,12 @@ def _type_problems(document: DagDocument, node_id: str, node: Node, spec: NodeTy
             f'"{node.name}" was made with version {node.type_version} of {spec.title}; here is {spec.version}: update this installation'
         )
         problems.append(_on_node("node.type_version", node_id, "type_version", message))
-    if document.type not in spec.job_types:
+    ends_in_stream = document.type == "STREAMING" and spec.boundedness == "bounded"
+    if document.type not in spec.job_types and not (ends_in_stream and is_beside):
         fitting = " or ".join(JOB_TYPE_WORDS[name] for name in spec.job_types)
         message = f'"{node.name}": {spec.title} cannot run in a job of the kind {JOB_TYPE_WORDS[document.type]}, only in {fitting}'
+        if ends_in_stream:
+            message = f"{message}; in a stream it can be the table of a lookup"
         problems.append(_on_node("node.job_type", node_id, "type", message))
     return problems
 

@@ -115,6 +115,16 @@ class Steps:
                 waiting.extend(arrow.source for arrow in self.arriving(node_id))
         return tuple(step.node_id for step in self.plan.steps if step.node_id in found)
 
+    @cached_property
+    def beside(self) -> frozenset[str]:
+        """Nodes whose rows are only looked things up in, also where the job never ends; a source that nothing reads may be one."""
+        found: set[str] = set()
+        for step in reversed(self.plan.steps):
+            leaving = [arrow for arrow in self.arrows if arrow.source == step.node_id]
+            if (leaving or step.node_id in self.sources) and all(arrow.reference or arrow.target in found for arrow in leaving):
+                found.add(step.node_id)
+        return frozenset(found)
+
     def sinks_above(self, node_id: str) -> tuple[str, ...]:
         """Sinks whose rejected rows flow into it."""
         return tuple(other for other in self.upstream((node_id,)) if other != node_id and other in self.sinks)
@@ -148,6 +158,7 @@ class Steps:
             attempt=plan.attempt,
             mode=mode,
             bounded=plan.job_type != "STREAMING",
+            beside=node_id in self.beside,
             schema_only=schema_only,
             real_time=plan.is_real_time and mode == "stream",
             connections=plan.connections,

@@ -43,6 +43,8 @@ class NodeContext(Generic[ConfigT]):
     attempt: int = 0
     mode: Literal["stream", "batch"] = "batch"
     bounded: bool = True
+    #: Its rows are only looked things up in: they are read whole, also where the job itself never ends.
+    beside: bool = False
     schema_only: bool = False
     #: The stream has no batches to speak of: rows are written as they are read.
     real_time: bool = False

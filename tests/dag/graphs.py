@@ -47,6 +47,7 @@ CATALOGUE: Catalogue = {
     for item in (
         spec("source.read", (_OUT, Port("errors", "errors", required=False))),
         spec("source.stream", (_OUT,), job_types=("STREAMING",)),
+        spec("source.pages", (_OUT,), job_types=("BATCH_ROLLER", "SQL_TASK"), boundedness="bounded"),
         spec("flow.step", (_IN, _OUT)),
         spec("flow.union", (Port("in", "input", many=True), _OUT)),
         spec("flow.look_up", (_IN, Port("table", "reference"), _OUT)),

@@ -75,6 +75,30 @@ def test_a_type_that_cannot_run_in_this_kind_of_job_is_told_so():
     assert problems_of({**document, "type": "STREAMING"}) == []
 
 
+STREAM_WITH_PAGES = {
+    "rows": node("source.stream"),
+    "pages": node("source.pages"),
+    "step": node("flow.step"),
+    "look": node("flow.look_up"),
+    "out": node("sink.write"),
+}
+
+
+def test_a_stream_looks_things_up_in_what_it_could_not_read_as_a_stream():
+    edges = ["rows>look", "pages>step", "step>look.table", "look>out"]
+    assert problems_of(data(STREAM_WITH_PAGES, edges, type="STREAMING")) == []
+    edges = ["rows>look", "pages>step", "step>look.table", "look>out", "step>other"]
+    document = data({**STREAM_WITH_PAGES, "other": node("sink.write")}, edges, type="STREAMING")
+    problem = only_problem(document)
+    assert (problem.code, problem.node_id) == ("node.job_type", "pages")
+    assert problem.message.endswith("; in a stream it can be the table of a lookup")
+
+
+def test_what_never_ends_is_no_table_of_a_job_that_does():
+    nodes = {"rows": node("source.read"), "table": node("source.stream"), "look": node("flow.look_up"), "out": node("sink.write")}
+    assert only_problem(data(nodes, ["rows>look", "table>look.table", "look>out"])).code == "node.job_type"
+
+
 def test_nodes_of_one_name_are_told_on_each():
     document = chain()
     document["nodes"]["source"]["name"] = document["nodes"]["sink"]["name"] = "Same"

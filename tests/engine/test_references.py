@@ -1,13 +1,20 @@
 """A table beside a stream: kept between batches, read again in time, and still there when it cannot be read."""
 
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from jobs.dag.graph import structure_problems
 from jobs.engine.events import BatchWritten, Noticed
 from jobs.engine.failure import ExecutionFailure
+from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.registry import REGISTRY
 from tests.engine.graphs import COLLECT, Bench, document, numbers
 from tests.engine.nodes import CollectSink
+from tests.nodes.api_server import api_server, as_json
 from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.spark
@@ -67,6 +74,41 @@ def test_of_a_table_that_has_a_key_twice_one_row_is_kept_for_all_batches(bench: 
     assert bench.completed(document(nodes, EDGES)).rows("out") == 90
     nodes["look"] = lookup(several="all", refresh="1 h")
     assert bench.completed(document(nodes, EDGES)).rows("out") == 180
+
+
+def test_a_stream_looks_up_in_an_api_and_in_a_table_without_a_key_and_sorts_it_on_the_way(bench: Bench) -> None:
+    """None of these could be read as a stream; beside one they are read whole."""
+    database = bench.files / "shop.db"
+    with closing(sqlite3.connect(database)) as shop, shop:
+        shop.execute("CREATE TABLE sizes (part INTEGER, size TEXT)")
+        shop.executemany("INSERT INTO sizes VALUES (?, ?)", [(0, "S"), (1, "M"), (2, "L")])
+    nodes = {
+        "gen": numbers(None, 9, 30),
+        "parts": PARTS,
+        "api": ("source.http_api", {"connection": "api", "path": "colours", "paging": "none", "columns": COLOURS[1]["columns"]}),
+        "colour": lookup(),
+        "sizes": ("source.jdbc", {"connection": "shop", "table": "sizes"}),
+        "sorted": ("flow.sort", {"order_by": [{"column": "size"}]}),
+        "size": lookup(),
+        "out": COLLECT,
+    }
+    edges = "gen>parts, parts>colour, api>colour.table, sizes>sorted, sorted>size.table, colour>size, size>out"
+    read = document(nodes, edges, type="STREAMING")
+    assert "node.job_type" not in [problem.code for problem in structure_problems(read, REGISTRY.catalogue())]
+    with api_server(lambda request: as_json([{"part": part, "colour": f"colour {part}"} for part in range(3)])) as server:
+        plan = bench.plan(read)
+        connections = {
+            "api": ConnectionSettings("api", "http_api", {"base_url": server.url}),
+            "shop": ConnectionSettings("shop", "sqlite", {"path": str(database)}),
+        }
+        plan = replace(plan, connections=connections, limits=replace(plan.limits, http_allowed_hosts=(server.host,)))
+        batches = CollectSink.rows[plan.generation + "out"]
+        run, _ = bench.run(plan)
+        wait_until(lambda: len(batches) > 1, seconds=60, what="two batches")
+        run.stop()
+        assert run.wait(30) == "stopped"
+    found = {(row.part, row.colour, row.size) for rows in batches.values() for row in rows}
+    assert found == {(0, "colour 0", "S"), (1, "colour 1", "M"), (2, "colour 2", "L")}
 
 
 def test_rows_that_are_not_in_the_table_are_counted_as_rejected(bench: Bench) -> None:

@@ -220,9 +220,9 @@ class HttpApiConfig(base.Config):
 class HttpApiSource(Source[HttpApiConfig]):
     """Reads records from a JSON API, page by page: by number, offset, cursor or link.
 
-    Bounded. Exactly once as long as pages keep their content: a batch that is run again reads the pages that were kept for it. Where
-    the API hands out each record only once, that holds for a paged import; what reads everything as one batch loses what it had when
-    it fails.
+    Bounded: a stream can only look things up in it. Exactly once as long as pages keep their content: a batch that is run again reads
+    the pages that were kept for it. Where the API hands out each record only once, that holds for a paged import; what reads everything
+    as one batch loses what it had when it fails.
     """
 
     type = "source.http_api"

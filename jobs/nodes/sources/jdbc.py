@@ -127,7 +127,7 @@ class JdbcSource(Source[JdbcSourceConfig]):
     def read(self, spark: SparkSession, context: NodeContext[JdbcSourceConfig]) -> DataFrame:
         from jobs.nodes.readers.table_rows import TableRows, schema_ddl
 
-        if not context.bounded and not context.config.key_column:
+        if not (context.bounded or context.beside or context.config.key_column):
             raise NodeError("reading a table: a job that never ends needs a key column", permanent=True, kind="user", field="key_column")
         dialect = read_dialect(context)
         columns = _checked_columns(dialect, context)
@@ -147,7 +147,7 @@ class JdbcSource(Source[JdbcSourceConfig]):
                     },
                     "file_roots": [str(root) for root in context.limits.file_roots],
                     "data_dir": str(context.limits.data_dir),
-                    "bounded": context.bounded,
+                    "bounded": context.bounded or context.beside,
                 }
             ),
             "secret": json.dumps(dict(dialect.settings.secrets)),  # Spark hides options of this name
