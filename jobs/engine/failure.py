@@ -179,6 +179,12 @@ def _about_a_header(text: str) -> str:
     return f"{told} has {counted[1]} columns, where {counted[2]} are listed; list the columns of the files, or correct the file"
 
 
+_OTHER_TYPE = re.compile(
+    r"reading file (\S+)\. Data type mismatches when reading Parquet column \[([^\]]+)\]\. "
+    r"Expected Spark type (.+?), actual Parquet type (\w+)"
+)
+
+
 def _about_a_file(text: str) -> str:
     """A file of a source that is gone or cannot be read; empty when the text is about something else."""
     if match := re.search(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*", text):
@@ -187,6 +193,11 @@ def _about_a_file(text: str) -> str:
             f"the file or folder {path} is no longer there; put it back, then start again: it goes on where it was"
             if path
             else f"a file is missing: {match[0]}"
+        )
+    if match := _OTHER_TYPE.search(text):
+        return (
+            f"column {match[2]} of the file {_path_in(match[1])} holds Parquet's {match[4]}, where {match[3]} is listed; "
+            "list what the files hold, or put another file in its place"
         )
     if match := re.search(r"Encountered error while reading file (\S+)", text):
         path = _path_in(match[1])

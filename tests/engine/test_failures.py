@@ -112,6 +112,19 @@ def test_a_damaged_file_blames_the_source_and_names_the_file(bench: Bench) -> No
     )
 
 
+def test_a_file_whose_column_is_of_another_type_is_told_as_that(bench: Bench) -> None:
+    folder = bench.files / "parquet"
+    bench.spark.range(10).coalesce(1).write.parquet(str(folder))
+    [file] = folder.glob("part-*.parquet")
+    source = ("source.file", {"path": "parquet", "format": "parquet", "columns": [{"name": "id", "type": "string"}]})
+    found = failure(bench, {"files": source, "out": COLLECT}, "files>out", type="STREAMING")
+    assert found.node_id == "files"
+    assert found.message == (
+        f'"Files": column id of the file {file} holds Parquet\'s INT64, where string is listed; '
+        "list what the files hold, or put another file in its place"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
