@@ -32,7 +32,10 @@ _LEFT_OUT = frozenset({"authorization", "cookie", "host", "connection", "content
 @login_not_required
 @require_POST
 def hook(request: HttpRequest, job_uid: UUID, node_id: str) -> JsonResponse:
-    """202 once the message, or each of JSON lines, is on disk; 401 without proof, 404 where no such source is published, 413 and 503."""
+    """202 once the message, or each of JSON lines, is on disk; 401 without proof, 404 where no such source is published, 413 and 503.
+
+    A request that is refused can come again as it was: what was kept of it is known by its ids, and without ids nothing was kept.
+    """
     config, connection = _source(job_uid, node_id)
     if config is None or connection is None:
         return _refused(404, "no webhook is published at this address")
@@ -43,9 +46,12 @@ def hook(request: HttpRequest, job_uid: UUID, node_id: str) -> JsonResponse:
         return _refused(413, f"a message has at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes")
     if not is_proven(connection, request.headers.get(typed.proof_header, ""), body):
         return _refused(401, f"the header {typed.proof_header} does not prove this message: check the secret")
-    messages = _messages(body, request, typed)
+    messages, pressure = _messages(body, request, typed), backpressure_of(config)
+    whole = not all(message.id for message in messages)  # those with ids are known when they come again
+    if whole and len(messages) > pressure.buffer_size and pressure.strategy in ("BUFFER", "ERROR"):
+        return _refused(413, f"{len(messages)} messages at once, where at most {pressure.buffer_size} wait to be read: send fewer at once")
     try:
-        taken = Spool(spool_path(settings.DATA_DIR, str(job_uid), node_id)).take(messages, backpressure_of(config))
+        taken = Spool(spool_path(settings.DATA_DIR, str(job_uid), node_id)).take(messages, pressure, whole=whole)
     except SpoolFull as full:
         return _later(str(full))
     if taken.done < len(messages):

@@ -112,9 +112,10 @@ class Spool:
             finally:
                 self._held = None
 
-    def take(self, messages: Sequence[Message], backpressure: Backpressure) -> Taken:
-        """Keep what there is room for, in order. When it returns, what is kept survives the loss of power.
+    def take(self, messages: Sequence[Message], backpressure: Backpressure, *, whole: bool = False) -> Taken:
+        """Keep what there is room for, in order; `whole`: all or none, where the rest would have to come again.
 
+        When it returns, what is kept survives the loss of power.
         A message whose id was seen is done with, and takes no room. SpoolFull where the disk has next to no room.
         """
         now = time.time()
@@ -125,8 +126,8 @@ class Spool:
             if mark(database, "overrun"):
                 return Taken(0, 0, overrun=True, refused="the job has failed for want of room")
             if backpressure.strategy == "ERROR" and _is_draining(database):
-                return replace(_take(database, messages, _NO_ROOM, now), refused="what waited when the job failed is read first")
-            return _take(database, messages, backpressure, now)
+                return replace(_take(database, messages, _NO_ROOM, now, whole), refused="what waited when the job failed is read first")
+            return _take(database, messages, backpressure, now, whole)
 
     def plan(self, after: int, upto: int) -> None:
         """The messages up to `after` are read, those up to `upto` are being read: they are never discarded."""
@@ -232,8 +233,10 @@ class Spool:
                 raise
 
 
-def _take(database: sqlite3.Connection, messages: Sequence[Message], backpressure: Backpressure, now: float) -> Taken:
+def _take(database: sqlite3.Connection, messages: Sequence[Message], backpressure: Backpressure, now: float, whole: bool) -> Taken:
     room = max(0, backpressure.buffer_size - waiting(database))
+    if whole and backpressure.strategy in ("BUFFER", "ERROR") and sum(not _is_known(database, message) for message in messages) > room:
+        return _refused(database, Taken(0, 0), backpressure)
     new: list[Message] = []
     done = dropped = 0
     for message in messages:
@@ -252,11 +255,14 @@ def _take(database: sqlite3.Connection, messages: Sequence[Message], backpressur
         dropped = _discard(database, len(new) - room)
     if dropped:
         mark_set(database, "dropped", mark(database, "dropped") + dropped)
-    is_refused = done < len(messages)
-    overrun = backpressure.strategy == "ERROR" and is_refused
-    if overrun:
+    taken = Taken(done, len(new), dropped)
+    return _refused(database, taken, backpressure) if done < len(messages) else taken
+
+
+def _refused(database: sqlite3.Connection, taken: Taken, backpressure: Backpressure) -> Taken:
+    if overrun := backpressure.strategy == "ERROR":
         mark_set(database, "overrun", 1)
-    return Taken(done, len(new), dropped, overrun, f"{backpressure.buffer_size} messages wait to be read" if is_refused else "")
+    return replace(taken, overrun=overrun, refused=f"at most {backpressure.buffer_size} messages wait to be read")
 
 
 def _is_draining(database: sqlite3.Connection) -> bool:

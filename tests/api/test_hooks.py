@@ -109,6 +109,17 @@ def test_what_does_not_fit_is_dropped_where_the_job_says_so(hooked: Job, tmp_pat
     assert Spool(spool_path(tmp_path, str(hooked.job_uid), "hook")).standing().dropped == 1
 
 
+def test_lines_that_find_no_room_come_again_and_none_of_them_twice(hooked: Job, tmp_path: Path):
+    def lines(count: int) -> tuple[int, Any]:
+        return post(hooked, b"\n".join(b"%d" % number for number in range(count)), content_type="application/x-ndjson")
+
+    assert lines(2)[0] == 202
+    assert lines(2)[0] == 503
+    assert len(kept(hooked, tmp_path)) == 2
+    status, told = lines(4)
+    assert (status, "send fewer at once" in told["error"]["message"]) == (413, True)
+
+
 def test_after_an_overrun_senders_are_told_that_the_job_failed(hooked: Job):
     document = json.loads(hooked.dag_definition)
     document["nodes"]["hook"]["config"]["backpressure"] = "ERROR"

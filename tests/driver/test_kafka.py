@@ -6,7 +6,7 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
@@ -16,6 +16,8 @@ from django.contrib.auth.models import User
 
 from checkpoints.models import Checkpoint
 from jobs.models import Connection, Event, Execution, Job, Project
+from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.services.executions import checkpoint_request, execution_stop
 from jobs.services.jobs import job_create
 from tests.driver.conftest import status_reached
@@ -135,13 +137,22 @@ def test_a_killed_broker_and_a_killed_driver_lose_nothing_and_the_group_follows_
         before = len(written())
         wait_until(lambda: len(written()) > before + 50, seconds=150, what="more rows")
 
+    asked = KafkaAdmin(ConnectionSettings("main", "kafka", {"servers": own_kafka.bootstrap}))
+
+    def is_told_of() -> bool:
+        with suppress(NodeError):
+            return asked.ends([("orders", 0)])["orders", 0] > 0
+        return False
+
     with feed(own_kafka) as fed:
         execution = start(job)
         more_rows()
+        assert is_told_of()
         own_kafka.kill()
         wait_until(lambda: Execution.objects.get(pk=execution.pk).waiting_for == "kafka main", seconds=60, what="that it waits is shown")
         own_kafka.start()
         more_rows()
+        wait_until(is_told_of, seconds=60, what="that a client which knew the broker before knows it again")
         wait_until(lambda: Execution.objects.get(pk=execution.pk).waiting_for == "", seconds=60, what="that it goes on is shown")
         checkpoint_request(execution=status_reached(execution, "RUNNING"), user=user)
         wait_until(lambda: Checkpoint.objects.filter(status="COMPLETED").exists(), seconds=60, what="a checkpoint")

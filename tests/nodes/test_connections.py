@@ -11,10 +11,12 @@ import pytest
 from pydantic import ValidationError
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.connections.databases import database_silent
 from jobs.nodes.connections.postgresql import PostgresqlConnection, PostgresqlSettings, postgresql_open
 from jobs.nodes.connections.sqlite import SqliteConnection, sqlite_open
 from jobs.nodes.worker_errors import WorkerFailure, carried_out, node_error_in
 from tests.nodes.conftest import Database
+from tests.servers.certificate import self_signed
 
 
 def postgresql(**config: Any) -> ConnectionSettings:
@@ -78,12 +80,24 @@ def test_unknown_driver_options_are_refused():
 def test_checking_a_certificate_needs_one(tmp_path: Path):
     with pytest.raises(ValidationError, match="paste the certificate authority"):
         PostgresqlSettings(host="h", database="d", user="u", tls="verify-full")
-    settings = postgresql(tls="verify-full", certificate_authority="-----BEGIN CERTIFICATE-----")
+    with pytest.raises(NodeError, match="the certificate authority is no PEM certificate") as refused:
+        postgresql_open(postgresql(tls="verify-full", certificate_authority="-----BEGIN CERTIFICATE-----"), Limits(data_dir=tmp_path))
+    assert refused.value.permanent
+    certificate, _ = self_signed()
     with pytest.raises(NodeError):
-        postgresql_open(settings, Limits(data_dir=tmp_path))
+        postgresql_open(postgresql(tls="verify-full", certificate_authority=certificate), Limits(data_dir=tmp_path))
     (kept,) = (tmp_path / "certificates").iterdir()
     assert kept.is_relative_to(tmp_path)
-    assert kept.read_text() == "-----BEGIN CERTIFICATE-----"
+    assert kept.read_text() == certificate
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_server_without_tls_is_not_waited_for_where_tls_is_asked(postgres_database: Database) -> None:
+    settings = replace(postgres_database.settings, config={**postgres_database.settings.config, "tls": "require"})
+    with pytest.raises(NodeError, match=r"the line cannot be encrypted as require asks .*does not support SSL") as refused:
+        postgresql_open(settings, Limits())
+    assert (refused.value.permanent, database_silent(settings, Limits())) == (True, "")
 
 
 def test_a_connections_text_shows_no_secret():

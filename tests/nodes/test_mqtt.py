@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.mqtt import MqttConnection
+from jobs.nodes.connections.mqtt_client import mqtt_connect
 from jobs.nodes.mqtt_session import MqttSession
 from jobs.nodes.spool_source import spool_of
 from tests.nodes.conftest import Build, Built
@@ -261,6 +262,10 @@ def test_over_tls_the_brokers_certificate_is_checked(spark: SparkSession, build:
         built = sink(build, 0, named=trusted, topic=topic)
         assert built.node.write(spark.sql("SELECT id FROM range(20)"), Batch(0, "q"), built.context).rows == 20
         assert len(received(reader, 20)) == 20
+    again = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv5)
+    for _ in range(2):  # as a sink does whose broker was away
+        mqtt_connect(again, trusted["plant"], "signing in")
+        again.disconnect()
     for named in (over_tls(""), over_tls(self_signed()[0])):
         (_, _, refused) = MqttConnection().check(named["plant"], Limits())
         assert (refused.ok, ": the certificate is not trusted (" in refused.message) == (False, True), refused.message

@@ -65,7 +65,7 @@ def test_what_is_trimmed_is_not_read_as_if_it_had_never_been(spool: Spool):
 
 
 def test_a_full_buffer_takes_what_fits_and_leaves_the_rest_to_come_again(spool: Spool):
-    full, refused = Backpressure("BUFFER", 3), "3 messages wait to be read"
+    full, refused = Backpressure("BUFFER", 3), "at most 3 messages wait to be read"
     assert spool.take(numbered(0, 5), full) == Taken(3, 3, refused=refused)
     assert spool.take(numbered(2, 5), full) == Taken(1, 0, refused=refused), "one that is kept already needs no room"
     spool.plan(0, 2)
@@ -111,7 +111,7 @@ def test_a_discarded_message_is_no_trimmed_one(spool: Spool):
 
 def test_an_overrun_takes_nothing_until_somebody_says_so_and_what_waited_is_read(spool: Spool):
     error = Backpressure("ERROR", 2)
-    full, failed = "2 messages wait to be read", "the job has failed for want of room"
+    full, failed = "at most 2 messages wait to be read", "the job has failed for want of room"
     assert spool.take(numbered(0, 3), error) == Taken(2, 2, overrun=True, refused=full)
     assert spool.standing() == Standing(waiting=2, dropped=0, overrun=True)
     assert spool.take(numbered(2, 3), error) == Taken(0, 0, overrun=True, refused=failed)
@@ -124,6 +124,18 @@ def test_an_overrun_takes_nothing_until_somebody_says_so_and_what_waited_is_read
     spool.plan(1, 2)
     assert spool.take(numbered(2, 3), error) == Taken(1, 1)
     assert spool.standing() == Standing(waiting=1, dropped=0, overrun=False)
+
+
+def test_messages_that_belong_together_are_kept_all_or_none(spool: Spool):
+    full = Backpressure("BUFFER", 3)
+    without_ids = [Message(str(number).encode()) for number in range(5)]
+    assert spool.take(without_ids[:2], full, whole=True) == Taken(2, 2)
+    assert spool.take(without_ids[:2], full, whole=True) == Taken(0, 0, refused="at most 3 messages wait to be read")
+    spool.plan(0, 1)
+    assert spool.take(without_ids[:2], full, whole=True) == Taken(2, 2)
+    assert spool.take(without_ids, Backpressure("DROP", 4), whole=True) == Taken(5, 1, dropped=4)
+    refused = Taken(0, 0, overrun=True, refused="at most 5 messages wait to be read")
+    assert spool.take(without_ids, Backpressure("ERROR", 5), whole=True) == refused
 
 
 def test_after_an_overrun_another_strategy_takes_messages_at_once(spool: Spool):

@@ -20,20 +20,32 @@ _BEGINNING = "Failed to create admin client: "
 
 
 class KafkaAdmin:
-    """A client that asks a cluster about itself; what the cluster answers to its signing in becomes a NodeError."""
+    """A client that asks a cluster about itself; what the cluster answers to its signing in becomes a NodeError.
+
+    After a failure it begins anew: what a client has learnt of brokers that came back, it does not always learn again.
+    """
 
     def __init__(self, settings: ConnectionSettings, *, seconds: float = SECONDS) -> None:
-        from confluent_kafka import KafkaException
-        from confluent_kafka.admin import AdminClient
-
         self._name, self._typed = settings.name, KafkaSettings.model_validate(settings.config)
         self._seconds = seconds
         self._heard: list[KafkaError] = []
         self._given = kafka_client_settings(settings) | {"error_cb": self._heard.append}
+        self._client: AdminClient | None = self._made()
+
+    @property
+    def client(self) -> AdminClient:
+        if self._client is None:
+            self._client = self._made()
+        return self._client
+
+    def _made(self) -> AdminClient:
+        from confluent_kafka import KafkaException
+        from confluent_kafka.admin import AdminClient
+
         try:
-            self.client: AdminClient = AdminClient(self._given)
+            return AdminClient(self._given)
         except KafkaException as error:
-            raise _unfit(settings.name, error) from None
+            raise _unfit(self._name, error) from None
 
     def partitions(self, topic: str | None = None) -> dict[str, int]:
         """Topic → number of partitions, of all topics or of one; a topic that does not exist is left out."""
@@ -154,10 +166,13 @@ class KafkaAdmin:
 
     def _refusal(self, error: Exception) -> NodeError:
         """The client says "timed out" last; what it heard before tells why."""
+        heard = list(self._heard)
+        self._heard.clear()
+        self._client = None
         where = f'connecting to "{self._name}"'
-        if (why := kafka_refusal(self._typed, self._heard)) is not None:
+        if (why := kafka_refusal(self._typed, heard)) is not None:
             return NodeError(f"{where}: {why.message}", permanent=why.permanent, kind=why.kind)
-        told = self._heard[-1].str() if self._heard else str(error.args[0].str() if error.args else error)
+        told = heard[-1].str() if heard else str(error.args[0].str() if error.args else error)
         return NodeError(
             f"{where}: no broker answers as it should ({told}); check that it runs, and whether its port asks for TLS or a sign-in"
         )

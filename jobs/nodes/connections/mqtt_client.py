@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import Field
@@ -47,7 +48,9 @@ def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **giv
     if typed.sign_in == "password":
         client.username_pw_set(typed.user, connection.secrets.get("password", ""))
     if typed.tls:
-        client.tls_set_context(tls_context(typed.certificate_authority, act))
+        context = tls_context(typed.certificate_authority, act)
+        with suppress(ValueError):  # a client that connects again has one
+            client.tls_set_context(context)
     answers: list[Any] = []
     client.on_connect = lambda _, __, flags, reason, ___: answers.append((reason, flags.session_present))
     try:

@@ -15,6 +15,7 @@ from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.connections.reach import name_resolve, port_reach
 from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
+from jobs.nodes.connections.tls import tls_context
 from jobs.nodes.durable_text import certificates_place
 from jobs.nodes.form import hints
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from psycopg2.extensions import connection as PostgresSession
 
 _CONNECT_SECONDS = 10
+#: What libpq says of encryption that no waiting brings about; an "SSL SYSCALL error" is a line that broke.
+_ABOUT_TLS = re.compile(r"certificate|does not support SSL|SSL error: (?!unexpected eof)")
 #: Shorter than a driver's lease: a frozen client is dropped before another attempt may begin.
 _IDLE_IN_TRANSACTION_MS = 10_000
 
@@ -101,7 +104,7 @@ def postgresql_open(
             keepalives_interval=5,
             keepalives_count=3,
             client_encoding="UTF8",
-            **_tls_arguments(typed, limits),
+            **_tls_arguments(typed, settings.name, limits),
         )
     except psycopg2.Error as error:
         raise _refusal(settings.name, typed, error) from None
@@ -116,9 +119,10 @@ def _server_options(typed: PostgresqlSettings) -> str:
     return " ".join(options)
 
 
-def _tls_arguments(typed: PostgresqlSettings, limits: Limits) -> dict[str, str]:
+def _tls_arguments(typed: PostgresqlSettings, name: str, limits: Limits) -> dict[str, str]:
     if not typed.certificate_authority:
         return {"sslmode": typed.tls}
+    tls_context(typed.certificate_authority, f'connecting to "{name}"')  # libpq would name a file that nobody here has heard of
     return {"sslmode": typed.tls, "sslrootcert": str(certificates_place(typed.certificate_authority, Path(limits.data_dir)))}
 
 
@@ -153,6 +157,9 @@ def _refusal(name: str, typed: PostgresqlSettings, error: Exception) -> NodeErro
         return NodeError(f"{where}: {text}; correct the connection", permanent=True, kind="user")
     if "could not translate host name" in text or "Name or service not known" in text:
         return NodeError(f"{where}: the name {typed.host} is not known; correct the host")
+    if _ABOUT_TLS.search(text):
+        message = f"{where}: the line cannot be encrypted as {typed.tls} asks ({text}); correct TLS, host or certificate authority"
+        return NodeError(message, permanent=True, kind="user")
     return NodeError(f"{where}: {typed.host}:{typed.port} does not answer as it should ({text}); check that it runs and can be reached")
 
 
