@@ -26,6 +26,8 @@ _NEVER_DONE: Mapping[str, str] = {
     "Offset": "it skips rows of a stream once in its life; leave OFFSET out, or filter by a condition",
     "Tail": "it takes the last rows, and a stream has no end",
 }
+#: An expression may look at a row's neighbours, in any node that takes one.
+_LOOKS_ASIDE = re.compile(r"\bover\b", re.IGNORECASE)
 _TWO_TIMES = (
     "it goes by event time, and so does a node before it: a stream has one event time on its way; let one of the two go without, "
     "or write in between and read that in another job"
@@ -72,12 +74,17 @@ class StreamCheck:
         plan = self._frames.of(node_id, self._a_port(node_id))._jdf.queryExecution().analyzed()
         for name in _names_in(plan):
             if name in _NEVER_DONE:
-                raise _refused(_NEVER_DONE[name])
+                raise _refused(_NEVER_DONE[name], self._looks_aside_in(node_id) if name == "Window" else "")
         mode = "Update" if any(sends_again(self._steps, other) for other in above) else "Append"
         self._ask_spark(plan, mode)
 
     def _reaches_across(self, node_id: str, node_type: Flow[Any]) -> bool:
-        return self._steps.is_stateful(node_id) or node_type.reads_names
+        return self._steps.is_stateful(node_id) or node_type.reads_names or self._looks_aside_in(node_id) != ""
+
+    def _looks_aside_in(self, node_id: str) -> str:
+        """The field whose expression may look at a row's neighbours, as "columns/0/expression"; "" if there is none."""
+        config = self._steps.by_id[node_id].config.model_dump(mode="json")
+        return next((place for place, text in _texts(config, "") if _LOOKS_ASIDE.search(text)), "")
 
     def _a_port(self, node_id: str) -> str:
         ports = self._frames.ports_of(node_id)
@@ -115,5 +122,14 @@ def _in_words(error: PySparkException) -> str:
     return next(meant, f"Spark does not run this in a stream: {first_line(error)}")
 
 
-def _refused(sentence: str) -> NodeError:
-    return NodeError(sentence, permanent=True, kind="user")
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Each text in a config with the way to it."""
+    if isinstance(value, str):
+        yield place.removeprefix("/"), value
+    elif isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(part, f"{place}/{key}")
+
+
+def _refused(sentence: str, field: str = "") -> NodeError:
+    return NodeError(sentence, permanent=True, kind="user", field=field)

@@ -45,6 +45,9 @@ def windows(emit: str = "close") -> tuple[str, dict[str, Any]]:
     return "flow.window_aggregate", {"time_column": "time", "window": "1 min", "emit": emit, "aggregates": aggregates}
 
 
+NEIGHBOUR = "lag(id) OVER (PARTITION BY key ORDER BY id)"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -60,6 +63,22 @@ def test_sql_that_a_stream_cannot_end_is_refused_at_its_query(analysed: Callable
     assert (problem.node_id, problem.pointer) == ("ask", "/nodes/ask/config/query")
     assert words in problem.message
     assert errors(analysed({**nodes, "gen": numbers(10)}, "gen>ask, ask>out", "SQL_TASK")) == []
+
+
+@pytest.mark.parametrize(
+    ("node", "field"),
+    [
+        (
+            ("flow.compute_columns", {"columns": [{"name": "a", "expression": "1"}, {"name": "b", "expression": NEIGHBOUR}]}),
+            "columns/1/expression",
+        ),
+        (("flow.script", {"script": f"a = 1\nb = {NEIGHBOUR}"}), "script"),
+    ],
+)
+def test_a_row_of_a_stream_has_no_neighbours_in_any_expression(analysed: Callable[..., Analysis], node: Any, field: str) -> None:
+    (problem,) = errors(analysed({"gen": numbers(None), "ask": node, "out": COLLECT}, "gen>ask, ask>out"))
+    assert (problem.node_id, problem.pointer) == ("ask", f"/nodes/ask/config/{field}")
+    assert "looks at a row's neighbours" in problem.message
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isInView, isShown, withDefaults } from './form-schema'
+import { isInView, isShown, prepared, withDefaults } from './form-schema'
 
 const schema = { properties: { format: { type: 'string' as const, default: 'json' }, columns: { type: 'array' as const, 'x-when': 'format=json|csv' }, topic: { type: 'string' as const } } }
 
@@ -16,4 +16,10 @@ it('tells whether a field can be seen without opening anything', () => {
   expect(isInView(folded, { format: 'text' }, 'columns')).toBe(false)
   expect(isInView(folded, {}, 'retries')).toBe(false)
   expect(isInView(folded, {}, '')).toBe(false)
+})
+
+it('draws a number or nothing as a number that can be emptied, whatever its default', () => {
+  const nothing = { type: 'null' }
+  const { total } = prepared({ properties: { total: { anyOf: [{ type: 'integer', minimum: 1 }, nothing], default: 1000 } } }).properties as Record<string, unknown>
+  expect(total).toEqual({ type: 'integer', minimum: 1, default: 1000, 'x-nullable': true })
 })

@@ -2,12 +2,12 @@ import type { RJSFSchema, UiSchema } from '@rjsf/utils'
 
 type Part = RJSFSchema & Record<string, unknown>
 
-/** "A or null" is drawn as A: an empty field is null. */
+/** "A or null" is drawn as A, and marked: an empty field is null. */
 function plain(part: Part): Part {
   const choices = (part.anyOf ?? []) as Part[]
   const real = choices.filter((choice) => choice.type !== 'null')
   const rest = Object.fromEntries(Object.entries(part).filter(([key]) => key !== 'anyOf'))
-  let flat: Part = choices.length > real.length && real.length === 1 ? { ...real[0], ...rest, type: real[0]?.type } : part
+  let flat: Part = choices.length > real.length && real.length === 1 ? { ...real[0], ...rest, type: real[0]?.type, 'x-nullable': true } : part
   if (flat.items && typeof flat.items === 'object') flat = { ...flat, items: plain(flat.items as Part) }
   if (flat.properties) {
     flat = { ...flat, properties: Object.fromEntries(Object.entries(flat.properties).map(([name, field]) => [name, plain(field as Part)])) }

@@ -10,7 +10,7 @@ const CodeField = lazy(() => import('./code-field'))
 const help = (props: WidgetProps) => props.registry.formContext as FormHelp
 const errorOf = (props: WidgetProps) => areErrors(help(props), props.rawErrors)
 const example = (props: WidgetProps) => (Array.isArray(props.schema.examples) && props.schema.examples[0] != null ? String(props.schema.examples[0]) : undefined)
-const blankAsNull = (props: WidgetProps, value: string) => (value === '' && !props.required ? (props.schema.default === null ? null : '') : value)
+const blankAsNull = (props: WidgetProps, value: string) => (value === '' && !props.required ? ((props.schema as Record<string, unknown>)['x-nullable'] ? null : '') : value)
 
 function TextWidget(props: WidgetProps) {
   const mono = ['path', 'duration'].includes(String(props.schema['x-widget' as keyof typeof props.schema]))
