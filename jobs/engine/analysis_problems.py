@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,10 +13,11 @@ from jobs.dag.document import Node
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.nodes.base import NodeError
+from jobs.nodes.columns import missing_column
 from jobs.nodes.expressions import ExpressionRefused
 from jobs.nodes.worker_errors import node_error_in
 
-_MOST_COLUMNS = 30
+_MANY_ROWS = "an expression is about one row, and this one looks at many, as sum and max do: use a node that groups, such as Aggregate"
 
 
 def problem_of(error: BaseException, node_id: str, node: Node, config: Any, columns: Sequence[str], *, family: Family) -> Problem:
@@ -58,7 +58,9 @@ def explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, l
     if condition.startswith(("UNRESOLVED_COLUMN", "FIELD_NOT_FOUND", "UNRESOLVED_FIELD")):
         name = _plain(given.get("objectName") or given.get("fieldName") or "")
         proposed = [_plain(column) for column in given.get("proposal", "").split(", ") if column]
-        return "column.unknown", _no_column(name, columns or proposed), [name, name.rsplit(".", 1)[-1], *quoted]
+        known = columns or proposed
+        told = missing_column(name, known) if known else f"there is no column {name}"
+        return "column.unknown", told, [name, name.rsplit(".", 1)[-1], *quoted]
     if condition.startswith("UNRESOLVED_ROUTINE"):
         name = _plain(given.get("routineName", ""))
         return "function.unknown", f"there is no function {name}", [name, *quoted]
@@ -66,15 +68,9 @@ def explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, l
         near = given.get("error", "").strip("'")
         where = "at its end" if near == "end of input" else f'at "{near}"'
         return "expression.syntax", f"the expression cannot be read {where}", quoted
+    if condition in ("MISSING_GROUP_BY", "INVALID_WHERE_CONDITION"):
+        return "expression.aggregate", _MANY_ROWS, quoted
     return "expression.invalid", first_line(error), quoted
-
-
-def _no_column(name: str, columns: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name.rsplit(".", 1)[-1].lower(), [column.lower() for column in columns], n=1, cutoff=0.6)
-    meant = next((column for column in columns if near and column.lower() == near[0]), None)
-    listed = ", ".join(columns[:_MOST_COLUMNS]) + (" …" if len(columns) > _MOST_COLUMNS else "")
-    question = f"did you mean {meant}? " if meant else ""
-    return f"there is no column {name}; {question}The columns are {listed}" if columns else f"there is no column {name}"
 
 
 def _plain(name: str) -> str:
@@ -103,7 +99,7 @@ def less_advice(sentence: str) -> str:
 
 def _blamed(config: Any, needles: Sequence[str]) -> tuple[str | int, ...]:
     """Where in the config one of `needles` stands; the only text field if none does; () where that is not clear either."""
-    texts = list(_texts(config, ()))
+    texts = list(texts_in(config, ()))
     for needle in needles:
         if not needle:
             continue
@@ -114,12 +110,13 @@ def _blamed(config: Any, needles: Sequence[str]) -> tuple[str | int, ...]:
     return texts[0][0] if len(texts) == 1 else ()
 
 
-def _texts(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def texts_in(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Each text in a config, with the way to it."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _texts(item, (*path, key))
+            yield from texts_in(item, (*path, key))
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            yield from _texts(item, (*path, index))
+            yield from texts_in(item, (*path, index))

@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.engine.analysis_problems import first_line
+from jobs.engine.analysis_problems import first_line, texts_in
 from jobs.engine.counts import NoCounter
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import sends_again
@@ -84,7 +84,7 @@ class StreamCheck:
     def _looks_aside_in(self, node_id: str) -> str:
         """The field whose expression may look at a row's neighbours, as "columns/0/expression"; "" if there is none."""
         config = self._steps.by_id[node_id].config.model_dump(mode="json")
-        return next((place for place, text in _texts(config, "") if _LOOKS_ASIDE.search(text)), "")
+        return next(("/".join(map(str, path)) for path, text in texts_in(config, ()) if _LOOKS_ASIDE.search(text)), "")
 
     def _a_port(self, node_id: str) -> str:
         ports = self._frames.ports_of(node_id)
@@ -120,15 +120,6 @@ def _in_words(error: PySparkException) -> str:
     text = str(error)
     meant = (sentence for pattern, sentence in _SENTENCES.items() if pattern.search(text))
     return next(meant, f"Spark does not run this in a stream: {first_line(error)}")
-
-
-def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Each text in a config with the way to it."""
-    if isinstance(value, str):
-        yield place.removeprefix("/"), value
-    elif isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _texts(part, f"{place}/{key}")
 
 
 def _refused(sentence: str, field: str = "") -> NodeError:

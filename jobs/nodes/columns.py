@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +25,7 @@ ColumnType = Annotated[
     Field(json_schema_extra={"x-suggestions": [*SIMPLE_TYPES, "decimal(18, 2)"]}),
 ]
 
+_MOST_NAMED = 30
 #: Beginnings of the names of types that hold others.
 NESTED = ("array", "map", "struct", "variant")
 
@@ -96,8 +98,21 @@ def require_columns(frame: DataFrame, names: Iterable[str], field: str, *, of: s
     known = {name.lower() for name in frame.columns}
     for name in names:
         if name.lower() not in known:
-            lack = f"{of} has no column {name}; its columns are" if of else f"there is no column {name}; the columns are"
-            raise NodeError(f"{lack} {', '.join(frame.columns)}", permanent=True, kind="user", field=field)
+            raise NodeError(missing_column(name, frame.columns, of=of), permanent=True, kind="user", field=field)
+
+
+def missing_column(name: str, columns: Sequence[str], *, of: str = "") -> str:
+    """The sentence about a column that is not among `columns`, with the one that was probably meant. `of`: such as "the table"."""
+    listed = ", ".join(columns[:_MOST_NAMED]) + (" …" if len(columns) > _MOST_NAMED else "")
+    near = difflib.get_close_matches(name.rsplit(".", 1)[-1].lower(), [column.lower() for column in columns], n=1, cutoff=0.6)
+    meant = next((column for column in columns if near and column.lower() == near[0]), "")
+    if of and meant:
+        return f"{of} has no column {name}; did you mean {meant}? Its columns are {listed}"
+    if of:
+        return f"{of} has no column {name}; its columns are {listed}"
+    if meant:
+        return f"there is no column {name}; did you mean {meant}? The columns are {listed}"
+    return f"there is no column {name}; the columns are {listed}"
 
 
 def own_name(frame: DataFrame, name: str) -> str:

@@ -70,7 +70,7 @@ def test_a_function_takes_the_types_that_it_can_do_something_with(bench: Bench, 
 def test_a_missing_column_is_told_on_its_row(bench: Bench) -> None:
     (problem,) = drawn(bench, windows(aggregates=of_two("sum", "vlaue")))
     assert problem.pointer == "/nodes/per/config/aggregates/1/column"
-    assert problem.message.startswith('"Per": there is no column vlaue; the columns are id, time')
+    assert problem.message.startswith('"Per": there is no column vlaue; did you mean value? The columns are id, time')
 
 
 def test_a_published_job_that_sums_numbers_written_as_text_goes_on(bench: Bench) -> None:

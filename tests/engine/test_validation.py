@@ -47,6 +47,24 @@ def test_a_mistyped_column_is_told_on_its_field_with_the_column_that_was_meant(a
     assert problem.message == '"Big": there is no column valeu; did you mean value? The columns are id, time, key, value'
 
 
+TOTAL = ("flow.compute_columns", {"columns": [{"name": "total", "expression": "value + sum(value)"}]})
+RULE = ("flow.expectations", {"rules": [{"name": "positive", "condition": "value + 1"}]})
+
+
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        (keep("qqq > 1"), "there is no column qqq; the columns are id, time, key, value"),
+        (keep("sum(value) > 1"), "looks at many, as sum and max do: use a node that groups"),
+        (TOTAL, "looks at many, as sum and max do: use a node that groups"),
+        (RULE, 'positive: Cannot resolve "(value + 1)"'),
+    ],
+)
+def test_a_wrong_expression_is_told_in_words_of_its_own(analysed: Analyse, node: Any, words: str) -> None:
+    problem = only(analysed({"gen": numbers(), "node": node, "out": COLLECT}, "gen>node, node>out"))
+    assert (problem.node_id, words in problem.message) == ("node", True), problem.message
+
+
 def test_a_fault_is_told_once_and_not_again_further_down(analysed: Analyse) -> None:
     found = analysed({"gen": numbers(), "a": keep("nope > 1"), "b": keep("nope > 1"), "out": COLLECT}, "gen>a, a>b, b>out")
     assert only(found).node_id == "a"

@@ -85,7 +85,7 @@ class Expectations(Flow[ExpectationsConfig]):
         config = context.config
         for number, rule in enumerate(config.rules):
             with expressions_of(rule.name, f"rules/{number}/condition", frame):
-                frame.filter(_broken(rule))
+                frame.filter(expression(rule.condition))  # as it is written: what Spark says of it is about that
         reason = _reason(frame, config, context.node_id).alias(REJECTED)
         kept = [column(name) for name in frame.columns]
         if not config.report_column:

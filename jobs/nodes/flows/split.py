@@ -89,9 +89,8 @@ def _condition(frame: DataFrame, number: int, branch: Branch) -> Column:
     from pyspark.sql import functions as F
 
     with expressions_of(branch.name, f"branches/{number}/condition", frame):
-        condition = F.coalesce(expression(branch.condition), F.lit(False))
-        frame.filter(condition)
-    return condition
+        frame.filter(expression(branch.condition))
+    return F.coalesce(expression(branch.condition), F.lit(False))
 
 
 def _by_first(frame: DataFrame, names: list[str], conditions: list[Column]) -> Routed:
