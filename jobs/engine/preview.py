@@ -29,7 +29,7 @@ from jobs.engine.steps import Arrow, Steps
 from jobs.engine.typed_values import json_read
 from jobs.engine.user_code import Cancelled, Limit, never, steps_of_code, time_limit, worker_death
 from jobs.engine.validation import analyse, schema_plan
-from jobs.nodes.base import ConnectionSettings, Limits, Sink
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError, Sink
 from jobs.nodes.columns import type_text
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 from jobs.nodes.user_python.workers import workers_of
@@ -38,6 +38,8 @@ from jobs.nodes.worker_errors import node_error_in
 MOST_ROWS = 1000
 #: Python workers may take so long to start, for each table; then what hangs outside of Python, where it cannot end itself, is cut off.
 _START_SECONDS = 20.0
+#: Of all rows of a table together: a browser has to take them, and those who serve it.
+_MOST_CHARACTERS = 32_000_000
 
 
 def preview(
@@ -169,8 +171,15 @@ def _blamed(error: Exception, steps: Steps, node_id: str, limit: Limit) -> tuple
 def _table(frame: DataFrame, rows: int) -> dict[str, Any]:
     columns = [{"name": one.name, "type": type_text(one.dataType)} for one in frame.schema.fields]
     quoted = [F.col(f"`{name.replace('`', '``')}`") for name in frame.columns]
-    texts = frame.limit(rows).select(F.to_json(F.struct(*quoted), {"ignoreNullFields": "false"})).collect() if quoted else []
-    return {"columns": columns, "rows": [json_read(text[0]) for text in texts]}
+    text, most = F.to_json(F.struct(*quoted), {"ignoreNullFields": "false"}), _MOST_CHARACTERS // rows
+    texts = [row[0] for row in frame.limit(rows).select(F.when(F.length(text) <= most, text)).collect()] if quoted else []
+    if None in texts:
+        message = (
+            f"a row is too large to be shown as one of {rows}: it has more than {most:,} characters; "
+            "show fewer rows, or leave out large columns"
+        )
+        raise NodeError(message, permanent=True, kind="user")
+    return {"columns": columns, "rows": [json_read(text) for text in texts]}
 
 
 def _problem(error: AtNode, document: DagDocument, values: Mapping[str, Any], steps: Steps) -> Any:

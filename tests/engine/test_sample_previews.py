@@ -75,6 +75,17 @@ def test_a_table_with_more_rows_than_a_lookup_may_have_is_an_error_here_too(benc
     assert [(problem.node_id, "more than 3 rows" in problem.message) for problem in refused.value.problems] == [("found", True)]
 
 
+def test_rows_that_are_too_large_to_be_shown_are_told_and_fewer_of_them_are_shown(bench: Bench) -> None:
+    large = ("flow.compute_columns", {"columns": [{"name": "more", "expression": "repeat('x', 1000000)"}]})
+    nodes = {"shop": AWAY, "large": large, "out": COLLECT}
+    shop = {"shop": SampleRows(rows=SHOP)}
+    assert len(looked_at(bench, nodes, "shop>large, large>out", "large", shop, rows=10)["out"]["rows"]) == len(SHOP)
+    with pytest.raises(PlanInvalid) as refused:
+        looked_at(bench, nodes, "shop>large, large>out", "large", shop, rows=100)
+    (problem,) = refused.value.problems
+    assert (problem.node_id, "show fewer rows, or leave out large columns" in problem.message) == ("large", True)
+
+
 def test_each_input_is_shown_under_the_name_of_its_port_or_of_where_it_comes_from(bench: Bench) -> None:
     join = ("flow.join", {"keys": [{"left": "id", "right": "id"}]})
     nodes = {"one": AWAY, "two": AWAY, "both": join, "out": COLLECT}
