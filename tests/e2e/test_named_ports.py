@@ -1,4 +1,4 @@
-"""Ports that a form names: they appear on the card while they are typed, take edges, and are missed when they go."""
+"""Ports that a form names: they appear on the card while they are typed, take edges, keep them by another name, and are missed."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -12,7 +12,7 @@ def handles(page: Page) -> Locator:
     return page.locator(".pw-node[data-node-id=split] .react-flow__handle")
 
 
-def test_a_port_appears_as_its_name_is_typed_takes_an_edge_and_is_missed_when_it_is_renamed(page: Page) -> None:
+def test_a_port_appears_as_its_name_is_typed_takes_an_edge_keeps_it_when_renamed_and_is_missed_when_it_goes(page: Page) -> None:
     job_create(page, "named-ports", "Named ports")
     drag(page, "Sources", "Generator", 80, 160)
     drag(page, "Flows", "Split", 330, 160)
@@ -34,7 +34,11 @@ def test_a_port_appears_as_its_name_is_typed_takes_an_edge_and_is_missed_when_it
     page.mouse.move(end["x"] + 4, end["y"] + 4, steps=4)
     page.mouse.up()
     expect(page.locator(".react-flow__edge")).to_have_count(2)
-    name.fill("tardy")
-    expect(page.locator(".pw-node[data-node-id=split] .pw-port-name")).to_have_text(["tardy", "else", "late"])
-    expect(page.get_by_text('"Split" has no port "late"; it has "in", "tardy", "else"')).to_be_visible()
+    name.fill("")
+    name.press_sequentially("tardy")
+    expect(page.locator(".pw-node[data-node-id=split] .pw-port-name")).to_have_text(["tardy", "else"])
+    expect(page.locator(".react-flow__edge")).to_have_count(2)
+    form.get_by_role("button", name="Remove this row").click()
+    expect(page.locator(".pw-node[data-node-id=split] .pw-port-name")).to_have_text(["else", "tardy"])
+    expect(page.get_by_text('"Split" has no port "tardy"; it has "in", "else"')).to_be_visible()
     expect(page.locator(".react-flow__edge")).to_have_count(2)

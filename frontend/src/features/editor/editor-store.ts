@@ -7,6 +7,7 @@ import { connectionRefusal, type Refusal } from '../../dag/connect-rules'
 import { copyNodes, pasteNodes } from '../../dag/clipboard'
 import { historyOf, record, redo, undo, type History } from '../../dag/history'
 import { completeLayout, freePlace } from '../../dag/layout'
+import { portsFollowed } from '../../dag/port-names'
 import { namedField } from '../../dag/problems'
 import { typeWords } from '../canvas/type-words'
 
@@ -149,7 +150,11 @@ export const useEditor = create<EditorState>((set, get) => ({
     if (selected.size + selectedEdges.size > 0) get().remove([...selected], [...selectedEdges])
   },
 
-  changeNode: (id, change, key) => get().change({ document: edit.changeNode(get().history.present.document, id, change) }, key),
+  changeNode: (id, change, key) => {
+    const { document } = get().history.present
+    const changed = edit.changeNode(document, id, change)
+    get().change({ document: portsFollowed(document, changed, id, get().catalogue.get(document.nodes[id]?.type ?? '')) }, key)
+  },
 
   moveNodes: (positions) => {
     const { layout } = get().history.present
