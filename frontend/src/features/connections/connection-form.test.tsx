@@ -68,6 +68,12 @@ it('a refused field that is corrected takes the sentence about all of them away'
   await waitFor(() => expect(screen.queryByRole('alert')).toBeNull())
 })
 
+it('what is wrong with all the settings together is said below them', async () => {
+  opened([422, refusal('')])
+  tried()
+  expect(await screen.findByRole('alert')).toHaveTextContent('is wrong')
+})
+
 it('a refused field is never folded away', async () => {
   opened([422, refusal('timeout')])
   tried()

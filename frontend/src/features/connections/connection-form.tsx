@@ -30,16 +30,18 @@ interface Refusal {
 
 const NO_REFUSAL: Refusal = { whole: '', fields: {} }
 
-/** The server's problems, each on its field: "/config/host" belongs to host, "/secrets/token" to the secret of that name. */
+/** The server's problems, each on its field: "/config/host" belongs to host, "/secrets/token" to the secret of that name; the others below all. */
 function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ApiError)) return { whole: (error as Error).message, fields: {} }
   const fields: Record<string, string> = {}
+  const others: string[] = []
   for (const problem of error.problems) {
     const parts = problem.pointer.split('/').filter(Boolean)
     const name = parts[0] === 'config' ? parts[1] : parts[0] === 'secrets' ? `secrets/${parts[1]}` : parts[0]
-    if (name && !fields[name]) fields[name] = said(problem.message)
+    if (!name) others.push(said(problem.message))
+    else if (!fields[name]) fields[name] = said(problem.message)
   }
-  return { whole: error.message, fields }
+  return { whole: others.join('; ') || error.message, fields }
 }
 
 /** A field that is corrected is refused no more, and with the last of them the whole is not. */
