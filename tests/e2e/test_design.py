@@ -91,6 +91,8 @@ def test_a_drawn_job_runs_stops_and_goes_on_exactly_where_it_stopped(page: Page,
     draw(page)
     expect(page.get_by_text("No problems. The draft can be published.")).to_be_visible(timeout=60_000)
     expect(page.locator(".pw-save-chip")).to_contain_text("Saved draft")
+    drawn = page.request.get("/api/jobs/drawn-by-hand/draft").json()["document"]["nodes"]["generator"]["config"]
+    assert drawn["total_rows"] is None, "a number that was emptied, so that the stream never ends"
     page.get_by_role("button", name="Publish").click()
     page.get_by_role("dialog").get_by_role("button", name="Publish").click()
     page.get_by_role("button", name="Run v1").click()
