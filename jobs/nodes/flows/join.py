@@ -141,7 +141,7 @@ def _check(left: DataFrame, right: DataFrame, context: NodeContext[JoinConfig]) 
         require_columns(right, [config.right_time], "right_time", of=_SIDES[1])
         require_timestamp(left, config.left_time, "left_time")
         require_timestamp(right, config.right_time, "right_time")
-    elif not (context.bounded or context.beside):
+    elif context.job_type == "STREAMING" and not context.beside:
         raise NodeError(
             "joining two streams: name the time of both inputs, else each row is kept for ever, waiting for a partner that may yet come",
             permanent=True,
