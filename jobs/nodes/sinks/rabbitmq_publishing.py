@@ -26,7 +26,7 @@ _PAUSE_SECONDS = 1.0
 _AWAY_SECONDS = 300.0
 #: In bytes: the broker's protocol has no room for a longer one.
 _LONGEST_KEY = 255
-#: One that comes back may at first not know what it knew: what it refuses after it has taken messages, it may yet take.
+#: One that comes back may at first not know what it knew: what it refuses after it has taken messages, or was away, it may yet take.
 _SETTLING_SECONDS = 60.0
 
 
@@ -49,6 +49,7 @@ class RabbitMQSender:
     def _publish(self, publishing: _Publishing) -> None:
         """Over as many lines as it takes, for as long as a broker that went away may come back."""
         away_since: float | None = None
+        was_there = False
         while not publishing.is_done():
             confirmed = publishing.confirmed
             error = publishing.attempt()
@@ -56,7 +57,8 @@ class RabbitMQSender:
                 continue
             away_since = None if publishing.confirmed > confirmed else away_since
             away_since = away_since or time.monotonic()
-            patience = _AWAY_SECONDS if not error.permanent else _SETTLING_SECONDS if publishing.confirmed else 0.0
+            was_there = was_there or publishing.confirmed > 0 or not error.permanent
+            patience = _AWAY_SECONDS if not error.permanent else _SETTLING_SECONDS if was_there else 0.0
             if time.monotonic() - away_since >= patience:
                 raise error
             time.sleep(_PAUSE_SECONDS)
