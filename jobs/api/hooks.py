@@ -48,7 +48,7 @@ def hook(request: HttpRequest, job_uid: UUID, node_id: str) -> JsonResponse:
         return _refused(401, f"the header {typed.proof_header} does not prove this message: check the secret")
     messages, pressure = _messages(body, request, typed), backpressure_of(config)
     whole = not all(message.id for message in messages)  # those with ids are known when they come again
-    if whole and len(messages) > pressure.buffer_size and pressure.strategy in ("BUFFER", "ERROR"):
+    if whole and pressure.refuses and len(messages) > pressure.buffer_size:
         return _refused(413, f"{len(messages)} messages at once, where at most {pressure.buffer_size} wait to be read: send fewer at once")
     try:
         taken = Spool(spool_path(settings.DATA_DIR, str(job_uid), node_id)).take(messages, pressure, whole=whole)

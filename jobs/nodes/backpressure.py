@@ -27,6 +27,11 @@ class Backpressure:
     buffer_size: int = 1_000_000
 
     @property
+    def refuses(self) -> bool:
+        """Whether what finds no room stays with its sender; else something is dropped for it."""
+        return self.strategy in ("BUFFER", "ERROR")
+
+    @property
     def when_full(self) -> BackpressureStatus:
         return _WHEN_FULL[self.strategy]
 

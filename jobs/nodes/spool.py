@@ -235,13 +235,13 @@ class Spool:
 
 def _take(database: sqlite3.Connection, messages: Sequence[Message], backpressure: Backpressure, now: float, whole: bool) -> Taken:
     room = max(0, backpressure.buffer_size - waiting(database))
-    if whole and backpressure.strategy in ("BUFFER", "ERROR") and sum(not _is_known(database, message) for message in messages) > room:
+    if whole and backpressure.refuses and sum(not _is_known(database, message) for message in messages) > room:
         return _refused(database, Taken(0, 0), backpressure)
     new: list[Message] = []
     done = dropped = 0
     for message in messages:
         is_full = len(new) >= room and backpressure.strategy != "LATEST"
-        if is_full and backpressure.strategy != "DROP" and not _is_known(database, message):
+        if is_full and backpressure.refuses and not _is_known(database, message):
             break
         done += 1
         if _is_new(database, message, now):

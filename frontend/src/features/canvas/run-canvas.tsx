@@ -9,10 +9,10 @@ import { CanvasTools } from './canvas-tools'
 import { connectedPorts } from './connected-ports'
 import type { CountsStore } from './counts'
 import './i18n'
+import { Opening } from './opening'
 import { RunEdge, type RunEdgeData } from './run-edge'
 import { CountsContext, RunNode, type RunNodeData } from './run-node'
 import { spokenEdge, spokenNode, useSpoken } from './spoken'
-import { useOpeningView } from './use-opening-view'
 
 const nodeTypes = { run: RunNode }
 const edgeTypes = { run: RunEdge }
@@ -34,11 +34,6 @@ export interface RunCanvasProps {
 
 /** Only one node failed; the others ended with it. */
 const glyphOf = (status: string) => (status === 'FAILED' ? 'cancelled' : status.toLowerCase())
-
-function OpeningView() {
-  useOpeningView(true)
-  return null
-}
 
 /** The job's canvas, read-only, with live totals on nodes and rates on edges. */
 export function RunCanvas({ document, layout, catalogue, counts, status, stale = false, errorNodeId = '', selected = null, onSelect }: RunCanvasProps) {
@@ -94,7 +89,7 @@ export function RunCanvas({ document, layout, catalogue, counts, status, stale =
             proOptions={{ hideAttribution: true }}
           >
             <Background variant={BackgroundVariant.Dots} gap={16} size={1.2} color="var(--canvas-dot)" />
-            <OpeningView />
+            <Opening />
             <CanvasTools />
             <Panel position="bottom-right" className="pw-legend">
               <span>{t('legendWidth')}</span>

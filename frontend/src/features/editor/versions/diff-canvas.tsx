@@ -1,14 +1,14 @@
 import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider, type Edge, type Node, type NodeProps } from '@xyflow/react'
 import { memo, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
-import { bothOf, differenceOf, type Change } from '../../../dag/difference'
+import type { Change, Difference } from '../../../dag/difference'
 import { drawnPorts, familyOf, type Catalogue, type DagDocument, type DagNode, type Layout, type NodeType } from '../../../dag/document'
 import { completeLayout } from '../../../dag/layout'
 import { connectedPorts } from '../../canvas/connected-ports'
 import { FamilyTile } from '../../canvas/family-tile'
+import { Opening } from '../../canvas/opening'
 import { Ports } from '../../canvas/ports'
 import { spokenEdge, spokenNode, useSpoken } from '../../canvas/spoken'
-import { useOpeningView } from '../../canvas/use-opening-view'
 
 type DiffNodeData = { node: DagNode; type: NodeType | undefined; connected: ReadonlySet<string>; change: Change | undefined }
 
@@ -35,29 +35,22 @@ const DiffNode = memo(function DiffNode({ data }: NodeProps<Node<DiffNodeData>>)
 
 const nodeTypes = { diff: DiffNode }
 
-function OpeningView() {
-  useOpeningView(true)
-  return null
-}
-
 interface Props {
-  before: DagDocument
-  after: DagDocument
+  both: DagDocument
+  difference: Difference
   layout: Layout
   catalogue: Catalogue
 }
 
 /** Both documents in one picture: what came, what changed, and what is gone as a ghost. */
-export function DiffCanvas({ before, after, layout, catalogue }: Props) {
+export function DiffCanvas({ both, difference, layout, catalogue }: Props) {
   const { t } = useTranslation(['canvas', 'versions'])
   const spoken = useSpoken(false)
   const [nodes, edges] = useMemo(() => {
-    const both = bothOf(before, after)
     const places = completeLayout(both, layout).positions
     const connected = connectedPorts(both)
-    const { nodes: changed, edges: moved } = differenceOf(before, after)
-    const changes = new Map(changed.map(({ id, change }) => [id, change]))
-    const ways = new Map(moved.map(({ edge, change }) => [edge, change]))
+    const changes = new Map(difference.nodes.map(({ id, change }) => [id, change]))
+    const ways = new Map(difference.edges.map(({ edge, change }) => [edge, change]))
     return [
       Object.entries(both.nodes).map(([id, node]): Node<DiffNodeData> => ({
         id,
@@ -76,7 +69,7 @@ export function DiffCanvas({ before, after, layout, catalogue }: Props) {
         ...spokenEdge(t, both, edge),
       })),
     ] as const
-  }, [before, after, layout, catalogue, t])
+  }, [both, difference, layout, catalogue, t])
   return (
     <section className="pw-canvas pw-diff-canvas" aria-label={t('versions:picture')}>
       <ReactFlowProvider>
@@ -95,7 +88,7 @@ export function DiffCanvas({ before, after, layout, catalogue }: Props) {
           proOptions={{ hideAttribution: true }}
         >
           <Background variant={BackgroundVariant.Dots} gap={16} size={1.2} color="var(--canvas-dot)" />
-          <OpeningView />
+          <Opening />
         </ReactFlow>
       </ReactFlowProvider>
     </section>

@@ -41,11 +41,11 @@ function OneVersion({ jobName, version, onTaken }: { jobName: string; version: n
   const drawn = useQuery({ queryKey: ['with-defaults', draft], queryFn: () => withDefaults(draft), staleTime: Infinity, gcTime: 0, retry: false })
   const before = kept.data?.document
   const after = drawn.data
-  const difference = useMemo(() => before && after && differenceOf(before, after), [before, after])
+  const compared = useMemo(() => before && after && { difference: differenceOf(before, after), both: bothOf(before, after) }, [before, after])
   const failed = [kept, drawn].find(({ error }) => error)
   if (failed?.error) return <NotRead message={failed.error.message} again={() => void failed.refetch()} />
-  if (!before || !after || !difference) return <p className="pw-dim" aria-busy="true">{t('loading')}</p>
-  const isSame = isNone(difference)
+  if (!before || !compared) return <p className="pw-dim" aria-busy="true">{t('loading')}</p>
+  const isSame = isNone(compared.difference)
   const take = () => {
     const { change, undo } = useEditor.getState()
     change({ document: before })
@@ -68,8 +68,8 @@ function OneVersion({ jobName, version, onTaken }: { jobName: string; version: n
         <p className="pw-dim">{t('same', { version })}</p>
       ) : (
         <>
-          <DiffCanvas before={before} after={after} layout={layout} catalogue={catalogue} />
-          <DifferenceList difference={difference} both={bothOf(before, after)} version={version} />
+          <DiffCanvas {...compared} layout={layout} catalogue={catalogue} />
+          <DifferenceList {...compared} version={version} />
         </>
       )}
     </>
