@@ -21,6 +21,8 @@ _ELSEWHERE = ("/migrations/", "/management/", "/engine/script/", "/admin.py", "/
 _INTERNAL = frozenset({"AssertionError", "RuntimeError", "TypeError", "NotImplementedError", "AttributeError", "KeyError"})
 #: Whoever is called so gets what is told to people.
 _TELLERS = frozenset({"NodeError", "Problem", "Caution", "Noticed", "CheckStep", "Misfit"})
+#: Here what is returned in words is what a connection's test saw.
+_TESTS = "jobs/nodes/connections/"
 #: A value that `format` puts in.
 _NAMED = re.compile(r"\{[a-z0-9_]+\}")
 _WORD = re.compile(r"(?<![a-z])[a-z]{2,}(?![a-z])")
@@ -61,6 +63,7 @@ def chinese() -> dict[str, str]:
 class _Finder(ast.NodeVisitor):
     def __init__(self, name: str) -> None:
         self._name, self._above, self._found = name, [False], list[Sentence]()
+        self._is_test = name.startswith(_TESTS)
 
     def found_in(self, text: str) -> list[Sentence]:
         self.visit(ast.parse(text))
@@ -74,7 +77,7 @@ class _Finder(ast.NodeVisitor):
             for part in _values_in(node):
                 self.generic_visit(part)
         elif not _is_silent(node):
-            self._above.append(self._above[-1] or _tells(node))
+            self._above.append(self._above[-1] or _tells(node) or (self._is_test and _answers(node)))
             self.generic_visit(node)
             self._above.pop()
 
@@ -83,6 +86,10 @@ def _tells(node: ast.AST) -> bool:
     call = node.exc if isinstance(node, ast.Raise) else node
     name = _called(call)
     return name not in _INTERNAL and bool(name) if isinstance(node, ast.Raise) else name in _TELLERS
+
+
+def _answers(node: ast.AST) -> bool:
+    return isinstance(node, ast.Return) and (isinstance(node.value, ast.IfExp) or bool(node.value and _text_of(node.value)))
 
 
 def _called(node: ast.AST | None) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tests.servers.kafka import KafkaServer
     from tests.servers.mariadb import MariadbServer
     from tests.servers.mosquitto import MosquittoServer
+    from tests.servers.postgres import PostgresServer
     from tests.servers.rabbitmq import RabbitMQServer
     from tests.servers.rocketmq import RocketmqServer
     from tests.servers.s3 import S3Server
@@ -73,14 +74,20 @@ def database_url(transactional_db: None) -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """The address (`postgres://user:password@host:port/name`) of a real PostgreSQL; started on first use, stopped after the run."""
+def postgres_running() -> "Iterator[PostgresServer]":
+    """A real PostgreSQL; started on first use, stopped after the run."""
     from tests.servers.postgres import PostgresServer, postgres_missing
 
     if missing := postgres_missing():
         pytest.skip(missing)
     with PostgresServer() as server:
-        yield server.url
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_server(postgres_running: "PostgresServer") -> str:
+    """Its address: `postgres://user:password@host:port/name`."""
+    return postgres_running.url
 
 
 @pytest.fixture(scope="session")

@@ -47,14 +47,14 @@ class CheckStep:
 
 
 def check_steps(*acts: tuple[str, Callable[[], str]]) -> list[CheckStep]:
-    """Each act tried only when all before it held: it says what was seen, or raises NodeError."""
+    """Each act tried only when all before it held: it says what was seen, or raises NodeError, OSError or ValueError."""
     steps: list[CheckStep] = []
     for name, act in acts:
         started = time.monotonic()
         try:
             found, message = True, act()
-        except NodeError as error:
-            found, message = False, error.message
+        except (NodeError, OSError, ValueError) as error:
+            found, message = False, str(error)
         steps.append(CheckStep(name, found, message, round((time.monotonic() - started) * 1000)))
         if not found:
             break

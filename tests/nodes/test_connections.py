@@ -11,12 +11,14 @@ import pytest
 from pydantic import ValidationError
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.connection_kind import CheckStep
 from jobs.nodes.connections.databases import database_silent
 from jobs.nodes.connections.postgresql import PostgresqlConnection, PostgresqlSettings, postgresql_open
 from jobs.nodes.connections.sqlite import SqliteConnection, sqlite_open
 from jobs.nodes.worker_errors import WorkerFailure, carried_out, node_error_in
 from tests.nodes.conftest import Database
 from tests.servers.certificate import self_signed
+from tests.servers.postgres import PostgresServer
 
 
 def postgresql(**config: Any) -> ConnectionSettings:
@@ -27,7 +29,8 @@ def postgresql(**config: Any) -> ConnectionSettings:
 @pytest.mark.server
 def test_a_good_postgresql_connection_passes_every_step(postgres_database: Database):
     steps = PostgresqlConnection().check(postgres_database.settings, Limits())
-    assert [(step.name, step.ok) for step in steps] == [("name", True), ("port", True), ("sign-in", True)]
+    assert [(step.name, step.ok) for step in steps] == [("name", True), ("port", True), ("TLS", True), ("sign-in", True)]
+    assert steps[2].message == "the server offers no TLS: what is sent can be read on the way"
     assert "may create tables" in steps[-1].message
 
 
@@ -36,7 +39,7 @@ def test_a_good_postgresql_connection_passes_every_step(postgres_database: Datab
 def test_a_wrong_password_fails_the_step_of_signing_in(postgres_database: Database):
     wrong = replace(postgres_database.settings, secrets={"password": "canary-4711"})
     steps = PostgresqlConnection().check(wrong, Limits())
-    assert [step.ok for step in steps] == [True, True, False]
+    assert [step.ok for step in steps] == [True, True, True, False]
     assert "user pipeline was refused" in steps[-1].message
     assert "canary-4711" not in repr(steps)
 
@@ -98,6 +101,28 @@ def test_a_server_without_tls_is_not_waited_for_where_tls_is_asked(postgres_data
     with pytest.raises(NodeError, match=r"the line cannot be encrypted as require asks .*does not support SSL") as refused:
         postgresql_open(settings, Limits())
     assert (refused.value.permanent, database_silent(settings, Limits())) == (True, "")
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_the_connection_test_tells_how_the_line_is_encrypted(postgres_database: Database, postgres_running: PostgresServer, tmp_path: Path):
+    def steps(tls: str, authority: str = "") -> list[CheckStep]:
+        config = {**postgres_database.settings.config, "tls": tls, "certificate_authority": authority}
+        return PostgresqlConnection().check(replace(postgres_database.settings, config=config), Limits(data_dir=tmp_path))
+
+    assert [step.ok for step in steps("require")] == [True, True, False]
+    with postgres_running.encrypting() as certificate:
+        for tls, authority, words in (
+            ("disable", "", "not used, as chosen"),
+            ("prefer", "", "the certificate is not checked"),
+            ("require", "", "the certificate is not checked"),
+            ("verify-ca", certificate, "the certificate is trusted, and valid until"),
+            ("verify-full", certificate, "the certificate is trusted, and valid until"),
+        ):
+            found = steps(tls, authority)
+            assert ([step.ok for step in found], words in found[2].message) == ([True] * 4, True), found
+        stranger = steps("verify-full", self_signed()[0])
+        assert ([step.ok for step in stranger], "the certificate is not trusted" in stranger[-1].message) == ([True, True, False], True)
 
 
 def test_a_connections_text_shows_no_secret():

@@ -240,12 +240,20 @@ def test_the_connection_test_says_which_step_failed(mosquitto_server: MosquittoS
         (settings,) = connections(port, password, **config).values()
         return [(step.name, step.ok) for step in MqttConnection().check(settings, Limits())]
 
-    good = [("name", True), ("port", True), ("sign-in", True)]
+    good = [("name", True), ("port", True), ("TLS", True), ("sign-in", True)]
     assert steps(mosquitto_server.port) == steps(mosquitto_server.closed_port, PASSWORD) == good
-    assert steps(mosquitto_server.closed_port) == steps(mosquitto_server.closed_port, "wrong") == [*good[:2], ("sign-in", False)]
+    assert steps(mosquitto_server.closed_port) == steps(mosquitto_server.closed_port, "wrong") == [*good[:3], ("sign-in", False)]
     assert steps(mosquitto_server.port, host="nowhere.invalid") == [("name", False)]
     assert steps(1) == [("name", True), ("port", False)]
-    assert steps(mosquitto_server.port, tls=True)[-1] == ("sign-in", False)
+    assert steps(mosquitto_server.port, tls=True)[-1] == ("TLS", False)
+
+
+def test_a_port_of_the_other_kind_is_told(mosquitto_server: MosquittoServer):
+    def told(port: int, **config: Any) -> str:
+        return MqttConnection().check(connections(port, **config)["plant"], Limits())[-1].message
+
+    assert told(mosquitto_server.tls_port).endswith("the port speaks TLS; switch TLS on in the connection, or take another port")
+    assert "speak TLS" in told(mosquitto_server.port, tls=True)
 
 
 def sink(build: Build, port: int, password: str = "", *, named: dict[str, ConnectionSettings] | None = None, **config: Any) -> Built:
@@ -267,7 +275,7 @@ def test_over_tls_the_brokers_certificate_is_checked(spark: SparkSession, build:
         mqtt_connect(again, trusted["plant"], "signing in")
         again.disconnect()
     for named in (over_tls(""), over_tls(self_signed()[0])):
-        (_, _, refused) = MqttConnection().check(named["plant"], Limits())
+        refused = MqttConnection().check(named["plant"], Limits())[-1]
         assert (refused.ok, ": the certificate is not trusted (" in refused.message) == (False, True), refused.message
     assert (
         MqttConnection()

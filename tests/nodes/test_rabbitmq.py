@@ -176,11 +176,20 @@ def test_the_connection_test_says_which_step_failed(rabbitmq_server: RabbitMQSer
         assert PASSWORD not in "".join(step.message for step in found)
         return [(step.name, step.ok) for step in found]
 
-    assert steps() == [("name", True), ("port", True), ("sign-in", True)]
+    good = [("name", True), ("port", True), ("TLS", True)]
+    assert steps() == [*good, ("sign-in", True)]
     assert steps(host="nowhere.invalid") == [("name", False)]
     assert steps(port=1) == [("name", True), ("port", False)]
-    assert steps("wrong") == steps(virtual_host="none") == [("name", True), ("port", True), ("sign-in", False)]
-    assert steps(tls=True)[-1] == ("sign-in", False)
+    assert steps("wrong") == steps(virtual_host="none") == [*good, ("sign-in", False)]
+    assert steps(tls=True)[-1] == ("TLS", False)
+
+
+def test_a_port_of_the_other_kind_is_told(rabbitmq_server: RabbitMQServer):
+    def told(**config: Any) -> str:
+        return RabbitMQConnection().check(connections(rabbitmq_server, **config)["main"], Limits())[-1].message
+
+    assert told(port=rabbitmq_server.tls_port).endswith("the port speaks TLS; switch TLS on in the connection, or take another port")
+    assert "speak TLS" in told(tls=True)
 
 
 def sink(build: Build, server: RabbitMQServer, named: dict[str, ConnectionSettings] | None = None, /, **config: Any) -> Built:
@@ -199,7 +208,7 @@ def test_over_tls_the_brokers_certificate_is_checked(spark: SparkSession, build:
     received(reader)
     assert spool_of(reader.context).newest() == 20
     for named in (over_tls(""), over_tls(self_signed()[0])):
-        (_, _, refused) = RabbitMQConnection().check(named["main"], Limits())
+        refused = RabbitMQConnection().check(named["main"], Limits())[-1]
         assert (refused.ok, ": the certificate is not trusted (" in refused.message) == (False, True), refused.message
     assert (
         RabbitMQConnection()

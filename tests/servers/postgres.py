@@ -10,10 +10,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import Any
+
+import psycopg2
 
 from scripts.ports import free_ports
+from tests.servers.certificate import self_signed
+from tests.servers.waiting import wait_until
 
 PROGRAMS = ("initdb", "postgres", "pg_ctl")
 
@@ -48,16 +55,15 @@ class PostgresServer:
         self.binaries = binaries
         self.folder = Path(tempfile.mkdtemp(prefix="pipeline-web-postgres-"))
         (self.port,) = free_ports(1)
+        self._account = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
         self.password = secrets.token_hex(12)
         self.url = f"postgres://pipeline:{self.password}@127.0.0.1:{self.port}/pipeline"
 
     def __enter__(self) -> "PostgresServer":
         password_file = self.folder / "password"
         password_file.write_text(self.password)
-        if os.getuid() == 0:
-            account = pwd.getpwnam("postgres")
-            for path in (self.folder, password_file):
-                os.chown(path, account.pw_uid, account.pw_gid)
+        for path in (self.folder, password_file):
+            shutil.chown(path, self._account)
         data = str(self.folder / "data")
         signing = ["--auth=scram-sha-256", "--username=pipeline", f"--pwfile={password_file}"]
         self._run("initdb", "--pgdata", data, "--encoding=UTF8", "--locale=C", "--no-sync", *signing)
@@ -73,6 +79,37 @@ class PostgresServer:
             self._run("pg_ctl", "-D", str(self.folder / "data"), "-m", "immediate", "-w", "stop")
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    @contextmanager
+    def encrypting(self) -> Iterator[str]:
+        """Inside it new lines are encrypted where the client asks for it; the certificate, which is its own authority."""
+        certificate, key = self_signed()
+        for name, text in (("server.crt", certificate), ("server.key", key)):
+            (self.folder / name).write_text(text)
+            (self.folder / name).chmod(0o600)
+            shutil.chown(self.folder / name, self._account)
+        self._set(f"ssl_cert_file = '{self.folder}/server.crt'", f"ssl_key_file = '{self.folder}/server.key'", "ssl = on")
+        try:
+            yield certificate
+        finally:
+            self._set("ssl = off")
+
+    def _set(self, *settings: str) -> None:
+        """Of a running server; returns when it holds for the next session."""
+        with closing(psycopg2.connect(self.url)) as session:
+            session.autocommit = True
+            with session.cursor() as cursor:
+                for setting in settings:
+                    cursor.execute(f"ALTER SYSTEM SET {setting}")
+                cursor.execute("SELECT pg_reload_conf()")
+        name, _, value = settings[-1].partition(" = ")
+        wait_until(lambda: self._told(name) == value, seconds=10, what=settings[-1])
+
+    def _told(self, name: str) -> str:
+        with closing(psycopg2.connect(self.url)) as session, session.cursor() as cursor:
+            cursor.execute(f"SHOW {name}")
+            row: Any = cursor.fetchone()
+            return str(row[0])
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(self.binaries / program), *arguments]

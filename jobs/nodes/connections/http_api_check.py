@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
-from jobs.nodes.connection_kind import CheckStep
+from jobs.nodes.connection_kind import CheckStep, check_steps
 from jobs.nodes.connections.http_api import HttpApiSettings
 from jobs.nodes.connections.reach import line_try
 from jobs.nodes.http_client import HttpApi
@@ -27,27 +26,13 @@ _SILENT_SECONDS = 3.0
 def api_check(settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
     """Name, port, TLS (of https), sign-in, path; stops at the first that fails. At the base address any page or none may be."""
     with HttpApi(settings, limits, attempts=1, timeout_seconds=_SECONDS) as api:
-        return _tried(_Check(HttpApiSettings.model_validate(settings.config), limits, api).steps())
+        return check_steps(*_Check(HttpApiSettings.model_validate(settings.config), limits, api).steps())
 
 
 def address_check(settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
     """Name, port, TLS (of https) without a request."""
     with HttpApi(settings, limits, attempts=1, timeout_seconds=_SECONDS) as api:
-        return _tried(_Check(HttpApiSettings.model_validate(settings.config), limits, api).line_steps())
-
-
-def _tried(attempts: Iterator[tuple[str, Callable[[], str]]]) -> list[CheckStep]:
-    steps: list[CheckStep] = []
-    for name, attempt in attempts:
-        started = time.monotonic()
-        try:
-            message, ok = attempt(), True
-        except (OSError, ValueError, NodeError) as error:
-            message, ok = str(error), False
-        steps.append(CheckStep(name, ok, message, round((time.monotonic() - started) * 1000)))
-        if not ok:
-            break
-    return steps
+        return check_steps(*_Check(HttpApiSettings.model_validate(settings.config), limits, api).line_steps())
 
 
 def api_awaited(connection: ConnectionSettings, limits: Limits, work_dir: Path) -> str:
@@ -102,11 +87,11 @@ class _Check:
 
     def _name(self) -> str:
         self._addresses = checked_addresses(self._host, self._port(), self._limits)
-        return f"{self._host} is {', '.join(self._addresses)}"
+        return f"{self._host} has the address {', '.join(self._addresses)}"
 
     def _reached(self) -> str:
         with closing(self._connected()):
-            return f"port {self._port()} answers"
+            return f"{self._host}:{self._port()} takes connections"
 
     def _connected(self) -> socket.socket:
         try:

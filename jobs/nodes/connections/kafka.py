@@ -8,9 +8,10 @@ from typing import ClassVar
 from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind, check_steps
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
-from jobs.nodes.connections.kafka_reach import brokers_reach, host_and_port
+from jobs.nodes.connections.kafka_reach import broker_reached, host_and_port
 from jobs.nodes.connections.kafka_settings import KafkaSettings
 from jobs.nodes.connections.reach import name_resolve
+from jobs.nodes.connections.tls import tls_context, tls_step
 
 
 class KafkaConnection(ConnectionKind):
@@ -23,17 +24,24 @@ class KafkaConnection(ConnectionKind):
     secrets_of_lines: ClassVar[frozenset[str]] = frozenset({"client_key"})
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
-        """Names, ports, then sign-in and what the brokers tell of themselves; a step is tried only when all before it held."""
+        """Names, ports, TLS, sign-in and what the brokers tell of themselves; a step is tried only when all before it held."""
         typed = KafkaSettings.model_validate(settings.config)
         return check_steps(
             ("name", lambda: _resolve(typed)),
-            ("port", lambda: brokers_reach(typed)),
+            ("port", lambda: f"{broker_reached(typed)} takes connections"),
+            ("TLS", lambda: _encrypt(typed)),
             ("sign-in", lambda: _sign_in(settings)),
         )
 
 
 def _resolve(typed: KafkaSettings) -> str:
     return "; ".join(name_resolve(host_and_port(broker)[0]) for broker in typed.brokers)
+
+
+def _encrypt(typed: KafkaSettings) -> str:
+    """With the first broker that takes a connection; the client certificate is looked at by the next step."""
+    context = tls_context(typed.certificate_authority, "encrypting the line") if "tls" in typed.security else None
+    return tls_step(*host_and_port(broker_reached(typed)), context)
 
 
 def _sign_in(settings: ConnectionSettings) -> str:

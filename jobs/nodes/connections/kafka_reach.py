@@ -89,19 +89,19 @@ def kafka_failure(text: str, act: str) -> NodeError | None:
 def kafka_silent(connection: ConnectionSettings) -> str:
     """The cluster's name, as in "waiting for kafka main", when none of its brokers takes a connection; else ""."""
     try:
-        brokers_reach(KafkaSettings.model_validate(connection.config), seconds=_SILENT_SECONDS)
+        broker_reached(KafkaSettings.model_validate(connection.config), seconds=_SILENT_SECONDS)
     except NodeError:
         return f"kafka {connection.name}"
     return ""
 
 
-def brokers_reach(typed: KafkaSettings, *, seconds: float = SECONDS) -> str:
-    """Which broker takes a connection; one is enough, for it names the others. NodeError if none does."""
+def broker_reached(typed: KafkaSettings, *, seconds: float = SECONDS) -> str:
+    """The first broker that takes a connection; one is enough, for it names the others. NodeError if none does."""
     refusals = []
     for broker in typed.brokers:
         try:
             line_try(*host_and_port(broker), seconds=seconds)
-            return f"{broker} answers"
+            return broker
         except OSError as error:
             refusals.append(f"{broker}: {error.strerror or error}")
     raise NodeError(f"no broker answers ({'; '.join(refusals)}); check ports, firewall and whether the brokers run")

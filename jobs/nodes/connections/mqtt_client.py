@@ -13,7 +13,7 @@ from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
-from jobs.nodes.connections.tls import tls_context, tls_fault
+from jobs.nodes.connections.tls import speaks_tls, tls_context, tls_fault
 from jobs.nodes.form import hints
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **giv
     typed = MqttSettings.model_validate(connection.config)
     if typed.sign_in == "password":
         client.username_pw_set(typed.user, connection.secrets.get("password", ""))
-    if typed.tls:
-        context = tls_context(typed.certificate_authority, act)
+    if context := mqtt_tls(typed, act):
         with suppress(ValueError):  # a client that connects again has one
             client.tls_set_context(context)
     answers: list[Any] = []
@@ -58,17 +57,25 @@ def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **giv
     except ssl.SSLError as error:
         raise tls_fault(error, act) from error
     except OSError as error:
-        raise mqtt_away(act, error.strerror or str(error)) from error
+        hint = "; it may not speak TLS" if typed.tls and isinstance(error, ConnectionResetError) else ""
+        raise mqtt_away(act, (error.strerror or str(error)) + hint) from error
     deadline = time.monotonic() + SECONDS
     while not answers and time.monotonic() < deadline:
         if client.loop(0.1) != 0 and not answers:
             break
+    if not answers and not typed.tls and speaks_tls(typed.host, typed.port):
+        raise mqtt_refused(f"{act}: the port speaks TLS; switch TLS on in the connection, or take another port")
     if not answers:
-        raise mqtt_away(act, "no answer to the sign-in" if typed.tls else "no answer to the sign-in; a port for TLS gives none without it")
+        raise mqtt_away(act, "no answer to the sign-in")
     reason, is_kept = answers[0]
     if reason.is_failure:
         _raise_for(reason, act)
     return bool(is_kept)
+
+
+def mqtt_tls(typed: MqttSettings, act: str) -> ssl.SSLContext | None:
+    """What encrypts a line to the broker; None where it is to be plain."""
+    return tls_context(typed.certificate_authority, act) if typed.tls else None
 
 
 def _raise_for(reason: Any, act: str) -> None:

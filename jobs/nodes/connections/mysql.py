@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
-from jobs.nodes.connection_kind import CheckStep, ConnectionKind
+from jobs.nodes.connection_kind import CheckStep, ConnectionKind, check_steps
 from jobs.nodes.connections.reach import name_resolve
 from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
 
@@ -47,20 +47,14 @@ class MysqlConnection(ConnectionKind):
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
         """Name, port, TLS, sign-in, database with rights; a step is tried only when all before it held."""
-        trial = _Trial(settings)
-        steps: list[CheckStep] = []
-        try:
-            for name, attempt in trial.attempts():
-                started = time.monotonic()
-                try:
-                    message = attempt()
-                except (OSError, NodeError) as error:
-                    steps.append(CheckStep(name, False, str(error), _milliseconds(started)))
-                    break
-                steps.append(CheckStep(name, True, message, _milliseconds(started)))
-        finally:
-            trial.close()
-        return steps
+        with closing(_Trial(settings)) as trial:
+            return check_steps(
+                ("name", trial.resolve),
+                ("port", trial.reach),
+                ("TLS", trial.encrypt),
+                ("sign-in", trial.sign_in),
+                ("database", trial.database),
+            )
 
 
 def mysql_open(settings: ConnectionSettings, *, database: bool = True) -> pymysql.Connection[Any]:
@@ -144,30 +138,26 @@ class _Trial:
         self._session: Any = None
         self._refused: NodeError | None = None
 
-    def attempts(self) -> list[tuple[str, Callable[[], str]]]:
-        found = [("name", self._resolve), ("port", self._reach), ("TLS", self._encrypt), ("sign-in", self._sign_in)]
-        return [*found, ("database", self._database)]
-
     def close(self) -> None:
         if self._session is not None:
             mysql_close(self._session)
 
-    def _resolve(self) -> str:
+    def resolve(self) -> str:
         return name_resolve(self._typed.host)
 
-    def _reach(self) -> str:
+    def reach(self) -> str:
         host, port = self._typed.host, self._typed.port
         try:
             with socket.create_connection((host, port), timeout=_CONNECT_SECONDS) as answering:
                 answering.settimeout(_CONNECT_SECONDS)
                 if not answering.recv(4):
                     raise OSError("it hung up")
-                return f"port {port} answers"
+                return f"{host}:{port} takes connections"
         except OSError as error:
             reason = error.strerror or error
             raise NodeError(f"nothing answers at {host}:{port} ({reason}); check port, firewall and whether the server runs") from None
 
-    def _encrypt(self) -> str:
+    def encrypt(self) -> str:
         """A refusal that comes after the line is encrypted belongs to the next step."""
         try:
             self._session = mysql_open(self._settings, database=False)
@@ -175,16 +165,16 @@ class _Trial:
             if error.field == "tls":
                 raise
             self._refused = error
-            return "not used, as chosen" if self._typed.tls == "disable" else "the server agrees"
+            return "not used, as chosen: what is sent can be read on the way" if self._typed.tls == "disable" else "the server agrees"
         cipher = getattr(self._session._sock, "cipher", lambda: None)()
         return f"the line is encrypted, {cipher[1]}" if cipher else "the line is not encrypted"
 
-    def _sign_in(self) -> str:
+    def sign_in(self) -> str:
         if self._refused is not None:
             raise self._refused
         return f"{self._session.get_server_info().removeprefix('5.5.5-')}, signed in as {self._typed.user}"
 
-    def _database(self) -> str:
+    def database(self) -> str:
         import pymysql
 
         try:
@@ -227,7 +217,3 @@ def _refusal(name: str, typed: MysqlSettings, error: Exception) -> NodeError:
         return NodeError(f"{where}: the name {typed.host} is not known; correct the host")
     reason = getattr(cause, "strerror", "") or text
     return NodeError(f"{where}: {typed.host}:{typed.port} does not answer as it should ({reason}); check that it runs and can be reached")
-
-
-def _milliseconds(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)

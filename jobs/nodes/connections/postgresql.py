@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-import time
+import socket
+import ssl
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,10 +14,10 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
-from jobs.nodes.connection_kind import CheckStep, ConnectionKind
+from jobs.nodes.connection_kind import CheckStep, ConnectionKind, check_steps
 from jobs.nodes.connections.reach import name_resolve, port_reach
 from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
-from jobs.nodes.connections.tls import tls_context
+from jobs.nodes.connections.tls import tls_context, tls_told, unchecked_context
 from jobs.nodes.durable_text import certificates_place
 from jobs.nodes.form import hints
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from psycopg2.extensions import connection as PostgresSession
 
 _CONNECT_SECONDS = 10
+#: The first message of a client that would encrypt (SSLRequest of PostgreSQL's protocol).
+_SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 #: What libpq says of encryption that no waiting brings about; an "SSL SYSCALL error" is a line that broke.
 _ABOUT_TLS = re.compile(r"certificate|does not support SSL|SSL error: (?!unexpected eof)")
 #: Shorter than a driver's lease: a frozen client is dropped before another attempt may begin.
@@ -37,7 +41,7 @@ class PostgresqlSettings(base.Config):
     )
     user: str = Field(min_length=1, max_length=63, pattern=r"^[^\x00-\x1f]+$", description="Who signs in.", examples=["pipeline"])
     tls: TlsMode = tls_mode_field()
-    certificate_authority: str = certificate_field(unfolds="tls=require|verify-ca|verify-full")
+    certificate_authority: str = certificate_field(unfolds="tls=require|verify-ca|verify-full", empty="verify-ca and verify-full need them")
     statement_timeout_seconds: int = Field(
         0,
         ge=0,
@@ -69,18 +73,14 @@ class PostgresqlConnection(ConnectionKind):
     secrets: ClassVar[Mapping[str, str]] = {"password": "Password"}
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
-        """Name, port, sign-in, rights; a step is tried only when all before it held."""
+        """Name, port, TLS, sign-in with rights; a step is tried only when all before it held."""
         typed = PostgresqlSettings.model_validate(settings.config)
-        steps: list[CheckStep] = []
-        for name, attempt in (("name", _resolve), ("port", _reach), ("sign-in", _sign_in)):
-            started = time.monotonic()
-            try:
-                message = attempt(typed, settings, limits)
-            except (OSError, NodeError) as error:
-                steps.append(CheckStep(name, False, str(error), _milliseconds(started)))
-                break
-            steps.append(CheckStep(name, True, message, _milliseconds(started)))
-        return steps
+        return check_steps(
+            ("name", lambda: name_resolve(typed.host)),
+            ("port", lambda: port_reach(typed.host, typed.port, seconds=_CONNECT_SECONDS)),
+            ("TLS", lambda: _encrypt(typed)),
+            ("sign-in", lambda: _sign_in(typed, settings, limits)),
+        )
 
 
 def postgresql_open(
@@ -126,12 +126,25 @@ def _tls_arguments(typed: PostgresqlSettings, name: str, limits: Limits) -> dict
     return {"sslmode": typed.tls, "sslrootcert": str(certificates_place(typed.certificate_authority, Path(limits.data_dir)))}
 
 
-def _resolve(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Limits) -> str:
-    return name_resolve(typed.host)
+def _encrypt(typed: PostgresqlSettings) -> str:
+    """Asked for as libpq asks, before anybody signs in."""
+    if typed.tls == "disable":
+        return "not used, as chosen: what is sent can be read on the way"
+    with socket.create_connection((typed.host, typed.port), timeout=_CONNECT_SECONDS) as line:
+        line.sendall(_SSL_REQUEST)
+        if line.recv(1) == b"S":
+            return tls_told(line, typed.host, _context(typed))
+    if typed.tls == "prefer":
+        return "the server offers no TLS: what is sent can be read on the way"
+    raise NodeError(f"encrypting the line: the server offers no TLS, which {typed.tls} asks for; switch it on there, or choose another TLS")
 
 
-def _reach(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Limits) -> str:
-    return port_reach(typed.host, typed.port, seconds=_CONNECT_SECONDS)
+def _context(typed: PostgresqlSettings) -> ssl.SSLContext:
+    if typed.tls == "prefer" or not typed.certificate_authority:
+        return unchecked_context()
+    context = tls_context(typed.certificate_authority, "encrypting the line")
+    context.check_hostname = typed.tls == "verify-full"
+    return context
 
 
 def _sign_in(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Limits) -> str:
@@ -161,7 +174,3 @@ def _refusal(name: str, typed: PostgresqlSettings, error: Exception) -> NodeErro
         message = f"{where}: the line cannot be encrypted as {typed.tls} asks ({text}); correct TLS, host or certificate authority"
         return NodeError(message, permanent=True, kind="user")
     return NodeError(f"{where}: {typed.host}:{typed.port} does not answer as it should ({text}); check that it runs and can be reached")
-
-
-def _milliseconds(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)

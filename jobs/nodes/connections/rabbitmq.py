@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind, check_steps
-from jobs.nodes.connections.rabbitmq_client import RabbitMQSettings, rabbitmq_channel
+from jobs.nodes.connections.rabbitmq_client import RabbitMQSettings, rabbitmq_channel, rabbitmq_tls
 from jobs.nodes.connections.reach import name_resolve, port_reach
+from jobs.nodes.connections.tls import tls_step
 
 
 class RabbitMQConnection(ConnectionKind):
@@ -19,11 +20,12 @@ class RabbitMQConnection(ConnectionKind):
     secrets: ClassVar[Mapping[str, str]] = {"password": "Password"}
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
-        """Name, port, then TLS, sign-in and virtual host together, as the broker tells them."""
+        """Name, port, TLS, then sign-in and virtual host together, as the broker tells them."""
         typed = RabbitMQSettings.model_validate(settings.config)
         return check_steps(
             ("name", lambda: name_resolve(typed.host)),
             ("port", lambda: port_reach(typed.host, typed.port)),
+            ("TLS", lambda: tls_step(typed.host, typed.port, rabbitmq_tls(settings, typed))),
             ("sign-in", lambda: _sign_in(settings, typed)),
         )
 

@@ -14,7 +14,7 @@ from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
-from jobs.nodes.connections.tls import tls_context, tls_fault
+from jobs.nodes.connections.tls import speaks_tls, tls_context, tls_fault
 
 if TYPE_CHECKING:
     from pika import BlockingConnection, ConnectionParameters
@@ -52,7 +52,15 @@ def rabbitmq_channel(connection: ConnectionSettings, act: str) -> Iterator[tuple
         with closing(BlockingConnection(rabbitmq_parameters(connection))) as line:
             yield line, line.channel()
     except (AMQPError, OSError) as error:
-        raise rabbitmq_error(error, act) from error
+        told = rabbitmq_error(error, act)
+        raise (_encryption_lacks(connection, act) if isinstance(told, RabbitMQAway) else None) or told from error
+
+
+def _encryption_lacks(connection: ConnectionSettings, act: str) -> NodeError | None:
+    typed = RabbitMQSettings.model_validate(connection.config)
+    if typed.tls or not speaks_tls(typed.host, typed.port):
+        return None
+    return _refused(f"{act}: the port speaks TLS; switch TLS on in the connection, or take another port")
 
 
 def stream_channel_close(channel: BlockingChannel) -> None:
@@ -111,12 +119,17 @@ def _words(error: BaseException) -> str:
     return str(getattr(cause, "strerror", None) or cause or type(error).__name__)
 
 
+def rabbitmq_tls(connection: ConnectionSettings, typed: RabbitMQSettings) -> ssl.SSLContext | None:
+    """What encrypts a line to the broker; None where it is to be plain."""
+    return tls_context(typed.certificate_authority, f'connecting to "{connection.name}"') if typed.tls else None
+
+
 def rabbitmq_parameters(connection: ConnectionSettings, *, heartbeat: int = _HEARTBEAT_SECONDS) -> ConnectionParameters:
     """`heartbeat`: after so many seconds without a word a line counts as dead; 0 for lines whose user may be busy elsewhere."""
     from pika import ConnectionParameters, PlainCredentials, SSLOptions
 
     typed = RabbitMQSettings.model_validate(connection.config)
-    context = tls_context(typed.certificate_authority, f'connecting to "{connection.name}"') if typed.tls else None
+    context = rabbitmq_tls(connection, typed)
     return ConnectionParameters(
         host=typed.host,
         port=typed.port,

@@ -18,7 +18,7 @@ def name_resolve(host: str) -> str:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise NodeError(f'the name "{host}" is not known ({getattr(error, "strerror", None) or error}); correct the host') from None
-    return f"{host} is {', '.join(sorted({str(address[4][0]) for address in found}))}"
+    return f"{host} has the address {', '.join(sorted({str(address[4][0]) for address in found}))}"
 
 
 def line_try(host: str, port: int, *, seconds: float = SECONDS) -> None:
@@ -33,7 +33,7 @@ def port_reach(host: str, port: int, *, seconds: float = SECONDS) -> str:
     """That something takes connections at `host`:`port`; NodeError if nothing does."""
     try:
         line_try(host, port, seconds=seconds)
-        return f"{host}:{port} answers"
+        return f"{host}:{port} takes connections"
     except OSError as error:
         raise NodeError(f"{host}:{port} does not answer ({error.strerror or error}); check port, firewall and whether it runs") from None
 

@@ -21,7 +21,7 @@ def s3_check(typed: S3Settings, limits: Limits, opened: Callable[[], Store]) -> 
     """Name, port, TLS (of https), sign-in, bucket, listing, writing; stops at the first that fails. A key may be one that only reads."""
     tried = _Tried(typed, opened)
     steps: list[tuple[str, Callable[[], str]]] = [
-        ("name", lambda: f"{typed.host} is {', '.join(checked_addresses(typed.host, typed.port, limits))}"),
+        ("name", lambda: f"{typed.host} has the address {', '.join(checked_addresses(typed.host, typed.port, limits))}"),
         ("port", lambda: port_reach(typed.host, typed.port)),
         ("TLS", lambda: _encrypted(typed)),
         ("sign-in", tried.signed_in),

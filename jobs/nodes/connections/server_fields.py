@@ -32,12 +32,12 @@ def tls_switch_field() -> Any:
     return Field(False, description="Encrypt the line, and check the server's certificate.", examples=[True])
 
 
-def certificate_field(*, when: str = "", unfolds: str = "") -> Any:
+def certificate_field(*, when: str = "", unfolds: str = "", empty: str = "empty takes the usual ones") -> Any:
     """Shown with the choice of TLS that asks for it; without `when` it is folded away until `unfolds` holds."""
     return Field(
         "",
         max_length=100_000,
-        description="The PEM certificates that the server's is checked against; empty takes the usual ones.",
+        description=f"The PEM certificates that the server's is checked against; {empty}.",
         examples=["-----BEGIN CERTIFICATE-----"],
         json_schema_extra=hints("textarea", advanced=not when, when=when, unfolds=unfolds),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
-from jobs.nodes.connection_kind import CheckStep, ConnectionKind
+from jobs.nodes.connection_kind import CheckStep, ConnectionKind, check_steps
 from jobs.nodes.file_roots import allowed_path
 from jobs.nodes.form import hints
 
@@ -45,30 +46,23 @@ class SqliteConnection(ConnectionKind):
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
         """Path, then content. A file that does not exist yet is fine if its folder does."""
-        steps: list[CheckStep] = []
-        started = time.monotonic()
-        try:
-            path = sqlite_path(settings, limits)
-            steps.append(CheckStep("path", True, f"{path} is allowed", _milliseconds(started)))
-            steps.append(_content_step(path))
-        except NodeError as error:
-            steps.append(CheckStep("path", False, error.message, _milliseconds(started)))
-        return steps
+        return check_steps(
+            ("path", lambda: f"{sqlite_path(settings, limits)} is allowed here"),
+            ("content", lambda: _content(sqlite_path(settings, limits))),
+        )
 
 
-def _content_step(path: Path) -> CheckStep:
-    started = time.monotonic()
+def _content(path: Path) -> str:
     if not path.parent.is_dir():
-        return CheckStep("content", False, f"the folder {path.parent} does not exist; create it", _milliseconds(started))
+        raise NodeError(f"the folder {path.parent} does not exist; create it")
     if not path.exists():
-        return CheckStep("content", True, "the file does not exist yet; it is made when first written to", _milliseconds(started))
+        return "the file does not exist yet; it is made when first written to"
     try:
-        with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5) as connection:
-            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master WHERE type IN ('table', 'view')").fetchone()
-        connection.close()
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as session:
+            (tables,) = session.execute("SELECT count(*) FROM sqlite_master WHERE type IN ('table', 'view')").fetchone()
     except sqlite3.Error as error:
-        return CheckStep("content", False, f"the file cannot be read as a SQLite database: {error}", _milliseconds(started))
-    return CheckStep("content", True, f"{tables} tables and views", _milliseconds(started))
+        raise NodeError(f"the file cannot be read as a SQLite database: {error}") from None
+    return f"{tables} tables and views"
 
 
 def sqlite_path(settings: ConnectionSettings, limits: Limits) -> Path:
@@ -110,7 +104,3 @@ def _confined(connection: sqlite3.Connection) -> sqlite3.Connection:
     """People write SQL of their own: ATTACH and VACUUM INTO would lead it out of the allowed folders."""
     connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK)
     return connection
-
-
-def _milliseconds(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)

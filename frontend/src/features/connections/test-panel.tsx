@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/request'
 import { said } from '../../api/sentences/said'
 import type { Connection, ConnectionTest } from '../../api/types'
+import { useStepName } from '../../shared/connection-step'
 import { Failure } from '../../shared/failure'
 import { useHeardConnection } from '../../shared/overview'
 import { RelativeTime } from '../../shared/relative-time'
@@ -30,18 +31,19 @@ export function TestPanel({ connection, ...props }: Props & { connection: Connec
 
 function KeptTest({ connection, ...props }: Props & { connection: Connection }) {
   const { t } = useTranslation('connections')
+  const stepName = useStepName()
   const found = useHeardConnection(connection)
   const health = found.test_time && (
     <span className="pw-line pw-12 pw-2">
       <StateGlyph state={found.test_ok ? 'completed' : 'failed'} />
       <span>
-        {found.test_ok ? t('health.works') : t('health.fails', { step: found.test_step || t('health.test') })} <RelativeTime time={found.test_time} />
+        {found.test_ok ? t('health.works') : t('health.fails', { step: stepName(found.test_step) || t('health.test') })} <RelativeTime time={found.test_time} />
       </span>
     </span>
   )
   const trouble = found.test_ok === false && (
     <p className="pw-12 pw-bad pw-wrap">
-      {found.test_message}
+      {said(found.test_message)}
       {found.failing_since && found.failing_since !== found.test_time && (
         <span className="pw-3">
           {' '}
@@ -55,6 +57,7 @@ function KeptTest({ connection, ...props }: Props & { connection: Connection }) 
 
 function Test({ stamp, changed, test, onTested, onTaken, onRefused, health, trouble }: Props & { health: React.ReactNode; trouble: React.ReactNode }) {
   const { t } = useTranslation('connections')
+  const stepName = useStepName()
   const tried = useMutation<ConnectionTest, Error, string>({
     mutationFn: () => test(),
     onSettled: onTested,
@@ -80,7 +83,7 @@ function Test({ stamp, changed, test, onTested, onTaken, onRefused, health, trou
             <li key={step.name}>
               <StateGlyph state={step.ok ? 'completed' : 'failed'} />
               <div className="pw-grow">
-                <div>{step.name}</div>
+                <div>{stepName(step.name)}</div>
                 {step.message && <div className={`pw-11 pw-wrap ${step.ok ? 'pw-3' : 'pw-bad'}`}>{said(step.message)}</div>}
               </div>
               <span className="pw-mono-11 pw-3">{step.milliseconds} ms</span>

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { said } from '../../api/sentences/said'
 import type { ConnectionHealth } from '../../api/types'
+import { useStepName } from '../../shared/connection-step'
 import { DataTable, type Column } from '../../shared/data-table'
 import { RelativeTime } from '../../shared/relative-time'
 import { SectionHead } from '../../shared/section-head'
@@ -16,6 +17,7 @@ const at = (one: ConnectionHealth) => `/connections?connection=${one.id}`
 export function FailingConnections({ connections, total }: { connections: readonly ConnectionHealth[]; total: number }) {
   const { t } = useTranslation('home')
   const navigate = useNavigate()
+  const stepName = useStepName()
   const columns = useMemo<Column<ConnectionHealth>[]>(
     () => [
       { key: 'state', title: t('attention.state'), width: 152, cell: () => <StateBadge state="failed" word={t('connections.failing')} /> },
@@ -32,7 +34,7 @@ export function FailingConnections({ connections, total }: { connections: readon
           </>
         ),
       },
-      { key: 'step', title: t('connections.step'), width: 160, cell: (one) => one.test_step || '–' },
+      { key: 'step', title: t('connections.step'), width: 160, cell: (one) => stepName(one.test_step) || '–' },
       {
         key: 'message',
         title: t('connections.message'),
@@ -74,7 +76,7 @@ export function FailingConnections({ connections, total }: { connections: readon
         ),
       },
     ],
-    [t, navigate],
+    [t, navigate, stepName],
   )
   return (
     <section className="pw-home-attention">
