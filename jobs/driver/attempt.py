@@ -16,6 +16,7 @@ from checkpoints.coordinator import Coordinator
 from jobs.driver.asked import checkpoint_settle
 from jobs.driver.checkpointing import coordinator_of, end_check
 from jobs.driver.logs import attempt_logger, attempt_logger_close
+from jobs.driver.planning import plan_renewed
 from jobs.driver.position import plan_with_position
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.events import each
@@ -181,7 +182,8 @@ class Attempt:
         outcome = ""
         try:
             with self._lock:
-                self._run = run = Run(self._host.spark, plan, each(coordinator.hear, reporter), log=self._log)
+                renewed = partial(plan_renewed, execution=self.execution)
+                self._run = run = Run(self._host.spark, plan, each(coordinator.hear, reporter), log=self._log, renewed=renewed)
                 if self._stop_asked:
                     return "stopped"
                 run.start()

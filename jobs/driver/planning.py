@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from django.conf import settings
+from django.db import DatabaseError, close_old_connections
 
 from jobs.dag.document import DagDocument
 from jobs.engine.compiler import plan_compile
@@ -42,6 +43,15 @@ def execution_plan(execution: Execution) -> Plan:
         is_run=True,
     )
     return replace(plan, roll_back=roll_back_of(execution))
+
+
+def plan_renewed(plan: Plan, execution: Execution) -> Plan:
+    """The same with the connections as they are kept now; as it was while the database is away."""
+    try:
+        close_old_connections()
+        return replace(plan, connections=connections_open(execution.job.project_id))
+    except DatabaseError:
+        return plan
 
 
 def _is_restored(execution: Execution) -> bool:

@@ -8,9 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from jobs.engine.events import Report, Waiting
+from jobs.engine.plan import Plan
 from jobs.engine.steps import Steps
 from jobs.nodes.base import NodeContext, NodeType
 
@@ -36,24 +38,25 @@ def awaited(steps: Steps, report: Report) -> Iterator[None]:
         ended.set()
 
 
-def answers_await(steps: Steps, report: Report, stopping: threading.Event) -> bool:
-    """Returns when every system that the plan's nodes need has answered; False if a stop came first.
+def answers_await(steps: Steps, report: Report, stopping: threading.Event, renewed: Callable[[Plan], Plan]) -> Steps | None:
+    """The steps once every system that their nodes need has answered, with the plan as `renewed` gave it last; None if a stop came first.
 
     An attempt that began without them would fail, and use up one of its retries. One that is to end goes on after some minutes.
     """
     deadline = math.inf if steps.plan.job_type == "STREAMING" else time.monotonic() + _BOUNDED_WAIT_SECONDS
     pause = _FIRST_PAUSE_SECONDS
-    for node_id, node_type in steps.types.items():
+    for node_id in steps.by_id:
         told = ""
-        while (what := _asked(steps, node_id, node_type.needs_to_begin)) and time.monotonic() < deadline:
+        while (what := _asked(steps, node_id, steps.types[node_id].needs_to_begin)) and time.monotonic() < deadline:
             if what != told:
                 report(Waiting(node_id, what))
             told, pause = what, min(pause * 2, _LONGEST_PAUSE_SECONDS)
             if stopping.wait(pause):
-                return False
+                return None
+            steps = replace(steps, plan=renewed(steps.plan))
         if told and not what:
             report(Waiting(node_id, ""))
-    return not stopping.is_set()
+    return None if stopping.is_set() else steps
 
 
 def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event) -> None:

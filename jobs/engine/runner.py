@@ -16,7 +16,6 @@ from jobs.engine.awaiting import answers_await, awaited
 from jobs.engine.callbacks import listening
 from jobs.engine.events import BatchWritten, Noticed, Report
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
-from jobs.engine.frames import Frames
 from jobs.engine.grouping import is_whole, query_plans
 from jobs.engine.plan import Plan
 from jobs.engine.progress import committed, progressed
@@ -25,7 +24,7 @@ from jobs.engine.real_time import RealTimeQuery, TaskSlots
 from jobs.engine.receiving import Receiving
 from jobs.engine.rolling_back import sinks_roll_back
 from jobs.engine.session import execution_session, session_enter
-from jobs.engine.settling import sinks_close, sinks_mark, sinks_settle, sinks_settle_last
+from jobs.engine.settling import sinks_begin, sinks_close, sinks_mark, sinks_settle, sinks_settle_last
 from jobs.engine.steps import Steps
 from jobs.engine.turns import StartTurn
 from jobs.engine.vanished import sources_check
@@ -59,13 +58,15 @@ class Run:
         *,
         registry: NodeRegistry = REGISTRY,
         log: logging.Logger | None = None,
+        renewed: Callable[[Plan], Plan] = lambda plan: plan,
     ) -> None:
+        """`renewed` hands over the plan as it stands now, while systems are waited for: their connections may have been corrected."""
         self.plan = plan
         #: True when the run ended by force while something of it still hangs: only the end of the process ends that.
         self.hanging = False
         self._spark = spark
         self._steps = Steps(plan, registry, log or logging.getLogger("pipeline.job"))
-        self._report_to = report
+        self._report_to, self._renewed = report, renewed
         self._queries: list[StreamQuery | WholeQuery] = []
         self._changed = threading.Event()
         self._ended = threading.Event()
@@ -78,7 +79,7 @@ class Run:
         self._news: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._ends_heard: set[str] = set()
         self._turn = StartTurn()
-        self._receiving = Receiving(self._steps, self._report)
+        self._receiving: Receiving
         self._slots: TaskSlots | None = None
 
     def start(self) -> None:
@@ -127,7 +128,9 @@ class Run:
     def _attempt(self) -> Outcome:
         session = execution_session(self._spark, self.plan)
         session_enter(session, self.plan)
-        if answers_await(self._steps, self._report, self._stopping):
+        if answering := answers_await(self._steps, self._report, self._stopping, self._renewed):
+            self._steps, self.plan = answering, answering.plan
+            self._receiving = Receiving(self._steps, self._report)
             with self._receiving.begun():
                 if self.plan.job_type != "STREAMING":
                     self._receiving.await_bounded(self._stopping)
@@ -167,7 +170,7 @@ class Run:
 
     def _whole(self, session: SparkSession) -> WholeQuery:
         query_ = WholeQuery(self._steps, session, self._report, self._changed.set)
-        self._begin_sinks(session, query_.plan.sinks, query_.frames())
+        sinks_begin(self._steps, session, query_.plan.sinks, query_.frames())
         return query_
 
     def _streams(self, session: SparkSession) -> list[StreamQuery]:
@@ -180,20 +183,12 @@ class Run:
         for plan in plans:
             query_ = kind(self._steps, plan, session, self._report, self._changed.set)
             frame = query_.build()
-            self._begin_sinks(session, plan.sinks, query_.empty_branches(frame))
+            sinks_begin(self._steps, session, plan.sinks, query_.empty_branches(frame))
             for node_id in sorted(plan.repeated):
                 self._report(Noticed(f'"{self._steps.by_id[node_id].name}" is read once per way to "{plan.frontier}"', node_id))
             self._receiving.follow(query_)
             queries.append(query_)
         return queries
-
-    def _begin_sinks(self, session: SparkSession, sinks: tuple[str, ...], frames: Frames) -> None:
-        for sink in sinks:
-            schema = frames.into(sink).schema
-            try:
-                self._steps.sink(sink).begin(session, schema, self._steps.context(sink, "batch"))
-            except Exception as error:
-                raise AtNode(sink, error) from error
 
     def _watch(self, session: SparkSession) -> None:
         """Until every query ended. The first failure stops the others."""

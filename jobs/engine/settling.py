@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import SparkSession
 
 from jobs.engine.failure import AtNode, failure_of
+from jobs.engine.frames import Frames
 from jobs.engine.query import StreamQuery
 from jobs.engine.steps import Steps
 from jobs.engine.whole import WholeQuery
@@ -68,3 +69,13 @@ def sinks_close(steps: Steps) -> None:
             steps.sink(sink).close(steps.context(sink, "batch"))
         except Exception:
             logger.exception("closing %s", sink)
+
+
+def sinks_begin(steps: Steps, session: SparkSession, sinks: tuple[str, ...], frames: Frames) -> None:
+    """Every sink sees what its rows look like and raises its fence, before any row moves."""
+    for sink in sinks:
+        schema = frames.into(sink).schema
+        try:
+            steps.sink(sink).begin(session, schema, steps.context(sink, "batch"))
+        except Exception as error:
+            raise AtNode(sink, error) from error

@@ -1,6 +1,9 @@
 """An attempt waits for the database it writes to before it begins: a stop ends that wait, a bounded run gives up after some minutes."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,9 +11,10 @@ from jobs.engine import awaiting
 from jobs.engine.events import QueryStarted, Waiting
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
-from jobs.nodes.base import ConnectionSettings
+from jobs.engine.runner import Run
+from jobs.nodes.base import ConnectionSettings, Limits
 from scripts.ports import free_ports
-from tests.engine.graphs import Bench, document, numbers
+from tests.engine.graphs import Bench, Heard, document, numbers
 
 pytestmark = pytest.mark.spark
 
@@ -35,3 +39,19 @@ def test_a_bounded_run_that_has_waited_long_enough_says_who_is_silent(bench: Ben
     with pytest.raises(ExecutionFailure, match="does not answer"):
         run.wait(60)
     assert all(event.what for event in heard.of(Waiting)), "nobody answered"
+
+
+def test_a_connection_that_is_corrected_while_it_is_waited_for_is_taken(bench: Bench, tmp_path: Path) -> None:
+    plan = writing_to_nobody(bench, "BATCH_ROLLER")
+    file = ConnectionSettings("away", "sqlite", {"path": str(tmp_path / "here.sqlite3")})
+    heard = Heard()
+
+    def renewed(plan: Plan) -> Plan:
+        return replace(plan, connections={"away": file}) if heard.of(Waiting) else plan
+
+    run = Run(bench.spark, replace(plan, limits=Limits(file_roots=(tmp_path,))), heard.report, renewed=renewed)
+    run.start()
+    assert run.wait(60) == "completed"
+    assert [bool(event.what) for event in heard.of(Waiting)] == [True, False]
+    with closing(sqlite3.connect(tmp_path / "here.sqlite3")) as database:
+        assert database.execute("SELECT count(*) FROM numbers").fetchone() != (0,)
