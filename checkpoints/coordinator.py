@@ -23,9 +23,10 @@ from checkpoints.ledger import Ledger, LedgerRefused, Ticket
 from checkpoints.placing import Placing
 from checkpoints.spark_folder import last_committed
 from checkpoints.stores.base import CheckpointStorage
+from checkpoints.told import Told
 from checkpoints.triggers import Due, Standing, Triggers, next_due
 from checkpoints.written import Written
-from jobs.engine.events import BatchCommitted, BatchWritten, EngineEvent
+from jobs.engine.events import BatchWritten, EngineEvent
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +89,7 @@ class Coordinator:
         self._placing = Placing(storage)
         self._changed = threading.Condition()
         self._written, self._rows_before = Written(facts.sources), rows_before
-        self._told: dict[str, BatchCommitted] = {}
+        self._told = Told()
         self._kept = dict(kept or {})
         self._resumed = {key: last_committed(query.folder) for key, query in self._queries.items()}
         self._waiting: deque[_Request] = deque()
@@ -105,13 +106,11 @@ class Coordinator:
 
     def hear(self, event: EngineEvent) -> None:
         """What the run reports. That Spark committed a batch is read in the query's folder: its report may come much later."""
-        match event:
-            case BatchWritten():
-                with self._changed:
-                    self._written.add(event)
-                    self._changed.notify_all()
-            case BatchCommitted():
-                self._told[event.query] = event
+        self._told.hear(event)
+        if isinstance(event, BatchWritten):
+            with self._changed:
+                self._written.add(event)
+                self._changed.notify_all()
 
     def request(self, origin: str = "MANUAL", requested_by: str = "", savepoint: bool = False, label: str = "") -> Future[Ticket]:
         """Ask for a checkpoint now; an idle query gives its last committed batch. Returns at once.
@@ -197,7 +196,8 @@ class Coordinator:
             batches, rows = self._batches(phases)
             while not self._mark(batches):
                 batches, rows = self._batches(phases)
-            result = self._cut.take(ticket, self._queries, batches, phases, rows=rows, told=dict(self._told), savepoint=request.savepoint)
+            told = self._told.as_it_stands()
+            result = self._cut.take(ticket, self._queries, batches, phases, rows=rows, told=told, savepoint=request.savepoint)
             result = self._placing.put(ticket, result, phases, savepoint=request.savepoint)
         except Exception as error:
             self._failed(ticket, phases, error, request)
@@ -205,12 +205,12 @@ class Coordinator:
         finally:
             self._ended = time.monotonic()
         try:
-            told = self._tell(lambda: self._ledger.complete(ticket, result), f"checkpoint {ticket.number} is complete")
+            is_told = self._tell(lambda: self._ledger.complete(ticket, result), f"checkpoint {ticket.number} is complete")
         except LedgerRefused as refused:
             self._placing.take_back(ticket)
             request.done.set_exception(CheckpointFailed(str(refused)))
             return
-        if told:
+        if is_told:
             self._kept |= batches
             self._failed_in_a_row = 0
             request.done.set_result(ticket)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from checkpoints.checksums import Digests
@@ -17,12 +16,12 @@ from checkpoints.manifest import manifest_write
 from checkpoints.query_facts import query_facts
 from checkpoints.state_data import offsets_by_node, state_data
 from checkpoints.storage import bytes_exclusive, bytes_logical
+from checkpoints.told import Told
 from jobs.engine.grouping import is_whole, query_folder, query_plans
 from jobs.engine.steps import Steps
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 if TYPE_CHECKING:
-    from jobs.engine.events import BatchCommitted
     from jobs.engine.plan import Plan
 
 _WORDS = {
@@ -129,12 +128,12 @@ class JobCut:
         phases: Phases,
         *,
         rows: int = 0,
-        told: Mapping[str, BatchCommitted] = MappingProxyType({}),
+        told: Told | None = None,
         savepoint: bool,
     ) -> CheckpointResult:
         """All queries' cuts below `ticket.folder`, which appears whole or not at all. Raises what went wrong; then nothing is left.
 
-        `rows`: the execution's source rows up to `batches`; `told`: query → the newest batch of which Spark told.
+        `rows`: the execution's source rows up to `batches`; `told`: what the run told lately.
         """
         phases.step("copy")
         partial = partial_of(ticket.folder)
@@ -153,7 +152,7 @@ class JobCut:
         except BaseException:
             folder_remove(partial)
             raise
-        return self._result(ticket, cuts, facts, sources, told, rows, phases)
+        return self._result(ticket, cuts, facts, sources, told or Told(), rows, phases)
 
     def _query(self, query: JobQuery, key: str, batch_id: int, partial: Path, phases: Phases, savepoint: bool) -> QueryCut:
         facts = {"query": key, "sinks": list(query.sinks), "generation": self._facts.generation}
@@ -190,12 +189,11 @@ class JobCut:
         cuts: Mapping[str, QueryCut],
         facts: Mapping[str, Mapping[str, Any]],
         sources: Mapping[str, Any],
-        told: Mapping[str, BatchCommitted],
+        told: Told,
         rows: int,
         phases: Phases,
     ) -> CheckpointResult:
-        operators = tuple({"query": key, **entry} for key in facts if key in told for entry in told[key].operators)
-        backlogs = [batch.backlog for batch in told.values() if batch.backlog is not None]
+        operators = told.operators(facts)
         summary = state_data(
             job_type=self._facts.job_type,
             number=ticket.number,
@@ -213,6 +211,6 @@ class JobCut:
             bytes_logical=bytes_logical(ticket.folder),
             bytes_exclusive=bytes_exclusive(ticket.folder),
             rows=rows,
-            backlog=sum(backlogs) if backlogs else None,
+            backlog=told.backlog,
             operators=operators,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -64,11 +64,6 @@ class BatchCommitted:
     behind: Mapping[str, int] = field(default_factory=dict)
     operators: tuple[Mapping[str, Any], ...] = ()
     watermark: str = ""
-
-    @property
-    def backlog(self) -> int | None:
-        """Rows that wait at all sources that can tell; None where none can."""
-        return sum(self.behind.values()) if self.behind else None
 
 
 @dataclass(frozen=True)
@@ -133,6 +128,17 @@ class BufferStands:
 
 
 EngineEvent = QueryStarted | BatchWritten | BatchCommitted | RowsRejected | RowsPrinted | Progressed | Noticed | Waiting | BufferStands
+
+
+def rows_waiting(behind: Iterable[Mapping[str, int]], buffers: Mapping[str, int]) -> int | None:
+    """Rows that wait at all sources, None where none can tell. `behind`: of each query, by its sources' offsets; `buffers`: by node id.
+
+    A batch reads to the end of what its buffer gives it, so that of a source with a buffer only the buffer tells.
+    """
+    known = [rows for query in behind for node_id, rows in query.items() if node_id not in buffers]
+    known += buffers.values()
+    return sum(known) if known else None
+
 
 Report = Callable[[EngineEvent], None]
 

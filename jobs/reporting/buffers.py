@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobs.engine.events import BufferStands
+from jobs.engine.events import BufferStands, rows_waiting
 
 _WORST_LAST = ("OK", "HOLDING", "DROPPING", "FAILED")
 
@@ -29,13 +29,8 @@ class Buffers:
         }
 
     def backlog(self, behind: Iterable[Mapping[str, int]]) -> int | None:
-        """Rows that wait at all sources, None where none can tell. `behind`: of each query, by its sources' offsets.
-
-        A batch reads to the end of what its buffer gives it, so that of a source with a buffer only the buffer tells.
-        """
-        offsets = [rows for query in behind for node_id, rows in query.items() if node_id not in self._stand]
-        known = [*offsets, *(one.waiting for one in self._stand.values())]
-        return sum(known) if known else None
+        """Rows that wait at all sources, None where none can tell. `behind`: of each query, by its sources' offsets."""
+        return rows_waiting(behind, {node_id: one.waiting for node_id, one in self._stand.items()})
 
     def columns(self) -> dict[str, Any]:
         """The same as columns of the execution."""
