@@ -251,7 +251,7 @@ class Attempt:
         elif outcome == "completed":
             self._log.info("completed")
             self._settle(lambda: execution_complete(execution_id=self.execution_id, attempt=self.number, actor=self._host.name))
-        elif self._handing_over and not self._settle(self._is_asked_for):
+        elif self._handing_over and not self._settle(lambda: status_asked_for(self.execution_id)):
             self._log.info("handed over: %s", self._handing_over)
             self._settle(
                 lambda: execution_hand_over(
@@ -265,9 +265,6 @@ class Attempt:
                 lambda: execution_stopped(execution_id=self.execution_id, attempt=self.number, actor=self._host.name, reason=reason)
             )
 
-    def _is_asked_for(self) -> str:
-        return status_asked_for(self.execution_id)
-
     def _failed(self, failure: ExecutionFailure) -> None:
         text = f"{failure.message}\n{failure.stack_trace}".rstrip()
         self._log.error("%s", text, extra={"node_id": failure.node_id})
@@ -280,6 +277,7 @@ class Attempt:
                 node_id=failure.node_id,
                 error_class=failure.kind,
                 permanent=failure.permanent,
+                away=failure.away,
                 stack_trace=failure.stack_trace,
             )
         )

@@ -18,6 +18,7 @@ from jobs.engine.analysis_problems import explained, less_advice
 from jobs.engine.plan import Plan, Step
 from jobs.engine.user_code import steps_of_code, worker_death
 from jobs.nodes.base import NodeError, SinkFenced
+from jobs.nodes.node_error import SystemAway
 from jobs.nodes.registry import REGISTRY
 from jobs.nodes.worker_errors import node_error_in
 
@@ -31,7 +32,10 @@ _LEAST_FREE = 16 * 1024 * 1024
 
 
 class ExecutionFailure(Exception):
-    """Why an attempt ended. `permanent`: another attempt would end the same way. `fenced`: a newer attempt took over."""
+    """Why an attempt ended. `permanent`: another attempt would end the same way. `fenced`: a newer attempt took over.
+
+    `away`: for want of another system, which may be away for long.
+    """
 
     def __init__(
         self,
@@ -42,6 +46,7 @@ class ExecutionFailure(Exception):
         permanent: bool = False,
         stack_trace: str = "",
         fenced: bool = False,
+        away: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -50,6 +55,13 @@ class ExecutionFailure(Exception):
         self.permanent = permanent
         self.stack_trace = stack_trace
         self.fenced = fenced
+        self.away = away
+
+    @classmethod
+    def told(cls, error: NodeError, message: str, node_id: str, trace: str) -> ExecutionFailure:
+        """Of what a node says, as `message`."""
+        fenced, away = isinstance(error, SinkFenced), isinstance(error, SystemAway)
+        return cls(message, node_id=node_id, kind=error.kind, permanent=error.permanent, stack_trace=trace, fenced=fenced, away=away)
 
 
 class StopRequested(Exception):
@@ -73,20 +85,11 @@ def failure_of(error: BaseException, plan: Plan) -> ExecutionFailure:
     acting = next((link.node_id for link in _links(error) if isinstance(link, AtNode)), "")
     cause = next((link for link in _links(error) if isinstance(link, NodeError)), None)
     if cause is not None:
-        return ExecutionFailure(
-            _at(plan, acting, cause.message),
-            node_id=acting,
-            kind=cause.kind,
-            permanent=cause.permanent,
-            stack_trace=trace,
-            fenced=isinstance(cause, SinkFenced),
-        )
+        return ExecutionFailure.told(cause, _at(plan, acting, cause.message), acting, trace)
     text = "\n".join(_texts(error))
     if told := _told_by_node(text, plan, acting):
         node_id, words = told
-        return ExecutionFailure(
-            _at(plan, node_id, words.message), node_id=node_id, kind=words.kind, permanent=words.permanent, stack_trace=trace
-        )
+        return ExecutionFailure.told(words, _at(plan, node_id, words.message), node_id, trace)
     return _known(text, plan, acting, trace) or _unknown(error, plan, acting, trace)
 
 
@@ -139,11 +142,9 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="external", stack_trace=trace)
     if carried := node_error_in(text):
-        told, kind = carried.error, carried.error.kind
-        sentence = _at(plan, carried.node_id, told.message)
         # What a person's own job says needs no lines of ours or of Spark's below it.
-        shown = "" if kind == "user" else trace
-        return ExecutionFailure(sentence, node_id=carried.node_id, kind=kind, permanent=told.permanent, stack_trace=shown)
+        shown = "" if carried.error.kind == "user" else trace
+        return ExecutionFailure.told(carried.error, _at(plan, carried.node_id, carried.error.message), carried.node_id, shown)
     if died := worker_death(text, steps_of_code(plan.steps)):
         return ExecutionFailure(_at(plan, died[0], died[1].message), node_id=died[0], kind=died[1].kind, stack_trace=trace)
     if "Python worker failed to connect back" in text:

@@ -12,6 +12,7 @@ import httpx
 from jobs.nodes.base import NodeError
 from jobs.nodes.exact_json import exact_loads
 from jobs.nodes.http_addresses import without_query
+from jobs.nodes.node_error import SystemAway
 
 _AGAIN = frozenset({408, 425, 429})
 #: Server errors that another try does not mend: the method or the version of HTTP is not known there.
@@ -20,7 +21,7 @@ _WORDS_LENGTH = 300
 _LOOKED_AT = 100_000
 
 
-class Transient(NodeError):
+class Transient(SystemAway):
     """Worth another try, after `wait` seconds if the server said so."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:

@@ -19,3 +19,7 @@ class NodeError(Exception):
         self.permanent = permanent
         self.kind = kind
         self.field = field
+
+
+class SystemAway(NodeError):
+    """Another system does not answer, or asks to come later: a stream tries again until it does."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.node_error import SystemAway
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -36,6 +37,7 @@ def carried_out(node_id: str) -> Iterator[None]:
         yield
     except NodeError as error:
         content = {"message": error.message, "permanent": error.permanent, "kind": error.kind, "field": error.field, "node_id": node_id}
+        content["away"] = isinstance(error, SystemAway)
         raise WorkerFailure(f"node error {json.dumps(content)}") from error
 
 
@@ -55,7 +57,8 @@ def node_error_in(text: str) -> Carried | None:
         return None
     try:
         content = json.loads(found[1])
-        error = NodeError(content["message"], permanent=content["permanent"], kind=content["kind"], field=content["field"])
+        raised = SystemAway if content.get("away") else NodeError
+        error = raised(content["message"], permanent=content["permanent"], kind=content["kind"], field=content["field"])
         return Carried(error, content["node_id"])
     except (ValueError, KeyError, TypeError):
         return None

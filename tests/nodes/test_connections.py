@@ -15,6 +15,7 @@ from jobs.nodes.connection_kind import CheckStep
 from jobs.nodes.connections.databases import database_silent
 from jobs.nodes.connections.postgresql import PostgresqlConnection, PostgresqlSettings, postgresql_open
 from jobs.nodes.connections.sqlite import SqliteConnection, sqlite_open
+from jobs.nodes.node_error import SystemAway
 from jobs.nodes.worker_errors import WorkerFailure, carried_out, node_error_in
 from tests.nodes.conftest import Database
 from tests.servers.certificate import self_signed
@@ -150,6 +151,12 @@ def test_an_error_survives_the_way_out_of_a_worker():
     assert carried is not None
     assert (carried.node_id, carried.error.message, carried.error.permanent) == ("orders", 'nothing at "/x"\nat all', True)
     assert (carried.error.kind, carried.error.field) == ("user", "path")
+    assert type(carried.error) is NodeError
+    with pytest.raises(WorkerFailure) as away, carried_out("orders"):
+        raise SystemAway("nobody answers")
+    told = node_error_in(f"{away.value}\n")
+    assert told is not None
+    assert (type(told.error), told.error.permanent) == (SystemAway, False)
     assert node_error_in("nothing here") is None
     assert node_error_in("node error {broken}") is None
 

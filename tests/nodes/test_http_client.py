@@ -255,8 +255,8 @@ def test_a_connection_test_goes_step_by_step():
         limits = Limits(http_allowed_hosts=(server.host,))
         steps = HttpApiConnection().check(settings_for(server.url), limits)
         assert [(step.name, step.ok, step.message) for step in steps] == [
-            ("name", True, "127.0.0.1 is 127.0.0.1"),
-            ("port", True, f"port {server.port} answers"),
+            ("name", True, "127.0.0.1 has the address 127.0.0.1"),
+            ("port", True, f"127.0.0.1:{server.port} takes connections"),
             ("sign-in", True, "none is asked for"),
             ("path", True, "the server answered 404"),
         ]

@@ -235,6 +235,36 @@ def test_a_failed_attempt_is_tried_again_until_none_are_left() -> None:
     assert ended.end_time is not None
 
 
+def test_a_stream_is_tried_for_as_long_as_another_system_is_away() -> None:
+    execution = running(job_row(max_retry_times=1))
+    outage: Any = {"actor": "d", "message": "the server answered 503", "away": True}
+    pauses = []
+    for _ in range(6):
+        attempt = fresh(execution).attempt
+        assert execution_attempt_failed(execution_id=execution.execution_id, attempt=attempt, **outage) == "SCHEDULED"
+        waiting = fresh(execution)
+        assert waiting.next_attempt_at is not None
+        pauses.append(round((waiting.next_attempt_at - timezone.now()).total_seconds()))
+        Execution.objects.filter(pk=execution.pk).update(next_attempt_at=None)
+        assert execution_claim(driver=driver_row(pid=2 + attempt)) is not None
+    assert (pauses, fresh(execution).retry_count) == ([5, 10, 20, 40, 60, 60], 0)
+    told = Event.objects.filter(execution=execution, kind="attempt_failed").latest("seq")
+    assert told.reason == "the server answered 503 (tried again until it works, next in 60 s)"
+    failure: Any = {"execution_id": execution.execution_id, "actor": "d", "message": "broken"}
+    assert execution_attempt_failed(attempt=fresh(execution).attempt, **failure) == "SCHEDULED", "the retries are there still"
+
+
+@pytest.mark.parametrize(("job_type", "retries"), [("BATCH_ROLLER", 1), ("STREAMING", 0)])
+def test_an_outage_ends_what_is_to_end_or_is_not_to_be_tried_again(job_type: str, retries: int) -> None:
+    execution = running(job_row(job_type=job_type, max_retry_times=retries))
+    outage: Any = {"execution_id": execution.execution_id, "actor": "d", "message": "the server answered 503", "away": True}
+    for number in range(retries):
+        assert execution_attempt_failed(attempt=fresh(execution).attempt, **outage) == "SCHEDULED"
+        Execution.objects.filter(pk=execution.pk).update(next_attempt_at=None)
+        assert execution_claim(driver=driver_row(pid=10 + number)) is not None
+    assert execution_attempt_failed(attempt=fresh(execution).attempt, **outage) == "FAILED"
+
+
 def test_what_failed_before_an_attempt_that_runs_is_not_shown_of_its_end() -> None:
     execution = running(job_row())
     error: Any = {"actor": "d", "message": "table gone", "node_id": "out", "stack_trace": "…"}

@@ -12,6 +12,7 @@ from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.server_fields import host_field
 from jobs.nodes.form import hints
+from jobs.nodes.node_error import SystemAway
 
 _SILENT_SECONDS = 3.0
 #: Of Java's exceptions those that no later attempt changes, with what to do; their names stand in what the Thrift server says.
@@ -93,7 +94,7 @@ class HbaseLine:
             line = socket.create_connection((typed.host, typed.port), timeout=self._seconds)
         except (OSError, UnicodeError) as error:
             why = getattr(error, "strerror", None) or error
-            raise NodeError(f"{self._act}: the Thrift server does not answer ({why}); check that it runs and can be reached") from error
+            raise SystemAway(f"{self._act}: the Thrift server does not answer ({why}); check that it runs and can be reached") from error
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         plain: Any = TSocket  # it has no types

@@ -10,6 +10,7 @@ from jobs.nodes.avro import UNKNOWN_WRITER
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings
 from jobs.nodes.connections.reach import line_try
+from jobs.nodes.node_error import SystemAway
 
 _SILENT_SECONDS = 3
 
@@ -22,6 +23,7 @@ class _Meaning:
     sentence: str
     permanent: bool = False
     kind: Literal["user", "external"] = "external"
+    away: bool = False
 
 
 _MEANINGS = (
@@ -68,6 +70,7 @@ _MEANINGS = (
         r"(?:errors\.TimeoutException|Timed out waiting for a node assignment|Expiring \d+ record|NetworkException|DisconnectException"
         r"|NoResolvableBootstrap|No resolvable bootstrap|Failed to (?:construct kafka|create new KafkaAdminClient))",
         "no broker answers; check that the cluster runs and can be reached: the job goes on where it was",
+        away=True,
     ),
 )
 _REASON = re.compile(r"Reason: ([^\n]+?)\.?\n|(Partition \S+ offset was changed from \d+ to \d+)")
@@ -82,7 +85,8 @@ def kafka_failure(text: str, act: str) -> NodeError | None:
             reason = _REASON.search(text)
             told = next(filter(None, reason.groups()), "") if reason else "Kafka has them no more"
             sentence = meaning.sentence.format(*found.groups(), reason=told)
-            return NodeError(f"{act}: {sentence}", permanent=meaning.permanent, kind=meaning.kind)
+            said = f"{act}: {sentence}"
+            return SystemAway(said) if meaning.away else NodeError(said, permanent=meaning.permanent, kind=meaning.kind)
     return None
 
 

@@ -15,6 +15,7 @@ from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
 from jobs.nodes.connections.tls import speaks_tls, tls_context, tls_fault
 from jobs.nodes.form import hints
+from jobs.nodes.node_error import SystemAway
 
 if TYPE_CHECKING:
     from paho.mqtt.client import Client
@@ -88,8 +89,8 @@ def mqtt_refused(message: str) -> NodeError:
     return NodeError(message, permanent=True, kind="user")
 
 
-def mqtt_away(act: str, why: str) -> NodeError:
-    return NodeError(f"{act}: the broker does not answer ({why}); check that it runs and can be reached")
+def mqtt_away(act: str, why: str) -> SystemAway:
+    return SystemAway(f"{act}: the broker does not answer ({why}); check that it runs and can be reached")
 
 
 def mqtt_silent(connection: ConnectionSettings) -> str:

@@ -16,6 +16,7 @@ from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind, check_steps
 from jobs.nodes.connections.reach import name_resolve
 from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
+from jobs.nodes.node_error import SystemAway
 
 if TYPE_CHECKING:
     import pymysql
@@ -216,4 +217,4 @@ def _refusal(name: str, typed: MysqlSettings, error: Exception) -> NodeError:
     if isinstance(cause, socket.gaierror):
         return NodeError(f"{where}: the name {typed.host} is not known; correct the host")
     reason = getattr(cause, "strerror", "") or text
-    return NodeError(f"{where}: {typed.host}:{typed.port} does not answer as it should ({reason}); check that it runs and can be reached")
+    return SystemAway(f"{where}: {typed.host}:{typed.port} does not answer as it should ({reason}); check that it runs and can be reached")

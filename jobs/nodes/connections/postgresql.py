@@ -20,6 +20,7 @@ from jobs.nodes.connections.server_fields import TlsMode, certificate_field, hos
 from jobs.nodes.connections.tls import tls_context, tls_told, unchecked_context
 from jobs.nodes.durable_text import certificates_place
 from jobs.nodes.form import hints
+from jobs.nodes.node_error import SystemAway
 
 if TYPE_CHECKING:
     from psycopg2.extensions import connection as PostgresSession
@@ -173,4 +174,4 @@ def _refusal(name: str, typed: PostgresqlSettings, error: Exception) -> NodeErro
     if _ABOUT_TLS.search(text):
         message = f"{where}: the line cannot be encrypted as {typed.tls} asks ({text}); correct TLS, host or certificate authority"
         return NodeError(message, permanent=True, kind="user")
-    return NodeError(f"{where}: {typed.host}:{typed.port} does not answer as it should ({text}); check that it runs and can be reached")
+    return SystemAway(f"{where}: {typed.host}:{typed.port} does not answer as it should ({text}); check that it runs and can be reached")

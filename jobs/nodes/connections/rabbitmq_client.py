@@ -15,6 +15,7 @@ from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
 from jobs.nodes.connections.tls import speaks_tls, tls_context, tls_fault
+from jobs.nodes.node_error import SystemAway
 
 if TYPE_CHECKING:
     from pika import BlockingConnection, ConnectionParameters
@@ -27,7 +28,7 @@ _HEARTBEAT_SECONDS = 30
 _GOING_DOWN = 320
 
 
-class RabbitMQAway(NodeError):
+class RabbitMQAway(SystemAway):
     """The broker does not answer, or goes down: worth waiting for."""
 
 

@@ -18,6 +18,7 @@ from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field
 from jobs.nodes.connections.tls import tls_context, tls_fault
 from jobs.nodes.form import hints
+from jobs.nodes.node_error import SystemAway
 
 SECONDS = 10.0
 _LONGEST_ANSWER = 300
@@ -141,8 +142,8 @@ def smtp_refused(message: str) -> NodeError:
     return NodeError(message, permanent=True, kind="user")
 
 
-def smtp_away(act: str, why: str) -> NodeError:
-    return NodeError(f"{act}: the mail server does not answer ({why}); check that it runs and can be reached")
+def smtp_away(act: str, why: str) -> SystemAway:
+    return SystemAway(f"{act}: the mail server does not answer ({why}); check that it runs and can be reached")
 
 
 def smtp_silent(connection: ConnectionSettings) -> str:

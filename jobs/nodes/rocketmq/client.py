@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.rocketmq_settings import SECONDS, RocketmqSettings, rocketmq_credentials
+from jobs.nodes.node_error import SystemAway
 from jobs.nodes.rocketmq.frames import Frame
 from jobs.nodes.rocketmq.line import Away, Line, Refused, Silent
 from jobs.nodes.rocketmq.refusals import TOPIC_NOT_THERE, refusal_words, shortened, topics_words
@@ -22,7 +23,7 @@ _READ_AND_WRITE = 6
 T = TypeVar("T")
 
 
-class RocketmqAway(NodeError):
+class RocketmqAway(SystemAway):
     """Nobody answers now; what has begun goes on when somebody does."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.postgresql import postgresql_open
+from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn, row_shown
 from jobs.nodes.sinks.postgresql_copy import NUL_IN_TEXT, copy_files, copy_line
 
@@ -42,6 +43,9 @@ _REMEDIES: Mapping[str, str] = {
 }
 #: A value that does not fit its column, a broken rule of the table or of a view; what a trigger raises.
 _ROW_CLASSES, _RAISED = ("22", "23", "44"), "P0001"
+#: Lines that broke, a server that ends or begins, one that has no line left.
+_LINE_LOST = "08"
+_AWAY = (_LINE_LOST, "57P", "53300")
 _PERMANENT_CLASSES = ("22", "23", "28", "3D", "3F", "42")
 
 
@@ -186,11 +190,12 @@ class PostgresqlDialect(Dialect):
 
     def sentence(self, error: BaseException) -> NodeError:
         """The server's words with their detail, and a remedy by class of SQLSTATE."""
-        code = getattr(error, "pgcode", "") or ""
+        code = getattr(error, "pgcode", "") or _LINE_LOST
         remedy = _REMEDIES.get(code[:2], "it is tried again")
         permanent = code[:2] in _PERMANENT_CLASSES
         kind: Literal["user", "external"] = "user" if permanent else "external"
-        return NodeError(f'writing to "{self.settings.name}": {_words(error)}; {remedy}', permanent=permanent, kind=kind)
+        message = f'writing to "{self.settings.name}": {_words(error)}; {remedy}'
+        return SystemAway(message) if code.startswith(_AWAY) else NodeError(message, permanent=permanent, kind=kind)
 
     def in_transaction(self, cursor: Any) -> bool:
         from psycopg2.extensions import TRANSACTION_STATUS_INTRANS

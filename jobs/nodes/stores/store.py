@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.node_error import SystemAway
 from jobs.nodes.patience import Patience
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Store(ABC):
         if isinstance(error, FileNotFoundError):
             return StoredGone(f"{self.title}: {act}: it is not there", kind="user")
         why = " ".join(str(error).split()) or type(error).__name__
-        return NodeError(f"{self.title}: {act}: the store does not answer ({why}); check that it runs and can be reached")
+        return SystemAway(f"{self.title}: {act}: the store does not answer ({why}); check that it runs and can be reached")
 
 
 class StoredGone(NodeError):

@@ -1,17 +1,22 @@
 """How an attempt ends: done, stopped, failed with or without another try, or lost with its driver."""
 
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from jobs.models import LEASED, Command, CommandKind, CommandStatus, Execution, ExecutionStatus, TransitionRefused
+from jobs.models import LEASED, Command, CommandKind, CommandStatus, Event, Execution, ExecutionStatus, JobType, TransitionRefused
 from jobs.services.executions.clock import now_plus
 from jobs.services.executions.transition import execution_transition
 
 #: Seconds between two attempts grow up to this.
 BACKOFF_MOST = 300.0
+#: The same where a stream tries again for as long as another system is away.
+OUTAGE_MOST = 60.0
+_OUTAGES_APART = timedelta(minutes=5)
 _OPEN = (CommandStatus.PENDING, CommandStatus.TAKEN)
 
 
@@ -47,11 +52,15 @@ def execution_attempt_failed(
     node_id: str = "",
     error_class: str = "system",
     permanent: bool = False,
+    away: bool = False,
     stack_trace: str = "",
 ) -> str:
-    """One try failed: SCHEDULED again after a pause while retries are left, else FAILED; a stop that was asked for wins. The status."""
+    """One try failed: SCHEDULED again after a pause while retries are left, else FAILED; a stop that was asked for wins. The status.
+
+    `away`: for want of another system; a stream that is tried again at all is then tried until it answers.
+    """
     error = {"error_message": message, "error_node_id": node_id, "error_class": error_class, "error_stack_trace": stack_trace}
-    return _attempt_over(execution_id, attempt, actor, "attempt_failed", message, error, permanent=permanent)
+    return _attempt_over(execution_id, attempt, actor, "attempt_failed", message, error, permanent=permanent, away=away)
 
 
 def execution_lease_lost(*, execution_id: str, attempt: int, reason: str, proven_dead: bool = False) -> bool:
@@ -96,25 +105,25 @@ def _attempt_over(
     error: dict[str, str],
     *,
     permanent: bool,
+    away: bool = False,
     at_once: bool = False,
 ) -> str:
     with transaction.atomic():
-        row = Execution.objects.only("retry_count", "resolved").get(execution_id=execution_id)
+        row = Execution.objects.only("execution_id", "retry_count", "resolved", "job_type").get(execution_id=execution_id)
         most = int(row.resolved.get("max_retry_times", 3))
+        endures = away and most > 0 and row.job_type == JobType.STREAMING
         to = status_asked_for(execution_id)
         fields: dict[str, Any] = dict(error)
         if to:
             commands_close(execution_id, to, CommandStatus.DONE)
-        elif permanent or row.retry_count >= most:
+        elif permanent or (row.retry_count >= most and not endures):
             to = ExecutionStatus.FAILED
-            fields.setdefault(
-                "error_message", f"{reason}; no retries are left ({row.retry_count} of {most} used); start again to go on where it was"
-            )
+            fields.setdefault("error_message", _no_more(row, most, reason))
         else:
-            pause = 0.0 if at_once and row.retry_count == 0 else backoff(row)
             to = ExecutionStatus.SCHEDULED
-            fields |= {"retry_count": row.retry_count + 1, "next_attempt_at": now_plus(pause)}
-            reason = f"{reason} (retry {row.retry_count + 1} of {most} in {pause:g} s)"
+            again = _again_after_outage(row, attempt, reason) if endures else _again(row, most, reason, at_once)
+            reason = again.reason
+            fields |= {"retry_count": again.retry_count, "next_attempt_at": now_plus(again.pause), "detail": again.detail}
         execution_transition(
             execution_id=execution_id,
             expected=LEASED,
@@ -129,10 +138,48 @@ def _attempt_over(
     return to
 
 
+def _no_more(row: Execution, most: int, reason: str) -> str:
+    return f"{reason}; no retries are left ({row.retry_count} of {most} used); start again to go on where it was"
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Another try after `pause` seconds. `reason` and `detail` of the event."""
+
+    pause: float
+    retry_count: int
+    reason: str
+    detail: dict[str, int] = field(default_factory=dict)
+
+
+def _again(row: Execution, most: int, reason: str, at_once: bool) -> _Again:
+    pause = 0.0 if at_once and row.retry_count == 0 else backoff(row)
+    return _Again(pause, row.retry_count + 1, f"{reason} (retry {row.retry_count + 1} of {most} in {pause:g} s)")
+
+
+def _again_after_outage(row: Execution, attempt: int, reason: str) -> _Again:
+    """It uses up no retry."""
+    first, before = _first_pause(row), _outages_before(row.execution_id, attempt)
+    pause = min(first * 2**before, max(OUTAGE_MOST, first))
+    return _Again(pause, row.retry_count, f"{reason} (tried again until it works, next in {pause:g} s)", {"outages": before + 1})
+
+
 def backoff(row: Execution) -> float:
     """Seconds until the next attempt: the job's retry interval, doubled with each retry that brought nothing."""
-    first = float(row.resolved.get("retry_interval", 5.0))
+    first = _first_pause(row)
     return float(min(first * 2**row.retry_count, max(BACKOFF_MOST, first)))
+
+
+def _first_pause(row: Execution) -> float:
+    return float(row.resolved.get("retry_interval", 5.0))
+
+
+def _outages_before(execution_id: str, attempt: int) -> int:
+    """How many attempts right before this one ended for want of another system, shortly after one another."""
+    last = Event.objects.filter(execution_id=execution_id, kind="attempt_failed").order_by("-seq").first()
+    if last is None or last.attempt != attempt - 1 or timezone.now() - last.time > _OUTAGES_APART:
+        return 0
+    return int(last.detail.get("outages", 0))
 
 
 def status_asked_for(execution_id: str) -> str:
