@@ -9,8 +9,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, to_jsonable_python
 
+from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.dag.unknown_fields import names_known, unknown_words
+from jobs.nodes.config_refused import ConfigRefused
 from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
 
@@ -64,8 +66,10 @@ def _is_echo(detail: ErrorDetails) -> bool:
 
 def _problem(model: type[BaseModel], detail: ErrorDetails) -> Problem:
     missing = detail["type"] == "missing"
-    pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in detail["loc"])
-    return Problem(code="config.missing" if missing else "config.invalid", pointer=pointer, message=_sentence(model, detail))
+    refused = detail.get("ctx", {}).get("error")
+    path = (*detail["loc"], *refused.path) if isinstance(refused, ConfigRefused) else detail["loc"]
+    code = "config.missing" if missing else "config.invalid"
+    return Problem(code=code, pointer=pointer_of(path), message=_sentence(model, detail))
 
 
 def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:

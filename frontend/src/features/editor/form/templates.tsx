@@ -51,6 +51,7 @@ function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorS
     return (
       <div>
         <div className="pw-row-fields">{shown.map((property) => property.content)}</div>
+        <Errors messages={errorSchema?.__errors} id={fieldPathId.$id} help={registry.formContext as FormHelp} />
         {shown.map(({ name }) => (
           <Errors key={name} messages={errorSchema?.[name]?.__errors} id={`${fieldPathId.$id}_${name}`} help={registry.formContext as FormHelp} />
         ))}
