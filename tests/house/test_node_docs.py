@@ -13,6 +13,8 @@ def test_docs_of_node_types_are_up_to_date():
 
 def test_the_fields_of_a_list_have_rows_of_their_own():
     page = node_pages()["flow.expectations.md"]
-    assert "| `rules[].condition` | A Spark SQL expression; a row for which it is false or null breaks the rule. | text | required |" in page
+    assert (
+        "| `rules[].condition` | A Spark SQL expression; a row for which it is false or null breaks the rule. | text | required |" in page
+    )
     assert "| `rules[].action` |" in page
     assert "`p95`" in node_pages()["flow.aggregate.md"]

@@ -14,6 +14,7 @@ import { ConfigForm } from './form/config-form'
 import { isInView } from './form/form-schema'
 import { NodeAddress } from './node-address'
 import { JobPanel } from './job-panel'
+import { problemSaid } from './problem-said'
 import { useConnections } from './use-connections'
 
 function NodeName({ id, name }: { id: string; name: string }) {
@@ -95,7 +96,7 @@ function NodePanel({ id }: { id: string }) {
         {elsewhere.map((problem) => (
           <p key={problem.code + problem.message} className={`pw-field-error${problem.severity === 'error' ? '' : ' pw-field-warning'}`} role="alert">
             <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} />
-            <span>{said(problem.message)}</span>
+            <span>{problemSaid(problem)}</span>
           </p>
         ))}
         {type?.available && <NodeAddress nodeId={id} type={type} />}

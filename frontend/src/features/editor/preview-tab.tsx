@@ -4,13 +4,13 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { ApiError } from '../../api/request'
-import { said } from '../../api/sentences/said'
 import type { Preview } from '../../api/types'
 import { familyOf, type DagDocument, type NodeType, type Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
 import { lessName } from '../../dag/less-name'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTable } from './preview-table'
+import { problemSaid } from './problem-said'
 import { shownOutputs } from './shown-outputs'
 import { sinksAbove, sourcesAbove } from './samples/sources-above'
 import { SourcesStrip } from './samples/sources-strip'
@@ -24,11 +24,11 @@ function Refused({ message, problems }: { message: string; problems: readonly Pr
   const document = useDocument()
   return (
     <div className="pw-preview-refused" role="alert">
-      {(problems.length > 0 ? problems : [{ message, node_id: '' }]).map((problem, index) => (
+      {(problems.length > 0 ? problems : [{ message, node_id: '', code: '', pointer: '' }]).map((problem, index) => (
         <p key={index} className="pw-line">
           <StateGlyph state="failed" />
           {problem.node_id && <b>{document.nodes[problem.node_id]?.name ?? problem.node_id}</b>}
-          <span className="pw-wrap">{lessName(said(problem.message), document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
+          <span className="pw-wrap">{lessName(problemSaid(problem), document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
         </p>
       ))}
     </div>

@@ -2,7 +2,6 @@
 import Form from '@rjsf/core/lib/components/Form.js'
 import type { ErrorSchema, RJSFSchema } from '@rjsf/utils'
 import { useEffect, useMemo, useRef } from 'react'
-import { said } from '../../../api/sentences/said'
 import type { Column, Config, NodeType, Problem } from '../../../dag/document'
 import { fieldPath } from '../../../dag/problems'
 import { useSpokenSchema } from '../../canvas/field-words'
@@ -13,6 +12,7 @@ import { MappingField } from './mapping-field'
 import { templates } from './templates'
 import { validator } from './validator'
 import { widgets } from './widgets'
+import { problemSaid } from '../problem-said'
 
 interface Props {
   nodeId: string
@@ -36,7 +36,7 @@ function errorTree(problems: Problem[], nodeId: string, type: NodeType, schema: 
     if (!path) continue
     let place = root
     for (const part of drawnPath(schema, path)) place = (place[part] ??= {}) as Errors
-    place.__errors = [...(place.__errors ?? []), said(problem.message)]
+    place.__errors = [...(place.__errors ?? []), problemSaid(problem)]
   }
   return root as ErrorSchema
 }
@@ -50,7 +50,7 @@ export function ConfigForm({ nodeId, type, config, problems, columns, connection
   const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
   const shown = useMemo(() => withDefaults(schema, config), [schema, config])
   const errors = useMemo(() => errorTree(problems, nodeId, type, schema), [problems, nodeId, type, schema])
-  const warnings = useMemo(() => new Set(problems.filter((problem) => problem.severity !== 'error').map((problem) => said(problem.message))), [problems])
+  const warnings = useMemo(() => new Set(problems.filter((problem) => problem.severity !== 'error').map((problem) => problemSaid(problem))), [problems])
   const host = useRef<HTMLDivElement>(null)
 
   useEffect(() => {
