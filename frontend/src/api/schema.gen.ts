@@ -3639,7 +3639,7 @@ export interface components {
          *
          *     `inputs`: by port, or where several edges lead into one port by where each comes from (NODE, or NODE.PORT); `outputs`: by port.
          *     `not_acted`: nodes up to this one that act on another system in a run, and only pass their rows on here.
-         *     `given`: the sources whose rows were sent along; the others were read.
+         *     `given`: the sources whose rows were sent along; the others were read. `printed`: what Python printed up to this node, cut short.
          */
         PreviewOut: {
             /** Available */
@@ -3660,6 +3660,15 @@ export interface components {
             not_acted: string[];
             /** Given */
             given: string[];
+            /** Printed */
+            printed: components["schemas"]["PreviewPrint"][];
+        };
+        /** PreviewPrint */
+        PreviewPrint: {
+            /** Node Id */
+            node_id: string;
+            /** Text */
+            text: string;
         };
         /** PreviewSide */
         PreviewSide: {
