@@ -1,6 +1,6 @@
 import { ActionIcon, Menu, TextInput, Tooltip } from '@mantine/core'
 import { IconDots, IconHelp, IconX } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { said } from '../../api/sentences/said'
 import { familyOf } from '../../dag/document'
@@ -13,6 +13,7 @@ import { inputColumns, useDocument, useEditor } from './editor-store'
 import { ConfigForm } from './form/config-form'
 import { isInView } from './form/form-schema'
 import { NodeAddress } from './node-address'
+import { inputTables } from './input-tables'
 import { JobPanel } from './job-panel'
 import { problemSaid } from './problem-said'
 import { useConnections } from './use-connections'
@@ -68,6 +69,7 @@ function NodePanel({ id }: { id: string }) {
   const elsewhere = mine.filter((problem) => !type || !isInView(type.schema, node.config, fieldPath(problem, id, type)?.[0] ?? ''))
   const out = schemas[id]?.out
   const columns = inputColumns(document, schemas, id)
+  const tables = useMemo(() => inputTables(document, schemas, id), [document, schemas, id])
   return (
     <>
       <header className="pw-panel-head">
@@ -108,6 +110,7 @@ function NodePanel({ id }: { id: string }) {
             config={node.config}
             problems={mine}
             columns={columns}
+            tables={tables}
             readOnly={readOnly}
             connections={connections}
             focusField={focusField}

@@ -20,6 +20,7 @@ interface Props {
   config: Config
   problems: Problem[]
   columns: Column[]
+  tables: FormHelp['tables']
   connections: FormHelp['connections']
   focusField: string | null
   readOnly: boolean
@@ -44,7 +45,7 @@ function errorTree(problems: Problem[], nodeId: string, type: NodeType, schema: 
 const noSubmit = 'div'
 
 /** A node's settings, drawn from the JSON Schema of its type; errors are the server's. Another language needs another one. */
-export function ConfigForm({ nodeId, type, config, problems, columns, connections, focusField, readOnly, onChange }: Props) {
+export function ConfigForm({ nodeId, type, config, problems, columns, tables, connections, focusField, readOnly, onChange }: Props) {
   const spoken = useSpokenSchema(type.schema, type.type)
   const schema = useMemo(() => prepared(spoken), [spoken])
   const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
@@ -73,7 +74,7 @@ export function ConfigForm({ nodeId, type, config, problems, columns, connection
         schema={schema}
         uiSchema={uiSchema}
         formData={shown}
-        formContext={{ columns, connections, focusField, warnings, readOnly } satisfies FormHelp}
+        formContext={{ columns, tables, connections, focusField, warnings, readOnly } satisfies FormHelp}
         validator={validator}
         templates={{ ...templates, BaseInputTemplate: BaseInput }}
         widgets={widgets}
