@@ -4653,6 +4653,8 @@ export interface components {
         /**
          * NodeMetrics
          * @description Totals and rates of one node; null where Spark cannot tell. `late`: what a stream left out as too late.
+         *
+         *     `outdated_since`: when the table beside it was read last, where it could not be read again (ISO 8601), else "".
          */
         NodeMetrics: {
             /** In */
@@ -4670,6 +4672,11 @@ export interface components {
             in_per_second: number | null;
             /** Out Per Second */
             out_per_second: number | null;
+            /**
+             * Outdated Since
+             * @default
+             */
+            outdated_since: string;
         };
         /**
          * PrintedMessage
