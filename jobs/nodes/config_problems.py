@@ -85,11 +85,31 @@ def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
     if kind := _KINDS.get(detail["type"]):
         fields = ", ".join(names_known(model, detail["loc"])) if detail["type"].startswith("model") else ""
         return f"{name} must be {kind}" + (f" with {fields}" if fields else "")
+    if bound := _bound_words(detail):
+        return f"{name} must be {bound}"
     text = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "value_error":
         return text
     wanted = text.removeprefix("Input should be ")
     return f"{name} must be {wanted}" if wanted != text else f"{name}: {text[0].lower()}{text[1:]}"
+
+
+def _bound_words(detail: ErrorDetails) -> str:
+    given = {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value for name, value in detail.get("ctx", {}).items()
+    }
+    match detail["type"]:
+        case "greater_than":
+            return f"greater than {given['gt']}"
+        case "greater_than_equal":
+            return f"greater than or equal to {given['ge']}"
+        case "less_than":
+            return f"less than {given['lt']}"
+        case "less_than_equal":
+            return f"less than or equal to {given['le']}"
+        case "string_too_long":
+            return f"no longer than {given['max_length']} characters"
+    return ""
 
 
 def _place_words(place: tuple[int | str, ...]) -> str:

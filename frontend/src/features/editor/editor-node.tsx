@@ -3,7 +3,6 @@ import type { Node, NodeProps } from '@xyflow/react'
 import { memo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { drawnPorts, familyOf, type DagNode, type NodeType, type Problem } from '../../dag/document'
-import { lessName } from '../../dag/less-name'
 import { FamilyTile } from '../canvas/family-tile'
 import { Ports } from '../canvas/ports'
 import { StateGlyph } from '../../shared/state-glyph'
@@ -23,7 +22,7 @@ export type EditorNodeData = {
 function SummaryLine({ data }: { data: EditorNodeData }) {
   const { t } = useTranslation('canvas')
   if (!data.type?.available) return <span>{t('notInstalled')}</span>
-  if (data.problem) return <span className={data.problem.severity === 'error' && data.problem.code !== 'config.missing' ? 'pw-node-bad' : 'pw-node-warn'}>{lessName(problemSaid(data.problem), data.node.name)}</span>
+  if (data.problem) return <span className={data.problem.severity === 'error' && data.problem.code !== 'config.missing' ? 'pw-node-bad' : 'pw-node-warn'}>{problemSaid(data.problem, data.node.name)}</span>
   return <code>{summary(data.node, data.type)}</code>
 }
 
@@ -60,7 +59,7 @@ export const EditorNode = memo(function EditorNode({ id, data }: NodeProps<Node<
         <div className="pw-node-names">
           <div className="pw-node-name" title={data.node.name}>
             <span>{data.node.name}</span>
-            {glyph && <StateGlyph state={glyph} label={data.problem && lessName(problemSaid(data.problem), data.node.name)} />}
+            {glyph && <StateGlyph state={glyph} label={data.problem && problemSaid(data.problem, data.node.name)} />}
           </div>
           <span className="pw-node-type" title={data.node.type}>
             {data.node.type}

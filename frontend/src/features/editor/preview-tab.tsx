@@ -7,7 +7,6 @@ import { ApiError } from '../../api/request'
 import type { Preview } from '../../api/types'
 import { familyOf, type DagDocument, type NodeType, type Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
-import { lessName } from '../../dag/less-name'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewPrinted } from './preview-printed'
 import { PreviewTable } from './preview-table'
@@ -40,7 +39,7 @@ function Refused({ message, problems }: { message: string; problems: readonly Pr
         <p key={index} className="pw-line">
           <StateGlyph state="failed" />
           {problem.node_id && <b>{document.nodes[problem.node_id]?.name ?? problem.node_id}</b>}
-          <ManyLines text={lessName(problemSaid(problem), document.nodes[problem.node_id ?? '']?.name ?? '')} />
+          <ManyLines text={problemSaid(problem, document.nodes[problem.node_id ?? '']?.name ?? '')} />
         </p>
       ))}
     </div>

@@ -9,8 +9,10 @@ import { tags } from '@lezer/highlight'
 import { EditorView, minimalSetup } from 'codemirror'
 import { useEffect, useRef } from 'react'
 import type { Column } from '../../../dag/document'
+import { styleNonce } from '../../../shared/nonce'
 import { ROWS } from './rows-language'
 import { sqlOffers, type Table } from './sql-completion'
+import { typedOver } from './typed-over'
 
 /** In the tokens' colours, which are readable in light and dark. */
 const COLOURS = HighlightStyle.define([
@@ -48,8 +50,6 @@ interface Props {
   onChange: (value: string) => void
 }
 
-const nonce = () => document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
-
 const complete = (known: () => Pick<Props, 'columns' | 'tables'>) => (context: CompletionContext) => {
   const { columns, tables = [] } = known()
   return sqlOffers(context.state.doc.toString(), context.pos, context.explicit, columns, tables)
@@ -80,11 +80,12 @@ export default function CodeField({ id, label, value, example = '', columns, tab
         doc: value,
         extensions: [
           minimalSetup,
+          typedOver,
           syntaxHighlighting(COLOURS),
           WHOLE[language] ?? [numbered ? lineNumbers() : [], EditorView.lineWrapping, sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current)] })],
           EditorState.readOnly.of(readOnly),
           placeholder(example),
-          EditorView.cspNonce.of(nonce()),
+          EditorView.cspNonce.of(styleNonce()),
           EditorView.contentAttributes.of({ id, 'aria-label': label, spellcheck: 'false' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) latest.current.onChange(update.state.doc.toString())

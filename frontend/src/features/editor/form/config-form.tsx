@@ -16,6 +16,7 @@ import { problemSaid } from '../problem-said'
 
 interface Props {
   nodeId: string
+  nodeName: string
   type: NodeType
   config: Config
   problems: Problem[]
@@ -30,14 +31,14 @@ interface Props {
 type Errors = { __errors?: string[] } & { [key: string]: Errors | string[] | undefined }
 
 /** Problems as the form wants them: a tree of fields with `__errors` at the leaves. */
-function errorTree(problems: Problem[], nodeId: string, type: NodeType, schema: RJSFSchema): ErrorSchema {
+function errorTree(problems: Problem[], nodeId: string, nodeName: string, type: NodeType, schema: RJSFSchema): ErrorSchema {
   const root: Errors = {}
   for (const problem of problems) {
     const path = fieldPath(problem, nodeId, type)
     if (!path) continue
     let place = root
     for (const part of drawnPath(schema, path)) place = (place[part] ??= {}) as Errors
-    place.__errors = [...(place.__errors ?? []), problemSaid(problem)]
+    place.__errors = [...(place.__errors ?? []), problemSaid(problem, nodeName)]
   }
   return root as ErrorSchema
 }
@@ -45,13 +46,13 @@ function errorTree(problems: Problem[], nodeId: string, type: NodeType, schema: 
 const noSubmit = 'div'
 
 /** A node's settings, drawn from the JSON Schema of its type; errors are the server's. Another language needs another one. */
-export function ConfigForm({ nodeId, type, config, problems, columns, tables, connections, focusField, readOnly, onChange }: Props) {
+export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, tables, connections, focusField, readOnly, onChange }: Props) {
   const spoken = useSpokenSchema(type.schema, type.type)
   const schema = useMemo(() => prepared(spoken), [spoken])
   const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
   const shown = useMemo(() => withDefaults(schema, config), [schema, config])
-  const errors = useMemo(() => errorTree(problems, nodeId, type, schema), [problems, nodeId, type, schema])
-  const warnings = useMemo(() => new Set(problems.filter((problem) => problem.severity !== 'error').map((problem) => problemSaid(problem))), [problems])
+  const errors = useMemo(() => errorTree(problems, nodeId, nodeName, type, schema), [problems, nodeId, nodeName, type, schema])
+  const warnings = useMemo(() => new Set(problems.filter((problem) => problem.severity !== 'error').map((problem) => problemSaid(problem, nodeName))), [problems, nodeName])
   const host = useRef<HTMLDivElement>(null)
 
   useEffect(() => {
