@@ -30,7 +30,10 @@ def execution_group(execution_id: str) -> str:
 
 
 class NodeMetrics(Shape):
-    """Totals and rates of one node; null where Spark cannot tell. `late`: what a stream left out as too late."""
+    """Totals and rates of one node; null where Spark cannot tell. `late`: what a stream left out as too late.
+
+    `outdated_since`: when the table beside it was read last, where it could not be read again (ISO 8601), else "".
+    """
 
     rows_in: int | None = Field(serialization_alias="in")
     rows_out: int | None = Field(serialization_alias="out")
@@ -38,6 +41,7 @@ class NodeMetrics(Shape):
     late: int = 0
     in_per_second: float | None
     out_per_second: float | None
+    outdated_since: str = ""
 
 
 class MetricsMessage(Shape):

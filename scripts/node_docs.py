@@ -80,13 +80,20 @@ def _kind_lines(name: str, kind: ConnectionKind) -> Iterator[str]:
 
 
 def _field_lines(schema: Mapping[str, Any]) -> Iterator[str]:
-    required = set(schema.get("required", []))
     yield from ("| Field | What it means | Values | Default | Example |", "|---|---|---|---|---|")
+    yield from _field_rows(schema, "")
+
+
+def _field_rows(schema: Mapping[str, Any], above: str) -> Iterator[str]:
+    """A row for each field; below a list of objects those of their fields, as in `rules[].condition`."""
+    required = set(schema.get("required", []))
     for name, field in schema.get("properties", {}).items():
         when = f" Only with `{field['x-when']}`." if field.get("x-when") else ""
         default = "required" if name in required else _value(field.get("default"))
         example = _value(field["examples"][0]) if field.get("examples") else ""
-        yield f"| `{name}` | {_cell(field.get('description', ''))}{_cell(when)} | {_values(field)} | {default} | {example} |"
+        yield f"| `{above}{name}` | {_cell(field.get('description', ''))}{_cell(when)} | {_values(field)} | {default} | {example} |"
+        if isinstance(field.get("items"), Mapping):
+            yield from _field_rows(field["items"], f"{above}{name}[].")
 
 
 def _values(field: Mapping[str, Any]) -> str:

@@ -70,12 +70,17 @@ class PreviewSide(Shape):
     rows: list[list[Any]]
 
 
+class PreviewPrint(Shape):
+    node_id: str
+    text: str
+
+
 class PreviewOut(Shape):
     """The first rows into and out of one node; no sink is touched. `available` is false with the reason in `message`.
 
     `inputs`: by port, or where several edges lead into one port by where each comes from (NODE, or NODE.PORT); `outputs`: by port.
     `not_acted`: nodes up to this one that act on another system in a run, and only pass their rows on here.
-    `given`: the sources whose rows were sent along; the others were read.
+    `given`: the sources whose rows were sent along; the others were read. `printed`: what Python printed up to this node, cut short.
     """
 
     available: bool
@@ -85,6 +90,7 @@ class PreviewOut(Shape):
     outputs: dict[str, PreviewSide]
     not_acted: list[str] = Field(default_factory=list)
     given: list[str] = Field(default_factory=list)
+    printed: list[PreviewPrint] = Field(default_factory=list)
 
 
 class ProposedConnectionOut(Shape):
@@ -172,6 +178,7 @@ def _preview(found: dict[str, Any]) -> PreviewOut:
         outputs=found.get("out", {}),
         not_acted=found.get("not_acted", []),
         given=found.get("given", []),
+        printed=found.get("printed", []),
     )
 
 

@@ -125,11 +125,14 @@ def _end_problems(document: DagDocument, catalogue: Catalogue, edge_id: str, edg
     ports = spec.ports_of(node.config)
     port = next((port for port in ports if port.name == port_name), None)
     if port is None:
-        known = ", ".join(f'"{port.name}"' for port in ports)
-        return [_on_edge("edge.unknown_port", edge_id, end, f'"{node.name}" has no port "{port_name}"; it has {known}')]
+        known = ", ".join(f'"{port.name}"' for port in ports if port.is_input == (end == "to"))
+        if not known:
+            message = f'"{node.name}" is a source: no edge ends there' if end == "to" else f'"{node.name}" is a sink: no edge begins there'
+            return [_at_end("edge.unknown_port", edge_id, end, node_id, message)]
+        return [_at_end("edge.unknown_port", edge_id, end, node_id, f'"{node.name}" has no port "{port_name}"; it has {known}')]
     if port.is_input == (end == "from"):
         what = "an input: edges end there" if end == "from" else "an output: edges begin there"
-        return [_on_edge("edge.direction", edge_id, end, f'the port "{port_name}" of "{node.name}" is {what}')]
+        return [_at_end("edge.direction", edge_id, end, node_id, f'the port "{port_name}" of "{node.name}" is {what}')]
     return []
 
 
@@ -186,6 +189,11 @@ def _family_problems(document: DagDocument, catalogue: Catalogue) -> list[Proble
 
 def _on_node(code: str, node_id: str, field: str, message: str) -> Problem:
     return Problem(code=code, node_id=node_id, pointer=pointer_of(("nodes", node_id, *([field] if field else []))), message=message)
+
+
+def _at_end(code: str, edge_id: str, end: str, node_id: str, message: str) -> Problem:
+    """Of an edge, and told at the node where it cannot end: whoever renamed its ports looks there."""
+    return _on_edge(code, edge_id, end, message).model_copy(update={"node_id": node_id})
 
 
 def _on_edge(code: str, edge_id: str, field: str, message: str) -> Problem:

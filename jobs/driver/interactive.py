@@ -172,12 +172,11 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
         return {"problems": [problem.model_dump() for problem in error.problems]}
     inputs = {name: _side(table) for name, table in tables.pop("inputs").items()}
     ports = {port: _side(table) for port, table in tables.pop("ports").items()}
-    not_acted, given = tables.pop("not_acted"), tables.pop("given")
+    told = {name: tables.pop(name) for name in ("not_acted", "given", "printed")}
     sides = {name: _side(table) for name, table in tables.items() if table is not None}
     return {
         "problems": [],
-        "not_acted": not_acted,
-        "given": given,
+        **told,
         "in": inputs,
         "out": ports | {port: sides[name] for port, name in (("out", "out"), ("errors", "rejected")) if name in sides},
     }

@@ -96,6 +96,10 @@ class Progressed:
     unit: str
 
 
+#: In the detail of a Noticed: since when the table beside its node could not be read again, ISO 8601; "": it was.
+OUTDATED = "outdated_since"
+
+
 @dataclass(frozen=True)
 class Noticed:
     """A sentence worth keeping in the timeline, such as that a source is read twice. `detail`: what it says, as data."""

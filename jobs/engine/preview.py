@@ -22,6 +22,7 @@ from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.given_rows import GivenTable, table_frames
+from jobs.engine.preview_prints import PreviewPrints
 from jobs.engine.references import References
 from jobs.engine.sample_tables import sample_tables
 from jobs.engine.session import session_enter
@@ -63,7 +64,7 @@ def preview(
     A table is {"columns": [{"name", "type"}], "rows": [object]}. An input is called as its port, or where several edges lead into one
     port as the node it comes from, with ".PORT" unless that is out. "ports" holds the tables of other output ports by name; "not_acted"
     the nodes up to this one that act on another system in a run: here they pass their rows on. "given" are the sources whose rows came
-    from `samples`: nothing of their systems is touched.
+    from `samples`: nothing of their systems is touched. "printed" is what Python prints at nodes meanwhile: [{"node_id", "text"}].
 
     Each source above the node gives at most `rows` rows, so a filter may leave none; what is looked up in is read whole, as in a run.
     PlanInvalid if the node, or one above it, does not hold, or sample rows do not fit their columns. Faults elsewhere in the document
@@ -75,7 +76,8 @@ def preview(
     rows = max(1, min(rows, MOST_ROWS))
     part, values = _part(document, node_id, parameters or {}, registry)
     compiled = tuple(step_compile(part, step_id, values, registry) for step_id in topological_order(part))
-    steps = Steps(schema_plan(part, compiled, connections, limits, values, job_uid), registry)
+    prints = PreviewPrints()
+    steps = Steps(schema_plan(part, compiled, connections, limits, values, job_uid), registry, prints.logger())
     session = spark.newSession()
     session.conf.set("spark.sql.session.timeZone", steps.plan.settings.time_zone)
     session_enter(session, steps.plan)
@@ -86,7 +88,8 @@ def preview(
     try:
         with workers_of(workers, code_seconds), time_limit(session, group, seconds, is_cancelled) as limit:
             tables = _tables(steps, session, node_id, rows, limit, given)
-        return {**tables, "not_acted": [step for step in steps.by_id if steps.acts(step)], "given": list(given)}
+        not_acted = [step for step in steps.by_id if steps.acts(step)]
+        return {**tables, "not_acted": not_acted, "given": list(given), "printed": prints.found()}
     except AtNode as error:
         told = analyse(
             session, part, connections=connections, limits=limits, parameters=values, job_uid=job_uid, registry=registry, given=given

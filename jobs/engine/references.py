@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs.engine.events import Noticed, Report
+from jobs.engine.events import OUTDATED, Noticed, Report
 from jobs.engine.steps import Arrow, Steps
 from jobs.nodes.base import NodeError
 from jobs.nodes.kept_references import Keeping, KeepsReferences
@@ -81,11 +81,12 @@ class References:
             told = str(error).partition("\n")[0]
             if not kept.stale:
                 since = f"{kept.read_at:%Y-%m-%d %H:%M:%S} UTC"
-                self._report(Noticed(f"its table is as it was at {since}: reading it again failed ({told})", arrow.target, "warning"))
+                message = f"its table is as it was at {since}: reading it again failed ({told})"
+                self._report(Noticed(message, arrow.target, "warning", {OUTDATED: kept.read_at.isoformat()}))
             return _Kept(kept.held, time.monotonic(), kept.read_at, stale=True)
         kept.held.unpersist()
         if kept.stale:
-            self._report(Noticed("its table is up to date again", arrow.target))
+            self._report(Noticed("its table is up to date again", arrow.target, detail={OUTDATED: ""}))
         return fresh
 
 

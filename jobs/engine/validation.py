@@ -69,7 +69,7 @@ def analyse(
         return Analysis(problems)
     values, wrong = trial_values(document, parameters)
     problems += wrong
-    broken = {problem.node_id for problem in problems if problem.severity == "error" and problem.node_id}
+    broken = {problem.node_id for problem in problems if problem.severity == "error" and problem.node_id and not problem.edge_id}
     broken |= {document.edges[problem.edge_id].target[0] for problem in problems if problem.edge_id in document.edges}
     steps: list[Step] = []
     for node_id in order:

@@ -84,4 +84,5 @@ def _node(counts: Mapping[str, Any]) -> NodeMetrics:
         late=counts.get("late") or 0,
         in_per_second=counts.get("in_per_second"),
         out_per_second=counts.get("out_per_second"),
+        outdated_since=counts.get("outdated_since", ""),
     )

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from jobs.nodes.base import REJECTED, Config, NodeError
 from jobs.nodes.column_types import SIMPLE_TYPES, type_checked
+from jobs.nodes.config_refused import place_of_second
 from jobs.nodes.form import ColumnName
 
 if TYPE_CHECKING:
@@ -47,9 +48,8 @@ def schema_of(fields: Sequence[ColumnField]) -> StructType:
     names = [field.name.lower() for field in fields]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise NodeError(
-            f"the columns name {', '.join(twice)} more than once: keep one of each", permanent=True, kind="user", field="columns"
-        )
+        message, second = f"the columns name {', '.join(twice)} more than once: keep one of each", place_of_second(names)
+        raise NodeError(message, permanent=True, kind="user", field=f"columns/{second}/name")
     return schema_from_ddl(", ".join(f"{quoted(field.name)} {field.type}" for field in fields))
 
 
@@ -94,11 +94,15 @@ def schema_from_ddl(ddl: str) -> StructType:
 
 
 def require_columns(frame: DataFrame, names: Iterable[str], field: str, *, of: str = "") -> None:
-    """NodeError on `field` that names the first of `names` which `frame` lacks, and those it has. `of`: such as "the table"."""
+    """NodeError on `field` that names the first of `names` which `frame` lacks, and those it has. `of`: such as "the table".
+
+    `{row}` in `field` becomes that one's place among `names`, as in "keys/{row}".
+    """
     known = {name.lower() for name in frame.columns}
-    for name in names:
+    for row, name in enumerate(names):
         if name.lower() not in known:
-            raise NodeError(missing_column(name, frame.columns, of=of), permanent=True, kind="user", field=field)
+            message = missing_column(name, frame.columns, of=of)
+            raise NodeError(message, permanent=True, kind="user", field=field.replace("{row}", str(row)))
 
 
 def missing_column(name: str, columns: Sequence[str], *, of: str = "") -> str:

@@ -9,8 +9,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, to_jsonable_python
 
+from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.dag.unknown_fields import names_known, unknown_words
+from jobs.nodes.config_refused import ConfigRefused
 from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
 
@@ -64,8 +66,10 @@ def _is_echo(detail: ErrorDetails) -> bool:
 
 def _problem(model: type[BaseModel], detail: ErrorDetails) -> Problem:
     missing = detail["type"] == "missing"
-    pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in detail["loc"])
-    return Problem(code="config.missing" if missing else "config.invalid", pointer=pointer, message=_sentence(model, detail))
+    refused = detail.get("ctx", {}).get("error")
+    path = (*detail["loc"], *refused.path) if isinstance(refused, ConfigRefused) else detail["loc"]
+    code = "config.missing" if missing else "config.invalid"
+    return Problem(code=code, pointer=pointer_of(path), message=_sentence(model, detail))
 
 
 def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
@@ -81,11 +85,31 @@ def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
     if kind := _KINDS.get(detail["type"]):
         fields = ", ".join(names_known(model, detail["loc"])) if detail["type"].startswith("model") else ""
         return f"{name} must be {kind}" + (f" with {fields}" if fields else "")
+    if bound := _bound_words(detail):
+        return f"{name} must be {bound}"
     text = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "value_error":
         return text
     wanted = text.removeprefix("Input should be ")
     return f"{name} must be {wanted}" if wanted != text else f"{name}: {text[0].lower()}{text[1:]}"
+
+
+def _bound_words(detail: ErrorDetails) -> str:
+    given = {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value for name, value in detail.get("ctx", {}).items()
+    }
+    match detail["type"]:
+        case "greater_than":
+            return f"greater than {given['gt']}"
+        case "greater_than_equal":
+            return f"greater than or equal to {given['ge']}"
+        case "less_than":
+            return f"less than {given['lt']}"
+        case "less_than_equal":
+            return f"less than or equal to {given['le']}"
+        case "string_too_long":
+            return f"no longer than {given['max_length']} characters"
+    return ""
 
 
 def _place_words(place: tuple[int | str, ...]) -> str:

@@ -30,11 +30,13 @@ def hints(
     unfolds: str = "",
     allowed: str = "",
     language: str = "",
+    sets: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """`json_schema_extra` of a field. `advanced` folds it away; `kinds` are connection kinds; `when` is "field=value" that shows it.
 
     An advanced field stands with the others where `unfolds`, written as `when` is, holds.
     `allowed` says in words what its pattern asks for: "a server's name or address". `language` is that of a code field, if not SQL.
+    `sets`: value → other fields that a person who chooses it wants to be so.
     """
     found: dict[str, Any] = {}
     if widget is not None:
@@ -51,6 +53,8 @@ def hints(
         found["x-allowed"] = allowed
     if language:
         found["x-language"] = language
+    if sets:
+        found["x-sets"] = sets
     return found
 
 

@@ -46,17 +46,17 @@ def key_pairs_check(left: DataFrame, right: DataFrame, pairs: Sequence[KeyPair],
 
     `sides`: what a sentence calls the two, such as "the left input" and "the right input".
     """
-    require_columns(left, [pair.left for pair in pairs], "keys", of=sides[0])
-    require_columns(right, [pair.other for pair in pairs], "keys", of=sides[1])
+    require_columns(left, [pair.left for pair in pairs], "keys/{row}/left", of=sides[0])
+    require_columns(right, [pair.other for pair in pairs], "keys/{row}/right", of=sides[1])
     types, others = _types(left), _types(right)
-    for pair in pairs:
+    for row, pair in enumerate(pairs):
         one, other = types[pair.left.lower()], others[pair.other.lower()]
         if (one == "string") != (other == "string"):
             raise NodeError(
                 f"{pair.left} is {one} and {pair.other} is {other}: these never mean the same; cast one of them before",
                 permanent=True,
                 kind="user",
-                field="keys",
+                field=f"keys/{row}/right",
             )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -12,6 +13,7 @@ from jobs.dag.durations import duration_ms
 from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeError
 from jobs.nodes.columns import column, own_name, quoted, require_columns, require_timestamp
+from jobs.nodes.config_refused import ConfigRefused
 from jobs.nodes.duration_fields import Duration, Span
 from jobs.nodes.form import ColumnName, hints
 
@@ -43,6 +45,7 @@ class WindowsConfig(base.Config):
         "tumbling",
         description="Windows that follow one another, that overlap, or that last as long as rows of a group keep coming.",
         examples=["tumbling"],
+        json_schema_extra=hints(sets={"session": {"emit": "close", "offset": "0s"}}),
     )
     window: Span = Field(
         "1 h",
@@ -70,8 +73,17 @@ class WindowsConfig(base.Config):
         json_schema_extra=hints("duration", when="time=event"),
     )
     group_by: tuple[ColumnName, ...] = Field(
-        (), description="Columns to group by within a window.", examples=[["carrier"]], json_schema_extra=hints("columns")
+        (),
+        validate_default=True,
+        description="Columns to group by within a window.",
+        examples=[["carrier"]],
+        json_schema_extra=hints("columns"),
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_session_comes_out_when_it_is_over(cls, given: Any) -> Any:
+        return {"emit": "close", **given} if isinstance(given, Mapping) and given.get("kind") == "session" else given
 
     @field_validator("time_column")
     @classmethod
@@ -80,16 +92,26 @@ class WindowsConfig(base.Config):
             raise PydanticCustomError("missing", "required")
         return time_column
 
+    @field_validator("offset")
+    @classmethod
+    def _a_session_has_no_offset(cls, offset: str, info: ValidationInfo) -> str:
+        if info.data.get("kind") == "session" and duration_ms(offset):
+            raise ValueError("a session begins with its first row: leave the offset out")
+        return offset
+
+    @field_validator("group_by")
+    @classmethod
+    def _a_session_has_an_owner(cls, group_by: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if info.data.get("kind") == "session" and not group_by:
+            raise ValueError("a session belongs to somebody: name the columns to group by")
+        return group_by
+
     @model_validator(mode="after")
     def _kind_is_possible(self) -> WindowsConfig:
         if self.kind == "sliding" and duration_ms(self.slide) > duration_ms(self.window):
-            raise ValueError("windows that begin further apart than they are long leave rows out: shorten the slide")
-        if self.kind == "session" and not self.group_by:
-            raise ValueError("a session belongs to somebody: name the columns to group by")
-        if self.kind == "session" and duration_ms(self.offset):
-            raise ValueError("a session begins with its first row: leave the offset out")
-        if duration_ms(self.offset) >= duration_ms(self.window if self.kind == "tumbling" else self.slide):
-            raise ValueError("the offset moves windows by less than they are apart: shorten it")
+            raise ConfigRefused("windows that begin further apart than they are long leave rows out: shorten the slide", "slide")
+        if self.kind != "session" and duration_ms(self.offset) >= duration_ms(self.window if self.kind == "tumbling" else self.slide):
+            raise ConfigRefused("the offset moves windows by less than they are apart: shorten it", "offset")
         return self
 
 
@@ -132,21 +154,15 @@ class WindowFlow(Flow[WindowsConfigT]):
         return begun + F.lit(length * 1000) <= F.lit(watermark_ms * 1000)
 
 
-def check_emits(kind: str, emit: str) -> None:
+def checked_emit(emit: str, info: ValidationInfo) -> str:
     """ValueError where a window cannot come out so."""
-    if kind == "session" and emit == "update":
+    if info.data.get("kind") == "session" and emit == "update":
         raise ValueError("a session can only come out when it is over: let it emit on close")
-
-
-def check_comes_out_once(names: tuple[str, ...]) -> None:
-    """ValueError where two columns of what comes out have one name."""
-    outputs = [name.lower() for name in names]
-    if twice := sorted({name for name in outputs if outputs.count(name) > 1}):
-        raise ValueError(f"{', '.join(twice)} would come out more than once: choose other names")
+    return emit
 
 
 def check_columns(frame: DataFrame, config: WindowsConfig) -> None:
-    require_columns(frame, config.group_by, "group_by")
+    require_columns(frame, config.group_by, "group_by/{row}")
     if config.time == "event":
         require_columns(frame, [config.time_column], "time_column")
         require_timestamp(frame, config.time_column, "time_column")

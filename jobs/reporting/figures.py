@@ -9,7 +9,7 @@ from jobs.reporting.counts import Tally
 
 
 def metrics_message(figures: dict[str, Any], *, as_of_seq: int) -> broadcast.MetricsMessage:
-    """`figures` as the reporter gathers them: time, totals, rates, the newest batch, backlog, buffers, watermark and state."""
+    """`figures` as the reporter gathers them: time, totals, rates, the newest batch, backlog, buffers, watermark, state, what is old."""
     totals, rates = figures["totals"], figures["rates"]
     return broadcast.MetricsMessage(
         as_of_seq=as_of_seq,
@@ -29,11 +29,14 @@ def metrics_message(figures: dict[str, Any], *, as_of_seq: int) -> broadcast.Met
         watermark=figures["watermark"],
         state_rows=figures["state_rows"],
         state_bytes=figures["state_bytes"],
-        nodes={node_id: _node(counts, rates["nodes"].get(node_id, {})) for node_id, counts in totals["nodes"].items()},
+        nodes={
+            node_id: _node(counts, rates["nodes"].get(node_id, {}), figures["outdated"].get(node_id, ""))
+            for node_id, counts in totals["nodes"].items()
+        },
     )
 
 
-def _node(counts: Tally, rates: Tally) -> broadcast.NodeMetrics:
+def _node(counts: Tally, rates: Tally, outdated_since: str) -> broadcast.NodeMetrics:
     return broadcast.NodeMetrics(
         rows_in=counts.get("in"),
         rows_out=counts.get("out"),
@@ -41,6 +44,7 @@ def _node(counts: Tally, rates: Tally) -> broadcast.NodeMetrics:
         late=counts.get("late") or 0,
         in_per_second=rates.get("in"),
         out_per_second=rates.get("out"),
+        outdated_since=outdated_since,
     )
 
 

@@ -10,6 +10,7 @@ from django.db import DatabaseError
 
 from jobs import broadcast
 from jobs.engine.events import (
+    OUTDATED,
     BatchCommitted,
     BatchWritten,
     BufferStands,
@@ -55,6 +56,7 @@ class Reporter:
         self._execution, self._writer, self._project, self._log = execution, writer, project, log
         self._counts = Counts(counts_read(execution_id=execution.execution_id))
         self._buffers = Buffers(execution.dropped_before)
+        self._outdated: dict[str, str] = {}
         self._rates = Rates(window=max(3.0, 2 * trigger_seconds))
         self._totals = self._counts.totals()
         self._rates.note(self._totals)
@@ -137,6 +139,9 @@ class Reporter:
             broadcast.execution_message(self.execution_id, message, project=self._project)
 
     def _noticed(self, event: Noticed) -> None:
+        if OUTDATED in event.detail:
+            with self._lock:
+                self._outdated = {**self._outdated, event.node_id: str(event.detail[OUTDATED])}
         level = logging.WARNING if event.severity == "warning" else logging.INFO
         self._log.log(level, "%s", event.message, extra={"node_id": event.node_id})
         try:
@@ -198,7 +203,7 @@ class Reporter:
         self._seq = max(self._seq, seq or 0)
         with self._lock:
             figures = self._figures()
-        facts = tuple(figures[name] for name in ("totals", "rates", "batch_id", "durations_ms", "buffers"))
+        facts = tuple(figures[name] for name in ("totals", "rates", "batch_id", "durations_ms", "buffers", "outdated"))
         if facts != self._last_message or last:
             self._last_message = facts
             self._send(figures)
@@ -236,6 +241,7 @@ class Reporter:
             "backlog": self._buffers.backlog(batch.behind for batch in self._batches.values()),
             "buffers": self._buffers.figures(),
             "watermark": min((batch.watermark for batch in self._batches.values() if batch.watermark), default=""),
+            "outdated": self._outdated,
             "state_rows": sum(rows for rows, _ in state),
             "state_bytes": sum(size for _, size in state),
         }

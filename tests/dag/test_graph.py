@@ -147,6 +147,14 @@ def test_a_wrong_end_is_told_on_that_end(edge, code, field):
     document["edges"]["wrong"] = edge
     problem = next(problem for problem in problems_of(document) if problem.edge_id == "wrong")
     assert (problem.code, problem.pointer) == (code, f"/edges/wrong/{field}")
+    assert problem.node_id == (None if code == "edge.unknown_node" else edge[field][0])
+
+
+def test_an_edge_out_of_a_sink_is_told_as_such():
+    document = chain()
+    document["edges"]["wrong"] = {"from": ["sink", "more"], "to": ["step", "in"]}
+    problem = next(problem for problem in problems_of(document) if problem.code == "edge.unknown_port")
+    assert problem.message == '"sink" is a sink: no edge begins there'
 
 
 def test_an_edge_drawn_twice_is_told_on_the_second():

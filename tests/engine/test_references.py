@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.dag.graph import structure_problems
-from jobs.engine.events import BatchWritten, Noticed
+from jobs.engine.events import OUTDATED, BatchWritten, Noticed
 from jobs.engine.failure import ExecutionFailure
 from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.registry import REGISTRY
@@ -56,11 +56,13 @@ def test_a_table_is_read_again_and_stays_as_it_was_when_it_cannot_be_read(bench:
     assert (notice.node_id, notice.severity) == ("look", "warning")
     assert notice.message.startswith("its table is as it was at 20")
     assert "reading it again failed" in notice.message
+    assert notice.detail[OUTDATED][:19].replace("T", " ") in notice.message
     before = max(batches)
     wait_until(lambda: max(batches) > before + 2, seconds=60, what="more batches")
     assert newest() == {"cyan", "pink", "grey"}
     (bench.files / "away").rename(bench.files / "colours")
-    assert heard.wait_for(Noticed, 2)[1].message == "its table is up to date again"
+    again = heard.wait_for(Noticed, 2)[1]
+    assert (again.message, again.detail) == ("its table is up to date again", {OUTDATED: ""})
     run.stop()
     assert run.wait(30) == "stopped"
     rows = [row for number in sorted(batches) for row in batches[number]]

@@ -84,7 +84,8 @@ def test_an_edge_at_a_port_that_is_gone_is_a_problem_that_names_it(bench: Bench)
     found = analyse(bench.spark, read, connections={}, limits=Limits(), parameters={}, registry=REGISTRY).problems
     (problem,) = [one for one in found if one.edge_id]
     assert (problem.code, problem.pointer) == ("edge.unknown_port", "/edges/e2/from")
-    assert problem.message == '"Way" has no port "late"; it has "in", "fizz", "buzz", "else"'
+    assert problem.message == '"Way" has no port "late"; it has "fizz", "buzz", "else"'
+    assert problem.node_id == "way"
 
 
 def test_a_preview_shows_the_rows_of_each_port(bench: Bench) -> None:

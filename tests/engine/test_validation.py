@@ -115,6 +115,32 @@ def test_the_right_one_of_several_expressions_is_blamed(analysed: Analyse) -> No
     assert only(found).pointer == "/nodes/more/config/columns/1/expression"
 
 
+TOTALS = ("flow.compute_columns", {"columns": [{"name": "a", "expression": "id"}, {"name": "b", "expression": "sum(id)"}]})
+
+
+@pytest.mark.parametrize(
+    ("node", "place"),
+    [
+        (("flow.mask", {"fields": [{"column": "key"}, {"column": "nope"}]}), "fields/1/column"),
+        (("flow.select_fields", {"fields": [{"column": "key"}, {"column": "nope"}]}), "fields/1/column"),
+        (("flow.stateful", {"keys": ["key", "nope"]}), "keys/1"),
+        (("flow.deduplicate", {"keys": ["key", "nope"]}), "keys/1"),
+        (TOTALS, "columns/1/expression"),
+        (("flow.window_aggregate", {"time_column": "time", "group_by": ["key", "nope"]}), "group_by/1"),
+    ],
+)
+def test_what_is_wrong_in_a_list_is_told_on_its_row(analysed: Analyse, node: Any, place: str) -> None:
+    problem = only(analysed({"gen": numbers(), "node": node, "out": COLLECT}, "gen>node, node>out", type="STREAMING"))
+    assert problem.pointer == f"/nodes/node/config/{place}", problem.message
+
+
+def test_a_key_that_one_input_of_a_join_lacks_is_told_on_its_row(analysed: Analyse) -> None:
+    keys = [{"left": "id"}, {"left": "key", "right": "nope"}]
+    nodes = {"a": numbers(), "b": numbers(), "both": ("flow.join", {"keys": keys}), "out": COLLECT}
+    found = analysed(nodes, "a>both.left, b>both.right, both>out", type="BATCH_ROLLER")
+    assert only(found).pointer == "/nodes/both/config/keys/1/right"
+
+
 def test_a_source_whose_system_is_away_is_a_warning_and_blocks_nothing_else(analysed: Analyse) -> None:
     nodes = {"shop": ("source.broken", {}), "gen": numbers(), "a": COLLECT, "big": keep("nope > 1"), "b": COLLECT}
     found = analysed(nodes, "shop>a, gen>big, big>b")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobs.nodes.config_problems import config_problems
+from jobs.nodes.config_problems import config_problems, config_resolved
 from jobs.nodes.registry import REGISTRY
 
 
@@ -46,3 +46,36 @@ def test_a_value_of_another_kind_is_told_with_what_belongs_there(node_type: str,
     assert found is not None
     problems = config_problems(found.Config, config)
     assert [(problem.pointer, problem.message) for problem in problems] == [(pointer, sentence)]
+
+
+OFTEN = {"name": "a", "condition": "true"}
+SESSION = {"time_column": "at", "kind": "session"}
+
+
+@pytest.mark.parametrize(
+    ("node_type", "config", "pointers"),
+    [
+        ("flow.split", {"branches": [OFTEN, OFTEN]}, ["/branches/1/name"]),
+        ("flow.split", {"branches": [OFTEN, OFTEN | {"name": "else"}]}, ["/branches/1/name"]),
+        ("flow.expectations", {"rules": [OFTEN, OFTEN]}, ["/rules/1/name"]),
+        ("flow.stateful", {"keys": ["id"], "state": [{"name": "count"}, {"name": "count"}]}, ["/state/1/name"]),
+        ("flow.select_fields", {"fields": [{"column": "a"}, {"column": "b", "name": "A"}]}, ["/fields/1/name"]),
+        ("flow.aggregate", {"group_by": ["a", "b", "a"]}, ["/group_by/2"]),
+        ("flow.aggregate", {"group_by": ["rows"], "aggregates": [{"name": "n"}, {"name": "rows"}]}, ["/aggregates/1/name"]),
+        ("flow.window_aggregate", {"time_column": "at", "group_by": ["window_end"]}, ["/group_by/0"]),
+        ("flow.window_reduce", {"time_column": "at", "columns": [{"name": "window_start"}]}, ["/columns/0/name"]),
+        ("flow.window_aggregate", {"time_column": "at", "kind": "sliding", "window": "1 min", "slide": "1 h"}, ["/slide"]),
+        ("flow.window_aggregate", SESSION | {"emit": "update", "offset": "1s"}, ["/offset", "/group_by", "/emit"]),
+    ],
+)
+def test_what_is_wrong_with_one_row_or_field_of_a_whole_is_told_there(node_type: str, config: dict[str, Any], pointers: list[str]):
+    found = REGISTRY.get(node_type)
+    assert found is not None
+    assert [problem.pointer for problem in config_problems(found.Config, config)] == pointers
+
+
+def test_a_session_comes_out_on_close_where_nothing_else_is_asked_for():
+    found = REGISTRY.get("flow.window_aggregate")
+    assert found is not None
+    assert config_resolved(found.Config, SESSION | {"group_by": ["id"]})["emit"] == "close"
+    assert config_resolved(found.Config, {"time_column": "at"})["emit"] == "update"

@@ -3639,7 +3639,7 @@ export interface components {
          *
          *     `inputs`: by port, or where several edges lead into one port by where each comes from (NODE, or NODE.PORT); `outputs`: by port.
          *     `not_acted`: nodes up to this one that act on another system in a run, and only pass their rows on here.
-         *     `given`: the sources whose rows were sent along; the others were read.
+         *     `given`: the sources whose rows were sent along; the others were read. `printed`: what Python printed up to this node, cut short.
          */
         PreviewOut: {
             /** Available */
@@ -3660,6 +3660,15 @@ export interface components {
             not_acted: string[];
             /** Given */
             given: string[];
+            /** Printed */
+            printed: components["schemas"]["PreviewPrint"][];
+        };
+        /** PreviewPrint */
+        PreviewPrint: {
+            /** Node Id */
+            node_id: string;
+            /** Text */
+            text: string;
         };
         /** PreviewSide */
         PreviewSide: {
@@ -4644,6 +4653,8 @@ export interface components {
         /**
          * NodeMetrics
          * @description Totals and rates of one node; null where Spark cannot tell. `late`: what a stream left out as too late.
+         *
+         *     `outdated_since`: when the table beside it was read last, where it could not be read again (ISO 8601), else "".
          */
         NodeMetrics: {
             /** In */
@@ -4661,6 +4672,11 @@ export interface components {
             in_per_second: number | null;
             /** Out Per Second */
             out_per_second: number | null;
+            /**
+             * Outdated Since
+             * @default
+             */
+            outdated_since: string;
         };
         /**
          * PrintedMessage

@@ -5,7 +5,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { BrowserRouter } from 'react-router'
 import { ApiError } from '../api/request'
-import { styleNonce } from './nonce'
+import { styleNonce } from '../shared/nonce'
 import { Pages } from './pages'
 import { cssVariablesResolver, theme } from './theme'
 

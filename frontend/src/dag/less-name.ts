@@ -1,2 +1,5 @@
-/** A sentence without the node's name before it, where that stands beside it anyway. */
-export const lessName = (sentence: string, name: string): string => (name && sentence.startsWith(`"${name}": `) ? sentence.slice(name.length + 4) : sentence)
+/** A sentence, also a Chinese one, without the node's name before it, where that stands beside it anyway. */
+export function lessName(sentence: string, name: string): string {
+  const before = name ? [`"${name}": `, `"${name}"：`, `“${name}”：`].find((words) => sentence.startsWith(words)) : undefined
+  return before ? sentence.slice(before.length) : sentence
+}

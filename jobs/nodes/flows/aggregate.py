@@ -11,6 +11,7 @@ from jobs.nodes import base
 from jobs.nodes.aggregates import Aggregate, aggregated, values_of
 from jobs.nodes.base import Caution, Flow, NodeContext
 from jobs.nodes.columns import column, require_columns, require_order
+from jobs.nodes.config_refused import check_comes_out_once
 from jobs.nodes.form import ColumnName, hints
 
 if TYPE_CHECKING:
@@ -54,9 +55,7 @@ class AggregateConfig(base.Config):
 
     @model_validator(mode="after")
     def _each_output_once(self) -> AggregateConfig:
-        outputs = [name.lower() for name in (*self.group_by, *(aggregate.name for aggregate in self.aggregates))]
-        if twice := sorted({name for name in outputs if outputs.count(name) > 1}):
-            raise ValueError(f"{', '.join(twice)} would come out more than once: choose other names")
+        check_comes_out_once((), self.group_by, "aggregates", [aggregate.name for aggregate in self.aggregates])
         return self
 
 
@@ -98,7 +97,7 @@ class AggregateFlow(Flow[AggregateConfig]):
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[AggregateConfig]) -> DataFrame:
         (frame,) = frames["in"]
         config = context.config
-        require_columns(frame, config.group_by, "group_by")
+        require_columns(frame, config.group_by, "group_by/{row}")
         if config.time_column:
             require_columns(frame, [config.time_column], "time_column")
             require_order(frame, config.time_column, "time_column")

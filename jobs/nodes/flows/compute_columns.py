@@ -9,7 +9,7 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeContext
-from jobs.nodes.expressions import expression
+from jobs.nodes.expressions import expression, expressions_of
 from jobs.nodes.form import ColumnName, hints
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class ComputeColumns(Flow[ComputeColumnsConfig]):
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ComputeColumnsConfig]) -> DataFrame:
         (frame,) = frames["in"]
-        for computed in context.config.columns:
-            frame = frame.withColumn(computed.name, expression(computed.expression))
+        for row, computed in enumerate(context.config.columns):
+            with expressions_of(computed.name, f"columns/{row}/expression", frame):
+                frame = frame.withColumn(computed.name, expression(computed.expression))
         return frame

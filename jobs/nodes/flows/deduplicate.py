@@ -85,7 +85,7 @@ class Deduplicate(Flow[DeduplicateConfig]):
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[DeduplicateConfig]) -> DataFrame:
         (frame,) = frames["in"]
         config = context.config
-        require_columns(frame, config.keys, "keys")
+        require_columns(frame, config.keys, "keys/{row}")
         keys = list(config.keys or frame.columns)
         if config.time == "processing" and context.mode == "stream":
             return _by_clock(frame, keys, config)

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.base import REJECTED, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column
+from jobs.nodes.config_refused import ConfigRefused, place_of_second
 from jobs.nodes.expressions import expression, expressions_of
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.worker_errors import node_error_raised
@@ -56,8 +57,8 @@ class ExpectationsConfig(base.Config):
     @model_validator(mode="after")
     def _each_rule_once(self) -> ExpectationsConfig:
         names = [rule.name for rule in self.rules]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f'two rules are called "{twice[0]}": give each its own name')
+        if (second := place_of_second(names)) is not None:
+            raise ConfigRefused(f'two rules are called "{names[second]}": give each its own name', "rules", second, "name")
         return self
 
 

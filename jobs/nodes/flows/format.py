@@ -99,7 +99,7 @@ class Format(Flow[FormatConfig]):
         (frame,) = frames["in"]
         config = context.config
         written = _places(config.template) if config.format == "text" else list(config.columns or frame.columns)
-        require_columns(frame, written, "template" if config.format == "text" else "columns")
+        require_columns(frame, written, "template" if config.format == "text" else "columns/{row}")
         kept = _kept(frame, written, config)
         if config.output.lower() in {name.lower() for name in kept}:
             raise NodeError(

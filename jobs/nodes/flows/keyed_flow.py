@@ -85,13 +85,13 @@ class KeyedFlow(Flow[ConfigT]):
 
 def keys_check(frame: DataFrame, keys: Sequence[str], field: str) -> None:
     """NodeError on `field` where a key is not there, or of a type that makes none."""
-    require_columns(frame, keys, field)
+    require_columns(frame, keys, f"{field}/{{row}}")
     types = {name.lower(): kind for name, kind in frame.dtypes}
-    for name in keys:
+    for row, name in enumerate(keys):
         kind = types[name.lower()]
         if kind.startswith((*_INEXACT, *NESTED)):
             message = f"the key {name} is {kind}: a key is text, a whole number, a decimal, a day or a time, so make it one before"
-            raise NodeError(message, permanent=True, kind="user", field=field)
+            raise NodeError(message, permanent=True, kind="user", field=f"{field}/{row}")
 
 
 def key_names(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:
@@ -104,7 +104,8 @@ def made_schema(frame: DataFrame, keys: Sequence[str], declared: StructType) -> 
 
     own = [StructField(name, frame.schema[name].dataType, True) for name in keys]
     known = {field.name.lower() for field in own}
-    if both := [field.name for field in declared if field.name.lower() in known]:
-        message = f"the key {', '.join(both)} goes on by itself: leave it out of the columns"
-        raise NodeError(message, permanent=True, kind="user", field="columns")
+    if both := [row for row, field in enumerate(declared.fields) if field.name.lower() in known]:
+        names = ", ".join(declared.fields[row].name for row in both)
+        message = f"the key {names} goes on by itself: leave it out of the columns"
+        raise NodeError(message, permanent=True, kind="user", field=f"columns/{both[0]}/name")
     return StructType([*own, *declared.fields])

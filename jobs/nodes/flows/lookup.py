@@ -77,7 +77,7 @@ class Lookup(Flow[LookupConfig], KeepsReferences):
         return Keeping(duration_ms(config.refresh) / 1000, config.most_rows)
 
     def prepared(self, frame: DataFrame, config: LookupConfig) -> DataFrame:
-        require_columns(frame, [pair.other for pair in config.keys], "keys", of=_SIDES[1])
+        require_columns(frame, [pair.other for pair in config.keys], "keys/{row}/right", of=_SIDES[1])
         return frame.dropDuplicates([pair.other for pair in config.keys]) if config.several == "one" else frame
 
     def config_of_prepared(self, config: LookupConfig) -> LookupConfig:
@@ -101,7 +101,7 @@ class Lookup(Flow[LookupConfig], KeepsReferences):
 
 def _brought(frame: DataFrame, table: DataFrame, config: LookupConfig) -> list[str]:
     """The names of the columns that come from the table; NodeError where a row has one of that name already."""
-    require_columns(table, config.columns, "columns", of=_SIDES[1])
+    require_columns(table, config.columns, "columns/{row}", of=_SIDES[1])
     keys = {pair.other.lower() for pair in config.keys}
     brought = list(config.columns) or [name for name in table.columns if name.lower() not in keys]
     there = {name.lower() for name in frame.columns}

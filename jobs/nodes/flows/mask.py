@@ -62,7 +62,7 @@ class Mask(Flow[MaskConfig]):
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[MaskConfig]) -> DataFrame:
         (frame,) = frames["in"]
         config = context.config
-        require_columns(frame, (field.column for field in config.fields), "fields")
+        require_columns(frame, (field.column for field in config.fields), "fields/{row}/column")
         masks = {field.column.lower(): _masked(field, config.salt) for field in config.fields}
         return frame.select(*(masks.get(name.lower(), column(name)).alias(name) for name in frame.columns))
 

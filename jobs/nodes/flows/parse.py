@@ -107,6 +107,8 @@ class Parse(Flow[ParseConfig]):
         (frame,) = frames["in"]
         config = context.config
         require_columns(frame, [config.column], "column")
+        if context.schema_only:
+            _require_written(frame, config)
         schema = _schema(frame, config)
         kept = _kept(frame, config)
         _refuse_twice(kept, schema, config)
@@ -114,6 +116,23 @@ class Parse(Flow[ParseConfig]):
         fields = [_field(name).alias(name) for name in schema.names]
         rejected = _reason(column(config.column), is_bad, config).alias(REJECTED)
         return frame.withColumn(_RECORD, record).select(*(column(name) for name in kept), *fields, rejected)
+
+
+def _require_written(frame: DataFrame, config: ParseConfig) -> None:
+    """NodeError where the column can hold no value of the format. A pattern also takes the text of a number or a day apart.
+
+    Asked only while a job is drawn: one that was published with such a column goes on, and rejects its rows.
+    """
+    kinds = ("binary",) if config.format == "avro" else ("string", "binary")
+    fitting = [name for name, kind in frame.dtypes if kind in kinds]
+    if config.format == "regex" or config.column.lower() in {name.lower() for name in fitting}:
+        return
+    wanted = "text or bytes" if "string" in kinds else "bytes only"
+    kind = next(kind for name, kind in frame.dtypes if name.lower() == config.column.lower())
+    message = f"{config.format} is read from {wanted}, and the column {config.column} is {kind}: no column that comes in holds any"
+    if fitting:
+        message = f"{config.format} is read from {wanted}, and the column {config.column} is {kind}: take {', '.join(fitting)}"
+    raise NodeError(message, permanent=True, kind="user", field="column")
 
 
 def _field(name: str) -> Column:

@@ -69,8 +69,8 @@ class Rank(Flow[RankConfig]):
         (frame,) = frames["in"]
         config = context.config
         require_end(context, "a place is certain only after the last row", "take the largest or smallest value with Window aggregate")
-        require_columns(frame, config.keys, "keys")
-        require_columns(frame, (key.column for key in config.order_by), "order_by")
+        require_columns(frame, config.keys, "keys/{row}")
+        require_columns(frame, (key.column for key in config.order_by), "order_by/{row}/column")
         if config.rank_column.lower() in {name.lower() for name in frame.columns}:
             raise NodeError(
                 f"there is a column {config.rank_column} already: choose another", permanent=True, kind="user", field="rank_column"

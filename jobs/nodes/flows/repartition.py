@@ -46,5 +46,5 @@ class Repartition(Flow[RepartitionConfig]):
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[RepartitionConfig]) -> DataFrame:
         (frame,) = frames["in"]
         config = context.config
-        require_columns(frame, config.keys, "keys")
+        require_columns(frame, config.keys, "keys/{row}")
         return frame.repartition(config.partitions, *(column(name) for name in config.keys))

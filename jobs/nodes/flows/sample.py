@@ -47,7 +47,7 @@ class Sample(Flow[SampleConfig]):
 
         (frame,) = frames["in"]
         config = context.config
-        require_columns(frame, config.keys, "keys")
+        require_columns(frame, config.keys, "keys/{row}")
         if not config.keys:
             return frame.filter(F.rand() * 100 < config.percent)
         slot = F.pmod(F.xxhash64(*(column(name) for name in config.keys)), F.lit(_SLOTS))

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.base import REJECTED, Flow, NodeContext
 from jobs.nodes.columns import ColumnType, column, require_columns, schema_from_ddl
+from jobs.nodes.config_refused import ConfigRefused, place_of_second
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.nested_values import is_nested, lost_inside
 
@@ -40,8 +41,9 @@ class SelectFieldsConfig(base.Config):
     def _each_output_once(self) -> SelectFieldsConfig:
         outputs = [field.output.lower() for field in self.fields]
         twice = sorted({name for name in outputs if outputs.count(name) > 1})
-        if twice:
-            raise ValueError(f"{', '.join(twice)} would come out more than once: rename all but one")
+        if (second := place_of_second(outputs)) is not None:
+            cell = "name" if self.fields[second].name else "column"
+            raise ConfigRefused(f"{', '.join(twice)} would come out more than once: rename all but one", "fields", second, cell)
         return self
 
 
@@ -59,7 +61,7 @@ class SelectFields(Flow[SelectFieldsConfig]):
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[SelectFieldsConfig]) -> DataFrame:
         (frame,) = frames["in"]
         fields = context.config.fields
-        require_columns(frame, (field.column for field in fields), "fields")
+        require_columns(frame, (field.column for field in fields), "fields/{row}/column")
         kinds = {field.name.lower(): field.dataType for field in frame.schema.fields}
         casts = [field for field in fields if field.type and kinds[field.column.lower()].simpleString() != field.type]
         chosen = [_cast(field).alias(field.output) for field in fields]

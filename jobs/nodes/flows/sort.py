@@ -43,5 +43,5 @@ class Sort(Flow[SortConfig]):
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[SortConfig]) -> DataFrame:
         (frame,) = frames["in"]
         require_end(context, "sorting needs all rows", "leave it out and sort where the rows arrive")
-        require_columns(frame, (key.column for key in context.config.order_by), "order_by")
+        require_columns(frame, (key.column for key in context.config.order_by), "order_by/{row}/column")
         return frame.orderBy(*sort_columns(context.config.order_by))

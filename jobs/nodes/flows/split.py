@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from jobs.dag.catalogue import Port
 from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeContext, Routed
+from jobs.nodes.config_refused import ConfigRefused, place_of_second
 from jobs.nodes.expressions import expression, expressions_of
 from jobs.nodes.form import hints
 
@@ -54,10 +55,10 @@ class SplitConfig(base.Config):
     @model_validator(mode="after")
     def _each_port_once(self) -> SplitConfig:
         names = [branch.name for branch in self.branches]
-        if taken := sorted(set(names) & _TAKEN):
-            raise ValueError(f'the port "{taken[0]}" is there already: choose another name')
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f'two ports are called "{twice[0]}": give each its own name')
+        if taken := [row for row, name in enumerate(names) if name in _TAKEN]:
+            raise ConfigRefused(f'the port "{names[taken[0]]}" is there already: choose another name', "branches", taken[0], "name")
+        if (second := place_of_second(names)) is not None:
+            raise ConfigRefused(f'two ports are called "{names[second]}": give each its own name', "branches", second, "name")
         return self
 
 

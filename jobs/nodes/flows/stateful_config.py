@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 
 from jobs.nodes import base
 from jobs.nodes.columns import ColumnField
+from jobs.nodes.config_refused import ConfigRefused, place_of_second
 from jobs.nodes.duration_fields import Duration, longer_than_nothing
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.user_python.state_code import DEFAULT_STATE_CODE, checked_state_code, has_on_timer
@@ -110,8 +111,8 @@ class StatefulConfig(base.Config):
     @classmethod
     def _each_name_once(cls, state: tuple[Kept, ...]) -> tuple[Kept, ...]:
         names = [one.name for one in state]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"{', '.join(twice)} is kept more than once: choose other names")
+        if (second := place_of_second(names)) is not None:
+            raise ConfigRefused(f"{names[second]} is kept more than once: choose other names", second, "name")
         return state
 
     @field_validator("time")

@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from jobs.nodes.aggregates import Aggregate, aggregated, values_of
 from jobs.nodes.base import NodeContext
 from jobs.nodes.columns import column
+from jobs.nodes.config_refused import check_comes_out_once
 from jobs.nodes.form import hints
-from jobs.nodes.windows import (
-    WINDOW_COLUMNS,
-    WindowFlow,
-    WindowsConfig,
-    check_columns,
-    check_comes_out_once,
-    check_emits,
-    timed,
-    window_of,
-)
+from jobs.nodes.windows import WINDOW_COLUMNS, WindowFlow, WindowsConfig, check_columns, checked_emit, timed, window_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,18 +28,16 @@ class WindowAggregateConfig(WindowsConfig):
     )
     emit: Literal["close", "update"] = Field(
         "update",
-        description="On close a window comes out once, when no row can change it any more; on update each time it changed.",
+        description="On close a window comes out once, when no row can change it any more, as a session always does; on update each time "
+        "it changed.",
         examples=["update", "close"],
     )
 
-    @model_validator(mode="after")
-    def _a_session_comes_out_when_it_is_over(self) -> WindowAggregateConfig:
-        check_emits(self.kind, self.emit)
-        return self
+    _emit_is_possible = field_validator("emit")(checked_emit)
 
     @model_validator(mode="after")
     def _each_output_once(self) -> WindowAggregateConfig:
-        check_comes_out_once((*WINDOW_COLUMNS, *self.group_by, *(aggregate.name for aggregate in self.aggregates)))
+        check_comes_out_once(WINDOW_COLUMNS, self.group_by, "aggregates", [aggregate.name for aggregate in self.aggregates])
         return self
 
 

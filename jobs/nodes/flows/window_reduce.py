@@ -10,21 +10,13 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from jobs.dag.durations import duration_ms
 from jobs.nodes.base import NodeContext
 from jobs.nodes.columns import ColumnField, column, own_name, rejected_schema, schema_from_ddl, schema_of
+from jobs.nodes.config_refused import check_comes_out_once
 from jobs.nodes.flows.keyed_flow import KeyedFlow, key_names, keys_check, made_schema
 from jobs.nodes.form import hints
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.plain_code import plain_code
 from jobs.nodes.user_python.reduce_code import DEFAULT_REDUCE_CODE, checked_reduce_code, has_merge
-from jobs.nodes.windows import (
-    WINDOW_COLUMNS,
-    WindowFlow,
-    WindowsConfig,
-    check_columns,
-    check_comes_out_once,
-    check_emits,
-    timed,
-    window_of,
-)
+from jobs.nodes.windows import WINDOW_COLUMNS, WindowFlow, WindowsConfig, check_columns, checked_emit, timed, window_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -58,7 +50,8 @@ class WindowReduceConfig(WindowsConfig):
     )
     emit: Literal["close", "update"] = Field(
         "close",
-        description="On close a window comes out once, when no row can change it any more; on update each time it changed.",
+        description="On close a window comes out once, when no row can change it any more, as a session always does; on update each time "
+        "it changed.",
         examples=["close", "update"],
     )
 
@@ -70,10 +63,11 @@ class WindowReduceConfig(WindowsConfig):
             raise ValueError("a row may make one session of two: write def merge(one, other), which returns the value of both")
         return code
 
+    _emit_is_possible = field_validator("emit")(checked_emit)
+
     @model_validator(mode="after")
-    def _comes_out(self) -> WindowReduceConfig:
-        check_emits(self.kind, self.emit)
-        check_comes_out_once((*WINDOW_COLUMNS, *self.group_by, *(one.name for one in self.columns)))
+    def _comes_out_once(self) -> WindowReduceConfig:
+        check_comes_out_once(WINDOW_COLUMNS, self.group_by, "columns", [one.name for one in self.columns])
         return self
 
 

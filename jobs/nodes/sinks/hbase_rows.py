@@ -76,7 +76,7 @@ def rows_made(frame: DataFrame, config: HbaseSinkConfig, *, keeps_rows: bool = F
 
 def columns_check(frame: DataFrame, config: HbaseSinkConfig) -> None:
     """NodeError on the field that names a column which is not there, or is not what it should be."""
-    named = {"columns": [one.name for one in config.columns], "skipped_columns": list(config.skipped_columns)}
+    named = {"columns/{row}/name": [one.name for one in config.columns], "skipped_columns/{row}": list(config.skipped_columns)}
     named |= {"delete_flag": list(filter(None, [config.delete_flag])), "timestamp_column": list(filter(None, [config.timestamp_column]))}
     for field, names in named.items():
         require_columns(frame, names, field)

@@ -101,7 +101,7 @@ def message_id(frame: DataFrame, context: NodeContext[Any]) -> Column | None:
     names = context.config.id_columns
     if not names:
         return None
-    require_columns(frame, names, "id_columns")
+    require_columns(frame, names, "id_columns/{row}")
     node = F.lit(f"{context.job_uid}/{context.node_id}")
     values = F.concat_ws("/", *(_told_apart(column(name).cast("string")) for name in names))
     told = F.concat_ws("/", node, values)

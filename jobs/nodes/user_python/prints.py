@@ -21,6 +21,8 @@ MOST_CHARACTERS = 20_000
 #: More than this ends code whose time is limited, as in a preview: it would print on until the time is over.
 LIMITED_CHARACTERS = 10_000_000
 Printed = tuple[str, ...]
+#: What a line of a job's log begins with that was printed.
+PRINTED = "printed: "
 
 
 class _Heard(AccumulatorParam[Printed]):
@@ -132,7 +134,7 @@ class Heard:
 
     def _tell(self, text: str) -> None:
         if self._log is not None:
-            self._log(f"printed: {text}")
+            self._log(f"{PRINTED}{text}")
 
 
 def output_close() -> None:

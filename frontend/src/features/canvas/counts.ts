@@ -10,6 +10,8 @@ export interface NodeFigures {
   late: number
   inPerSecond: number | null
   outPerSecond: number | null
+  /** When the table beside it was read last, where it could not be read again; "" else. */
+  outdatedSince: string
 }
 
 /** What one edge shows: rows per second, and when rows last moved (ms since 1970). */
@@ -24,7 +26,7 @@ export interface CountsStore {
 }
 
 const sameFigures = (one: NodeFigures, other: NodeFigures) =>
-  one.in === other.in && one.out === other.out && one.rejected === other.rejected && one.late === other.late && one.inPerSecond === other.inPerSecond && one.outPerSecond === other.outPerSecond
+  one.in === other.in && one.out === other.out && one.rejected === other.rejected && one.late === other.late && one.outdatedSince === other.outdatedSince && one.inPerSecond === other.inPerSecond && one.outPerSecond === other.outPerSecond
 
 const sameEdge = (one: EdgeFigures, other: EdgeFigures) => one.perSecond === other.perSecond && one.lastRowsAt === other.lastRowsAt
 

@@ -1,6 +1,6 @@
 import i18next from 'i18next'
 import { beforeEach, expect, it } from 'vitest'
-import { kindTitle, secretTitle, spokenSchema } from './field-words'
+import { fieldTitle, kindTitle, secretTitle, spokenSchema } from './field-words'
 import nodeFields from './locales/node-fields.zh.json'
 
 const TABLE = {
@@ -25,6 +25,13 @@ it('choices have words, and one value may mean something else in another field',
 it('a field of a row is told by its list', () => expect(spokenSchema(TABLE, 'flow.select_fields').properties.fields.items.properties.name.title).toBe('新名称'))
 it('a field without words keeps those of the catalogue', () => expect(spokenSchema(TABLE, 'sink.jdbc').properties.our_own.title).toBe('Our own'))
 it('a kind of another package keeps its own', () => expect([kindTitle({ kind: 'ours', title: 'Ours' }), secretTitle({ kind: 'ours', secrets: { pin: 'PIN' } }, 'pin')]).toEqual(['Ours', 'PIN']))
+it('a sentence calls a field as its form does', () => {
+  const schema = { properties: { rows_per_second: { title: 'Rows per second' }, order_by: { title: 'Order by', items: { properties: { column: { title: 'Column' } } } } } }
+  expect(fieldTitle('"rows per second": rows per second must be greater than 0', schema, 'flow.rate_limit', ['rows_per_second'])).toBe('"rows per second": 每秒行数 must be greater than 0')
+  expect(fieldTitle('order by 2 must be an object', schema, 'flow.sort', ['order_by', '1'])).toBe('排序列 2 must be an object')
+  expect(fieldTitle('column must not be empty', schema, 'flow.sort', ['order_by', '1', 'column'])).toBe('列 must not be empty')
+  expect(fieldTitle('there is no column x', schema, 'flow.sort', ['order_by', '1', 'column'])).toBe('there is no column x')
+})
 it('in English everything is as the catalogue says it', async () => {
   await i18next.changeLanguage('en')
   expect(spokenSchema(TABLE, 'sink.jdbc')).toBe(TABLE)

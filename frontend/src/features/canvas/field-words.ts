@@ -73,6 +73,28 @@ export function useSpokenSchema(schema: Record<string, unknown>, type: string): 
   return useMemo(() => (language ? spoken(language, schema, type, '') : schema), [language, schema, type])
 }
 
+const CAPITALS = new Set(['api', 'csv', 'http', 'https', 'id', 'jdbc', 'json', 'sql', 'tls', 'uri', 'url', 'utc'])
+/** As the server writes a field's name within a sentence. */
+const inSentence = (name: string) => name.split('_').map((word) => (CAPITALS.has(word) ? word.toUpperCase() : word)).join(' ')
+
+/** A sentence that begins with the field at `path` of a config: its name becomes its title in the reader's language. */
+export function fieldTitle(sentence: string, schema: Record<string, unknown>, type: string, path: readonly string[]): string {
+  const name = path.findLast((part) => !/^\d+$/.test(part))
+  const language = chinese()
+  const title = name && language && titleAt(spoken(language, schema, type, ''), path)
+  if (!name || !title) return sentence
+  const [before = ''] = /^"[^"]*": /.exec(sentence) ?? []
+  const [words, behind] = [inSentence(name), sentence.slice(before.length)]
+  return behind.startsWith(`${words} `) || behind.startsWith(`${words}:`) ? `${before}${title}${behind.slice(words.length)}` : sentence
+}
+
+function titleAt(schema: Field, path: readonly string[]): string | undefined {
+  const [part, ...rest] = path
+  if (part === undefined) return schema.title
+  const below = /^\d+$/.test(part) && schema.items ? { ...(schema.items as Field), title: schema.title } : schema.properties?.[part]
+  return below && titleAt(below, rest)
+}
+
 export const kindTitle = (kind: { kind: string; title: string }): string => chinese()?.kinds[kind.kind]?.title ?? kind.title
 
 export const secretTitle = (kind: { kind: string; secrets: Record<string, string> }, secret: string): string => chinese()?.kinds[kind.kind]?.secrets[secret] ?? kind.secrets[secret] ?? secret

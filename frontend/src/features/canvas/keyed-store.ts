@@ -29,6 +29,12 @@ export function keyedStore<T>(same: (one: T, other: T) => boolean = Object.is): 
   }
 }
 
+/** A part of what is kept under a key: who shows it is drawn again only when that changes. `part`: always the same function. */
+export function useKeyedPart<T, Part extends string | number | boolean>(store: KeyedStore<T>, key: string, part: (value: T | undefined) => Part): Part {
+  const subscribe = useCallback((listener: () => void) => store.subscribe(key, listener), [store, key])
+  return useSyncExternalStore(subscribe, () => part(store.get(key)))
+}
+
 export function useKeyed<T>(store: KeyedStore<T>, key: string): T | undefined {
   const subscribe = useCallback((listener: () => void) => store.subscribe(key, listener), [store, key])
   return useSyncExternalStore(subscribe, () => store.get(key))

@@ -1,4 +1,4 @@
-import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider, type Edge, type Node } from '@xyflow/react'
+import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider, type Node } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -10,9 +10,10 @@ import { connectedPorts } from './connected-ports'
 import type { CountsStore } from './counts'
 import './i18n'
 import { Opening } from './opening'
-import { RunEdge, type RunEdgeData } from './run-edge'
+import { RunEdge } from './run-edge'
+import { runEdges } from './run-edges'
 import { CountsContext, RunNode, type RunNodeData } from './run-node'
-import { spokenEdge, spokenNode, useSpoken } from './spoken'
+import { spokenNode, useSpoken } from './spoken'
 
 const nodeTypes = { run: RunNode }
 const edgeTypes = { run: RunEdge }
@@ -52,20 +53,7 @@ export function RunCanvas({ document, layout, catalogue, counts, status, stale =
       data: { node, type: catalogue.get(node.type), connected: connected(id), glyph: glyphOf(status), failed: status === 'FAILED' && id === errorNodeId, stale },
     }))
   }, [document, layout, catalogue, status, stale, errorNodeId, selected, t])
-  const edges = useMemo(
-    () =>
-      Object.entries(document.edges).map(([id, edge]): Edge<RunEdgeData> => ({
-        id,
-        type: 'run',
-        source: edge.from[0],
-        sourceHandle: edge.from[1],
-        target: edge.to[0],
-        targetHandle: edge.to[1],
-        ...spokenEdge(t, document, edge),
-        data: { errors: edge.from[1] === 'errors' },
-      })),
-    [document, t],
-  )
+  const edges = useMemo(() => runEdges(t, document, catalogue), [document, catalogue, t])
   return (
     <CountsContext value={counts}>
       <section className="pw-canvas" aria-label={t('canvas')}>

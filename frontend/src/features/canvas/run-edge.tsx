@@ -1,11 +1,13 @@
-import { BaseEdge, EdgeLabelRenderer, getBezierPath, getSmoothStepPath, Position, type Edge, type EdgeProps } from '@xyflow/react'
+import { BaseEdge, EdgeLabelRenderer, getBezierPath, getSmoothStepPath, Position, useInternalNode, type Edge, type EdgeProps } from '@xyflow/react'
 import { memo, useContext } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useKeyed } from './keyed-store'
 import { rate } from './numbers'
+import { pillPlace } from './pill-place'
 import { CountsContext } from './run-node'
 
-export type RunEdgeData = { errors: boolean }
+/** `rank`: of an edge between ports with names, see `pillPlace`. */
+export type RunEdgeData = { errors: boolean; rank: number | null }
 
 const IDLE_MS = 30_000
 
@@ -21,6 +23,10 @@ export const RunEdge = memo(function RunEdge(props: EdgeProps<Edge<RunEdgeData>>
   const { t } = useTranslation('canvas')
   const figures = useKeyed(useContext(CountsContext).edges, props.id)
   const [path, labelX, labelY] = edgePath(props)
+  const target = useInternalNode(props.target)
+  const rank = props.data?.rank ?? null
+  const card = rank !== null && target ? { y: target.internals.positionAbsolute.y, height: target.measured.height ?? 0 } : null
+  const pill = pillPlace({ x: labelX, y: labelY }, props, card, rank ?? 0)
   const perSecond = figures?.perSecond ?? 0
   const idle = !figures || Date.now() - figures.lastRowsAt > IDLE_MS
   const look = props.data?.errors ? 'pw-edge-errors' : idle ? 'pw-edge-idle' : ''
@@ -29,7 +35,7 @@ export const RunEdge = memo(function RunEdge(props: EdgeProps<Edge<RunEdgeData>>
       <BaseEdge id={props.id} path={path} className={`pw-edge ${look}`} style={{ strokeWidth: edgeWidth(perSecond) }} interactionWidth={0} />
       {figures && figures.perSecond !== null && (
         <EdgeLabelRenderer>
-          <div className={`pw-rate nodrag nopan${props.data?.errors ? ' pw-rate-errors' : ''}`} style={{ transform: `translate(-50%, -50%) translate(${labelX}px, ${labelY}px)` }}>
+          <div className={`pw-rate nodrag nopan${props.data?.errors ? ' pw-rate-errors' : ''}`} style={{ transform: `translate(-50%, -50%) translate(${pill.x}px, ${pill.y}px)` }}>
             {perSecond > 0 ? (
               <>
                 <b>{rate(perSecond)}</b>

@@ -2,12 +2,13 @@ import type { Node, NodeProps } from '@xyflow/react'
 import { createContext, memo, useContext } from 'react'
 import { useTranslation } from 'react-i18next'
 import { drawnPorts, familyOf, type DagNode, type NodeType } from '../../dag/document'
-import { countsStore, type CountsStore } from './counts'
+import { countsStore, type CountsStore, type NodeFigures } from './counts'
 import { FamilyTile } from './family-tile'
-import { useKeyed } from './keyed-store'
+import { useKeyed, useKeyedPart } from './keyed-store'
 import { rows } from './numbers'
 import { Ports } from './ports'
 import { StateGlyph } from '../../shared/state-glyph'
+import { dayClock } from '../../shared/times'
 
 export const CountsContext = createContext<CountsStore>(countsStore())
 
@@ -21,6 +22,7 @@ export type RunNodeData = {
 }
 
 const NONE: ReadonlySet<string> = new Set()
+const outdatedSince = (figures: NodeFigures | undefined) => figures?.outdatedSince ?? ''
 
 /** Rows that left a node; for a sink those that came in. */
 function NodeTotal({ id, family }: { id: string; family: string }) {
@@ -46,9 +48,13 @@ function NodeTotal({ id, family }: { id: string; family: string }) {
 /** A node of a running or finished execution: name, total rows, state. */
 export const RunNode = memo(function RunNode({ id, data }: NodeProps<Node<RunNodeData>>) {
   const family = data.type?.family ?? familyOf(data.node.type)
-  const state = data.failed ? 'pw-node-failed' : data.stale ? 'pw-node-stale' : ''
+  const { t } = useTranslation('canvas')
+  const since = useKeyedPart(useContext(CountsContext).nodes, id, outdatedSince)
+  const isOutdated = since !== '' && !data.failed && !data.stale
+  const why = isOutdated ? t('outdated', { time: dayClock(since) }) : undefined
+  const state = data.failed ? 'pw-node-failed' : data.stale ? 'pw-node-stale' : isOutdated ? 'pw-node-outdated' : ''
   return (
-    <div className={`pw-node pw-node-run pw-${family} ${state}`} data-node-id={id}>
+    <div className={`pw-node pw-node-run pw-${family} ${state}`} data-node-id={id} title={why}>
       <div className="pw-node-head">
         <FamilyTile family={family} icon={data.type?.icon ?? 'puzzle'} />
         <div className="pw-node-names">
@@ -57,7 +63,7 @@ export const RunNode = memo(function RunNode({ id, data }: NodeProps<Node<RunNod
           </div>
           <div className="pw-node-type">
             <NodeTotal id={id} family={family} />
-            <StateGlyph state={data.failed ? 'failed' : data.stale ? 'stale' : data.glyph} />
+            <StateGlyph state={data.failed ? 'failed' : data.stale ? 'stale' : isOutdated ? 'warning' : data.glyph} label={why} />
           </div>
         </div>
       </div>

@@ -1,10 +1,9 @@
 import { ActionIcon, Menu, TextInput, Tooltip } from '@mantine/core'
 import { IconDots, IconHelp, IconX } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { said } from '../../api/sentences/said'
 import { familyOf } from '../../dag/document'
-import { lessName } from '../../dag/less-name'
 import { fieldPath, nodeProblems } from '../../dag/problems'
 import { FamilyTile } from '../canvas/family-tile'
 import { typeWords } from '../canvas/type-words'
@@ -13,7 +12,9 @@ import { inputColumns, useDocument, useEditor } from './editor-store'
 import { ConfigForm } from './form/config-form'
 import { isInView } from './form/form-schema'
 import { NodeAddress } from './node-address'
+import { inputTables } from './input-tables'
 import { JobPanel } from './job-panel'
+import { problemSaid } from './problem-said'
 import { useConnections } from './use-connections'
 
 function NodeName({ id, name }: { id: string; name: string }) {
@@ -61,9 +62,10 @@ function NodePanel({ id }: { id: string }) {
   const readOnly = useEditor((state) => state.readOnly)
   const connections = useConnections()
   const [showsHelp, setShowsHelp] = useState(false)
+  const tables = useMemo(() => inputTables(document, schemas, id), [document, schemas, id])
   const node = document.nodes[id]
   if (!node) return null
-  const mine = nodeProblems(problems, id).map((problem) => ({ ...problem, message: lessName(problem.message, node.name) }))
+  const mine = nodeProblems(problems, id)
   const elsewhere = mine.filter((problem) => !type || !isInView(type.schema, node.config, fieldPath(problem, id, type)?.[0] ?? ''))
   const out = schemas[id]?.out
   const columns = inputColumns(document, schemas, id)
@@ -95,7 +97,7 @@ function NodePanel({ id }: { id: string }) {
         {elsewhere.map((problem) => (
           <p key={problem.code + problem.message} className={`pw-field-error${problem.severity === 'error' ? '' : ' pw-field-warning'}`} role="alert">
             <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} />
-            <span>{said(problem.message)}</span>
+            <span>{problemSaid(problem, node.name)}</span>
           </p>
         ))}
         {type?.available && <NodeAddress nodeId={id} type={type} />}
@@ -103,10 +105,12 @@ function NodePanel({ id }: { id: string }) {
           <ConfigForm
             key={i18n.language}
             nodeId={id}
+            nodeName={node.name}
             type={type}
             config={node.config}
             problems={mine}
             columns={columns}
+            tables={tables}
             readOnly={readOnly}
             connections={connections}
             focusField={focusField}

@@ -3,13 +3,12 @@ import { IconChevronDown, IconChevronUp } from '@tabler/icons-react'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
-import { said } from '../../api/sentences/said'
-import { lessName } from '../../dag/less-name'
 import type { Problem } from '../../dag/document'
 import { ordered, worst } from '../../dag/problems'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTab } from './preview-tab'
+import { problemSaid } from './problem-said'
 import { ScriptTab } from './script-tab'
 import { TestsTab } from './tests/tests-tab'
 
@@ -37,7 +36,7 @@ function Problems() {
           <button type="button" onClick={() => goTo(problem)}>
             <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={t(`severity.${problem.severity}`)} />
             <span className="pw-problem-node">{problem.node_id ? (document.nodes[problem.node_id]?.name ?? problem.node_id) : t('wholeJob')}</span>
-            <span>{lessName(said(problem.message), document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
+            <span>{problemSaid(problem, document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
             <code>{problem.code}</code>
           </button>
         </li>

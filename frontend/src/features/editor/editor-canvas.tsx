@@ -46,7 +46,7 @@ export function EditorCanvas() {
   const [hadNodes] = useState(() => Object.keys(useEditor.getState().history.present.document.nodes).length > 0)
   const spoken = useSpoken(!readOnly)
   const showBeginning = useOpeningView(hadNodes)
-  useShowAdded()
+  const stays = useShowAdded()
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const well = useRef<HTMLElement>(null)
 
@@ -80,9 +80,9 @@ export function EditorCanvas() {
       event.preventDefault()
       const at = screenToFlowPosition({ x: event.clientX - NODE_WIDTH / 2, y: event.clientY - NODE_HEIGHT / 2 })
       const edge = type.ports.some(isInput) && type.family === 'flow' ? edgeAt(event.clientX, event.clientY) : undefined
-      useEditor.getState().addNode(type, at, edge ? { edge } : undefined)
+      stays(useEditor.getState().addNode(type, at, edge ? { edge } : undefined))
     },
-    [screenToFlowPosition],
+    [screenToFlowPosition, stays],
   )
 
   const onEdgesChange = useCallback((changes: EdgeChange[]) => {

@@ -2,14 +2,13 @@ import { IconPlus } from '@tabler/icons-react'
 import type { Node, NodeProps } from '@xyflow/react'
 import { memo } from 'react'
 import { useTranslation } from 'react-i18next'
-import { said } from '../../api/sentences/said'
 import { drawnPorts, familyOf, type DagNode, type NodeType, type Problem } from '../../dag/document'
-import { lessName } from '../../dag/less-name'
 import { FamilyTile } from '../canvas/family-tile'
 import { Ports } from '../canvas/ports'
 import { StateGlyph } from '../../shared/state-glyph'
 import { summary } from '../canvas/summary'
 import { openPicker } from './picker-store'
+import { problemSaid } from './problem-said'
 
 export type EditorNodeData = {
   node: DagNode
@@ -23,7 +22,7 @@ export type EditorNodeData = {
 function SummaryLine({ data }: { data: EditorNodeData }) {
   const { t } = useTranslation('canvas')
   if (!data.type?.available) return <span>{t('notInstalled')}</span>
-  if (data.problem) return <span className={data.problem.severity === 'error' && data.problem.code !== 'config.missing' ? 'pw-node-bad' : 'pw-node-warn'}>{lessName(said(data.problem.message), data.node.name)}</span>
+  if (data.problem) return <span className={data.problem.severity === 'error' && data.problem.code !== 'config.missing' ? 'pw-node-bad' : 'pw-node-warn'}>{problemSaid(data.problem, data.node.name)}</span>
   return <code>{summary(data.node, data.type)}</code>
 }
 
@@ -60,14 +59,14 @@ export const EditorNode = memo(function EditorNode({ id, data }: NodeProps<Node<
         <div className="pw-node-names">
           <div className="pw-node-name" title={data.node.name}>
             <span>{data.node.name}</span>
-            {glyph && <StateGlyph state={glyph} label={data.problem && lessName(said(data.problem.message), data.node.name)} />}
+            {glyph && <StateGlyph state={glyph} label={data.problem && problemSaid(data.problem, data.node.name)} />}
           </div>
           <span className="pw-node-type" title={data.node.type}>
             {data.node.type}
           </span>
         </div>
       </div>
-      <div className="pw-node-summary" title={data.problem ? said(data.problem.message) : summary(data.node, data.type)}>
+      <div className="pw-node-summary" title={data.problem ? problemSaid(data.problem) : summary(data.node, data.type)}>
         <SummaryLine data={data} />
       </div>
       <div className="pw-node-foot">

@@ -8,7 +8,7 @@ import { copyNodes, pasteNodes } from '../../dag/clipboard'
 import { historyOf, record, redo, undo, type History } from '../../dag/history'
 import { completeLayout, freePlace } from '../../dag/layout'
 import { portsFollowed } from '../../dag/port-names'
-import { namedField } from '../../dag/problems'
+import { fieldPath } from '../../dag/problems'
 import { typeWords } from '../canvas/type-words'
 
 export interface Drawing {
@@ -45,7 +45,7 @@ interface EditorState {
   checked: DagDocument | null
   selected: ReadonlySet<string>
   selectedEdges: ReadonlySet<string>
-  /** The config field to focus, such as `condition`; set by a click on a problem. */
+  /** The config field to focus, such as `condition` or `columns.1.name`; set by a click on a problem. */
   focusField: string | null
   open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[], readOnly?: boolean, delivery?: Delivery | null) => void
   change: (next: Partial<Drawing>, key?: string) => void
@@ -165,10 +165,10 @@ export const useEditor = create<EditorState>((set, get) => ({
 
   focusProblem: (problem) => {
     const type = get().catalogue.get(get().history.present.document.nodes[problem.node_id ?? '']?.type ?? '')
-    const field = problem.pointer.split('/config/')[1]?.split('/')[0] ?? namedField(problem, type)
+    const field = fieldPath(problem, problem.node_id ?? '', type)?.join('.') ?? null
     set({
       selected: new Set(problem.node_id ? [problem.node_id] : []),
-      selectedEdges: new Set(problem.edge_id ? [problem.edge_id] : []),
+      selectedEdges: new Set(problem.edge_id && !problem.node_id ? [problem.edge_id] : []),
       focusField: field,
     })
   },

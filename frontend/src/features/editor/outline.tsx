@@ -1,13 +1,13 @@
 import { Menu } from '@mantine/core'
 import { IconArrowRight, IconDots } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
-import { said } from '../../api/sentences/said'
 import { connectionRefusal } from '../../dag/connect-rules'
 import { familyOf, isInput, portsOf, topologicalOrder, type Catalogue, type DagDocument, type Endpoint } from '../../dag/document'
 import { nodeProblems, worst } from '../../dag/problems'
 import { FamilyTile } from '../canvas/family-tile'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
+import { problemSaid } from './problem-said'
 
 /** Every edge that could be drawn from a node, as `[from, to]`. */
 function possibleEdges(document: DagDocument, catalogue: Catalogue, nodeId: string): [Endpoint, Endpoint][] {
@@ -92,7 +92,7 @@ export function Outline() {
                   </small>
                 )}
               </span>
-              {problem && <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={said(problem.message)} />}
+              {problem && <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={problemSaid(problem)} />}
             </button>
             {!readOnly && <OutlineMenu id={id} />}
           </li>

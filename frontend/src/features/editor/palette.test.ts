@@ -11,3 +11,8 @@ it('a type that is called as one types comes first, then those that begin so', (
   expect(bestFirst(t, types, 'python').map(({ title }) => title)).toEqual(['Python', 'Python two', 'For each: Python', 'Stateful'])
   expect(bestFirst(t, types, '')).toBe(types)
 })
+
+it('of types that fit as well as each other a source comes before a flow, and a flow before a sink', () => {
+  const types = [{ ...type('sink.file', 'Files'), family: 'sink' as const }, { ...type('flow.files', 'Files by name'), family: 'flow' as const }, { ...type('source.file', 'Files'), family: 'source' as const }]
+  expect(bestFirst(t, types, 'files').map((one) => one.type)).toEqual(['source.file', 'sink.file', 'flow.files'])
+})

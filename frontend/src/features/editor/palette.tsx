@@ -18,7 +18,7 @@ export function matches(t: TFunction, type: NodeType, words: string): boolean {
   return `${title} ${help} ${type.title} ${type.type} ${type.help}`.toLowerCase().includes(words.trim().toLowerCase())
 }
 
-/** A type that is called so, then those that begin so, then those in whose title it stands; the rest as they came. */
+/** A type that is called so, then those that begin so, then those in whose title it stands, then the rest; among these sources first. */
 export function bestFirst(t: TFunction, types: NodeType[], words: string): NodeType[] {
   const sought = words.trim().toLowerCase()
   const rank = (type: NodeType) => {
@@ -27,7 +27,8 @@ export function bestFirst(t: TFunction, types: NodeType[], words: string): NodeT
     const found = tests.findIndex((test) => titles.some(test))
     return found < 0 ? tests.length : found
   }
-  return sought ? [...types].sort((one, other) => rank(one) - rank(other)) : types
+  const family = (type: NodeType) => FAMILIES.indexOf(type.family)
+  return sought ? [...types].sort((one, other) => rank(one) - rank(other) || family(one) - family(other)) : types
 }
 
 function PaletteItem({ type, unfit }: { type: NodeType; unfit: ReturnType<typeof unfitFor> }) {

@@ -4,13 +4,13 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { ApiError } from '../../api/request'
-import { said } from '../../api/sentences/said'
 import type { Preview } from '../../api/types'
 import { familyOf, type DagDocument, type NodeType, type Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
-import { lessName } from '../../dag/less-name'
 import { useDocument, useEditor } from './editor-store'
+import { PreviewPrinted } from './preview-printed'
 import { PreviewTable } from './preview-table'
+import { problemSaid } from './problem-said'
 import { shownOutputs } from './shown-outputs'
 import { sinksAbove, sourcesAbove } from './samples/sources-above'
 import { SourcesStrip } from './samples/sources-strip'
@@ -20,15 +20,26 @@ import { usePreview, type Previewed } from './use-preview'
 
 const ROWS = ['10', '100', '1000']
 
+/** A sentence, and below it the lines of a traceback as they are. */
+function ManyLines({ text }: { text: string }) {
+  const [first, ...lines] = text.split('\n')
+  return (
+    <span className="pw-wrap">
+      {first}
+      {lines.length > 0 && <pre>{lines.join('\n')}</pre>}
+    </span>
+  )
+}
+
 function Refused({ message, problems }: { message: string; problems: readonly Problem[] }) {
   const document = useDocument()
   return (
     <div className="pw-preview-refused" role="alert">
-      {(problems.length > 0 ? problems : [{ message, node_id: '' }]).map((problem, index) => (
+      {(problems.length > 0 ? problems : [{ message, node_id: '', code: '', pointer: '' }]).map((problem, index) => (
         <p key={index} className="pw-line">
           <StateGlyph state="failed" />
           {problem.node_id && <b>{document.nodes[problem.node_id]?.name ?? problem.node_id}</b>}
-          <span className="pw-wrap">{lessName(said(problem.message), document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
+          <ManyLines text={problemSaid(problem, document.nodes[problem.node_id ?? '']?.name ?? '')} />
         </p>
       ))}
     </div>
@@ -59,6 +70,7 @@ function Sides({ preview, nodeId }: { preview: Preview; nodeId: string }) {
       <div className="pw-preview-sides">
         {Object.entries(preview.inputs).map(([input, side]) => <PreviewTable key={`in ${input}`} title={name('in', inputName(document, type, input))} side={side} empty={t('preview.none')} />)}
         {shownOutputs(type, preview.outputs).map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} empty={t(port === 'out' && allRejected ? 'preview.allRejected' : 'preview.none')} />)}
+        <PreviewPrinted printed={preview.printed} />
       </div>
     </>
   )

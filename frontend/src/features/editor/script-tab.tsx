@@ -3,13 +3,12 @@ import { IconCopy, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
-import { said } from '../../api/sentences/said'
 import type { Script } from '../../api/types'
 import { isSameLogic, type DagDocument, type Problem } from '../../dag/document'
-import { lessName } from '../../dag/less-name'
 import { StateGlyph } from '../../shared/state-glyph'
 import { writeScript } from './draft-requests'
 import { useDocument, useEditor } from './editor-store'
+import { problemSaid } from './problem-said'
 
 const CodeField = lazy(() => import('./form/code-field'))
 
@@ -47,7 +46,7 @@ function Refused({ problems }: { problems: readonly Problem[] }) {
         <button key={index} type="button" className="pw-line pw-script-problem" onClick={() => useEditor.getState().focusProblem(problem)}>
           <StateGlyph state="failed" />
           {problem.node_id && <b>{document.nodes[problem.node_id]?.name ?? problem.node_id}</b>}
-          <span className="pw-wrap">{lessName(said(problem.message), document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
+          <span className="pw-wrap">{problemSaid(problem, document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
         </button>
       ))}
     </div>

@@ -10,6 +10,7 @@ const figures = (counts: NodeCounts, still: boolean): NodeFigures => ({
   late: counts.late ?? 0,
   inPerSecond: still ? null : counts.in_per_second,
   outPerSecond: still ? null : counts.out_per_second,
+  outdatedSince: still ? '' : (counts.outdated_since ?? ''),
 })
 
 /** Puts the latest figures into the canvas's own store; totals stay where nothing runs any more, rates go. */

@@ -9,9 +9,10 @@ import { tags } from '@lezer/highlight'
 import { EditorView, minimalSetup } from 'codemirror'
 import { useEffect, useRef } from 'react'
 import type { Column } from '../../../dag/document'
+import { styleNonce } from '../../../shared/nonce'
 import { ROWS } from './rows-language'
-
-const FUNCTIONS = 'abs avg cast ceil coalesce concat count current_timestamp date_format date_trunc floor from_json greatest hour if ifnull initcap instr isnotnull isnull least length lower lpad make_timestamp max md5 min minute month nullif regexp_extract regexp_replace round rpad sha2 split sqrt substring sum to_date to_json to_timestamp trim try_cast upper year'.split(' ')
+import { sqlOffers, type Table } from './sql-completion'
+import { typedOver } from './typed-over'
 
 /** In the tokens' colours, which are readable in light and dark. */
 const COLOURS = HighlightStyle.define([
@@ -35,6 +36,8 @@ interface Props {
   /** Shown while there is no text. */
   example?: string
   columns: Column[]
+  /** Inputs of a query. */
+  tables?: readonly Table[]
   invalid: boolean
   tall: boolean
   /** Errors name a line: each stands beside its text. */
@@ -47,17 +50,9 @@ interface Props {
   onChange: (value: string) => void
 }
 
-const nonce = () => document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
-
-/** Columns first, then functions. */
-function complete(columns: () => Column[]) {
-  return (context: CompletionContext) => {
-    const word = context.matchBefore(/[\w$]+/)
-    if (!word && !context.explicit) return null
-    const names = columns().map((column) => ({ label: column.name, detail: column.type, type: 'property', boost: 10 }))
-    const functions = FUNCTIONS.map((name) => ({ label: name, apply: `${name}(`, type: 'function' }))
-    return { from: word?.from ?? context.pos, options: [...names, ...functions] }
-  }
+const complete = (known: () => Pick<Props, 'columns' | 'tables'>) => (context: CompletionContext) => {
+  const { columns, tables = [] } = known()
+  return sqlOffers(context.state.doc.toString(), context.pos, context.explicit, columns, tables)
 }
 
 /** Errors name a line. Tab still leads on to the next field: who edits by keyboard alone would not come out again. */
@@ -65,16 +60,17 @@ const PYTHON = [lineNumbers(), python(), indentUnit.of('    ')]
 
 const WHOLE: Record<string, Extension> = { python: PYTHON, rows: [lineNumbers(), ROWS] }
 const NO_MARKS: readonly Mark[] = []
+const NO_TABLES: readonly Table[] = []
 
 /** A Spark SQL expression or query with the columns that reach the node; or Python, or rows as JSON or CSV. */
-export default function CodeField({ id, label, value, example = '', columns, invalid, tall, numbered = false, language, readOnly, marks = NO_MARKS, goTo = null, onChange }: Props) {
+export default function CodeField({ id, label, value, example = '', columns, tables = NO_TABLES, invalid, tall, numbered = false, language, readOnly, marks = NO_MARKS, goTo = null, onChange }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
-  const latest = useRef({ columns, onChange })
+  const latest = useRef({ columns, tables, onChange })
 
   useEffect(() => {
-    latest.current = { columns, onChange }
-  }, [columns, onChange])
+    latest.current = { columns, tables, onChange }
+  }, [columns, tables, onChange])
 
   useEffect(() => {
     if (!host.current) return
@@ -84,11 +80,12 @@ export default function CodeField({ id, label, value, example = '', columns, inv
         doc: value,
         extensions: [
           minimalSetup,
+          typedOver,
           syntaxHighlighting(COLOURS),
-          WHOLE[language] ?? [numbered ? lineNumbers() : [], EditorView.lineWrapping, sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current.columns)] })],
+          WHOLE[language] ?? [numbered ? lineNumbers() : [], EditorView.lineWrapping, sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current)] })],
           EditorState.readOnly.of(readOnly),
           placeholder(example),
-          EditorView.cspNonce.of(nonce()),
+          EditorView.cspNonce.of(styleNonce()),
           EditorView.contentAttributes.of({ id, 'aria-label': label, spellcheck: 'false' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) latest.current.onChange(update.state.doc.toString())

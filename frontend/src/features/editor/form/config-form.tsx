@@ -1,25 +1,27 @@
 // The package's index also pulls a validator that compiles code, which the content security policy forbids.
 import Form from '@rjsf/core/lib/components/Form.js'
-import type { ErrorSchema } from '@rjsf/utils'
+import type { ErrorSchema, RJSFSchema } from '@rjsf/utils'
 import { useEffect, useMemo, useRef } from 'react'
-import { said } from '../../../api/sentences/said'
 import type { Column, Config, NodeType, Problem } from '../../../dag/document'
 import { fieldPath } from '../../../dag/problems'
 import { useSpokenSchema } from '../../canvas/field-words'
 import { BaseInput } from './base-input'
 import type { FormHelp } from './form-context'
-import { prepared, uiSchemaOf, withDefaults } from './form-schema'
+import { drawnPath, prepared, uiSchemaOf, withChosen, withDefaults } from './form-schema'
 import { MappingField } from './mapping-field'
 import { templates } from './templates'
 import { validator } from './validator'
 import { widgets } from './widgets'
+import { problemSaid } from '../problem-said'
 
 interface Props {
   nodeId: string
+  nodeName: string
   type: NodeType
   config: Config
   problems: Problem[]
   columns: Column[]
+  tables: FormHelp['tables']
   connections: FormHelp['connections']
   focusField: string | null
   readOnly: boolean
@@ -29,14 +31,14 @@ interface Props {
 type Errors = { __errors?: string[] } & { [key: string]: Errors | string[] | undefined }
 
 /** Problems as the form wants them: a tree of fields with `__errors` at the leaves. */
-function errorTree(problems: Problem[], nodeId: string, type: NodeType): ErrorSchema {
+function errorTree(problems: Problem[], nodeId: string, nodeName: string, type: NodeType, schema: RJSFSchema): ErrorSchema {
   const root: Errors = {}
   for (const problem of problems) {
     const path = fieldPath(problem, nodeId, type)
     if (!path) continue
     let place = root
-    for (const part of path) place = (place[part] ??= {}) as Errors
-    place.__errors = [...(place.__errors ?? []), said(problem.message)]
+    for (const part of drawnPath(schema, path)) place = (place[part] ??= {}) as Errors
+    place.__errors = [...(place.__errors ?? []), problemSaid(problem, nodeName)]
   }
   return root as ErrorSchema
 }
@@ -44,22 +46,24 @@ function errorTree(problems: Problem[], nodeId: string, type: NodeType): ErrorSc
 const noSubmit = 'div'
 
 /** A node's settings, drawn from the JSON Schema of its type; errors are the server's. Another language needs another one. */
-export function ConfigForm({ nodeId, type, config, problems, columns, connections, focusField, readOnly, onChange }: Props) {
+export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, tables, connections, focusField, readOnly, onChange }: Props) {
   const spoken = useSpokenSchema(type.schema, type.type)
   const schema = useMemo(() => prepared(spoken), [spoken])
   const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
   const shown = useMemo(() => withDefaults(schema, config), [schema, config])
-  const errors = useMemo(() => errorTree(problems, nodeId, type), [problems, nodeId, type])
-  const warnings = useMemo(() => new Set(problems.filter((problem) => problem.severity !== 'error').map((problem) => said(problem.message))), [problems])
+  const errors = useMemo(() => errorTree(problems, nodeId, nodeName, type, schema), [problems, nodeId, nodeName, type, schema])
+  const warnings = useMemo(() => new Set(problems.filter((problem) => problem.severity !== 'error').map((problem) => problemSaid(problem, nodeName))), [problems, nodeName])
   const host = useRef<HTMLDivElement>(null)
 
   useEffect(() => {
     if (!focusField) return
-    const field = host.current?.querySelector<HTMLElement>(`[data-field="${CSS.escape(focusField)}"]`)
+    const path = drawnPath(schema, focusField.split('.'))
+    const places = path.map((_, index) => path.slice(0, path.length - index).join('.'))
+    const field = places.map((place) => host.current?.querySelector<HTMLElement>(`[data-field="${CSS.escape(place)}"]`)).find(Boolean)
     field?.closest('details')?.setAttribute('open', '')
     field?.scrollIntoView({ block: 'center' })
     field?.querySelector<HTMLElement>('input, textarea, [contenteditable=true], button')?.focus()
-  }, [focusField, nodeId])
+  }, [focusField, nodeId, schema])
 
   return (
     <div ref={host}>
@@ -71,7 +75,7 @@ export function ConfigForm({ nodeId, type, config, problems, columns, connection
         schema={schema}
         uiSchema={uiSchema}
         formData={shown}
-        formContext={{ columns, connections, focusField, warnings, readOnly } satisfies FormHelp}
+        formContext={{ columns, tables, connections, focusField, warnings, readOnly } satisfies FormHelp}
         validator={validator}
         templates={{ ...templates, BaseInputTemplate: BaseInput }}
         widgets={widgets}
@@ -81,7 +85,7 @@ export function ConfigForm({ nodeId, type, config, problems, columns, connection
         showErrorList={false}
         experimental_defaultFormStateBehavior={{ emptyObjectFields: 'skipDefaults', arrayMinItems: { populate: 'never' } }}
         onChange={(event, id) => {
-          const next = event.formData as Config
+          const next = withChosen(schema, shown, event.formData as Config)
           if (JSON.stringify(next) !== JSON.stringify(shown)) onChange(next, id ?? '')
         }}
       />

@@ -1,8 +1,11 @@
 import type { Column } from '../../../dag/document'
+import type { Table } from './sql-completion'
 
 /** What fields offer for completion. */
 export interface FormHelp {
   columns: Column[]
+  /** What a query of the node may read. */
+  tables: readonly Table[]
   connections: { name: string; kind: string }[]
   focusField: string | null
   /** Sentences that warn only. */

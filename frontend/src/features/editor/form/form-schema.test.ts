@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isInView, isShown, prepared, withDefaults } from './form-schema'
+import { drawnPath, isInView, isShown, prepared, withChosen, withDefaults } from './form-schema'
 
 const schema = { properties: { format: { type: 'string' as const, default: 'json' }, columns: { type: 'array' as const, 'x-when': 'format=json|csv' }, topic: { type: 'string' as const } } }
 
@@ -22,4 +22,25 @@ it('draws a number or nothing as a number that can be emptied, whatever its defa
   const nothing = { type: 'null' }
   const { total } = prepared({ properties: { total: { anyOf: [{ type: 'integer', minimum: 1 }, nothing], default: 1000 } } }).properties as Record<string, unknown>
   expect(total).toEqual({ type: 'integer', minimum: 1, default: 1000, 'x-nullable': true })
+})
+
+const lists = {
+  properties: {
+    keys: { type: 'array' as const, items: { type: 'string' as const } },
+    fields: { type: 'array' as const, items: { type: 'object' as const, properties: { column: { type: 'string' as const } } } },
+    headers: { type: 'object' as const, 'x-widget': 'mapping' },
+  },
+}
+
+it('puts a problem where the form draws it: at the cell of a row, or at the whole of tags and pairs', () => {
+  expect(drawnPath(lists, ['fields', '1', 'column'])).toEqual(['fields', '1', 'column'])
+  expect(drawnPath(lists, ['fields', '1'])).toEqual(['fields', '1'])
+  expect(drawnPath(lists, ['keys', '1'])).toEqual(['keys'])
+  expect(drawnPath(lists, ['headers', 'accept'])).toEqual(['headers'])
+})
+
+it('a value that is chosen brings what belongs to it, once', () => {
+  const windows = { properties: { kind: { type: 'string' as const, 'x-sets': { session: { emit: 'close' } } }, emit: { type: 'string' as const } } }
+  expect(withChosen(windows, { kind: 'tumbling', emit: 'update' }, { kind: 'session', emit: 'update' })).toEqual({ kind: 'session', emit: 'close' })
+  expect(withChosen(windows, { kind: 'session', emit: 'close' }, { kind: 'session', emit: 'update' })).toEqual({ kind: 'session', emit: 'update' })
 })

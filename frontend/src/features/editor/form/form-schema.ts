@@ -23,6 +23,21 @@ export function withDefaults(schema: RJSFSchema, config: Record<string, unknown>
   return { ...Object.fromEntries(given.map(([name, field]) => [name, field.default])), ...config }
 }
 
+/** What of a problem's path the form draws: rows of a list have cells of their own, tags and pairs of words do not. */
+export function drawnPath(schema: RJSFSchema, path: readonly string[]): string[] {
+  const [name, row, ...cell] = path
+  const field = ((schema.properties ?? {}) as Record<string, Part>)[name ?? '']
+  const hasRows = (field?.items as Part | undefined)?.type === 'object'
+  return hasRows && row !== undefined ? [name ?? '', row, ...cell.slice(0, 1)] : path.slice(0, 1)
+}
+
+/** `next`, and where a value was chosen now what its `x-sets` says belongs to it. */
+export function withChosen<Values extends Record<string, unknown>>(schema: RJSFSchema, before: Record<string, unknown>, next: Values): Values {
+  const chosen = Object.entries((schema.properties ?? {}) as Record<string, Part>).filter(([name]) => next[name] !== before[name])
+  const sets = chosen.map(([name, field]) => (field['x-sets'] as Record<string, Record<string, unknown>> | undefined)?.[String(next[name])] ?? {})
+  return Object.assign({}, next, ...sets) as Values
+}
+
 const order = (field: Part) => Number(field['x-order'] ?? 0)
 
 /** A list of objects is always a table of rows; a list of words gets tags unless the type names something better. */

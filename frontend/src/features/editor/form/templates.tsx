@@ -1,10 +1,12 @@
 import { ActionIcon, Button } from '@mantine/core'
 import type { ArrayFieldItemTemplateProps, ArrayFieldTemplateProps, FieldTemplateProps, ObjectFieldTemplateProps, TemplatesType } from '@rjsf/utils'
 import { IconPlus, IconX } from '@tabler/icons-react'
+import type { MouseEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { StateGlyph } from '../../../shared/state-glyph'
 import { areErrors, type FormHelp } from './form-context'
 import { isShown } from './form-schema'
+import { useNewRow } from './use-new-row'
 
 function Errors({ messages, id, help }: { messages: string[] | undefined; id: string; help: FormHelp }) {
   if (!messages?.length) return null
@@ -51,6 +53,7 @@ function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorS
     return (
       <div>
         <div className="pw-row-fields">{shown.map((property) => property.content)}</div>
+        <Errors messages={errorSchema?.__errors} id={fieldPathId.$id} help={registry.formContext as FormHelp} />
         {shown.map(({ name }) => (
           <Errors key={name} messages={errorSchema?.[name]?.__errors} id={`${fieldPathId.$id}_${name}`} help={registry.formContext as FormHelp} />
         ))}
@@ -73,11 +76,16 @@ function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorS
 
 function ArrayFieldTemplate({ items, canAdd, onAddClick, title }: ArrayFieldTemplateProps) {
   const { t } = useTranslation('canvas')
+  const { host, added } = useNewRow<HTMLDivElement>(items.length)
+  const add = (event: MouseEvent) => {
+    added()
+    onAddClick(event)
+  }
   return (
-    <div className="pw-rows">
+    <div className="pw-rows" ref={host}>
       {items}
       {canAdd && (
-        <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={onAddClick} className="pw-rows-add">
+        <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={add} className="pw-rows-add">
           {t('addTo', { what: title?.toLowerCase() })}
         </Button>
       )}

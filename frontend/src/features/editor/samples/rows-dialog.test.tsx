@@ -51,7 +51,7 @@ function opened(kept: Sample, answers: Record<string, [status: number, body: unk
   return { sent, onClose }
 }
 
-const FITS: [number, unknown][] = [[200, { available: true, message: '', problems: [], inputs: {}, outputs: {}, not_acted: [], given: ['shop'] }]]
+const FITS: [number, unknown][] = [[200, { available: true, message: '', problems: [], inputs: {}, outputs: {}, not_acted: [], given: ['shop'], printed: [] }]]
 const write = async (text: string) => fireEvent.change(await screen.findByRole('textbox', { name: 'rowsOf' }), { target: { value: text } })
 const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
 
@@ -70,7 +70,7 @@ it('CSV is kept as rows once the server finds that it fits', async () => {
 
 it('rows that do not fit are told one by one and not kept', async () => {
   const problem = { severity: 'error', code: 'sample.misfit', node_id: 'shop', pointer: '/samples/shop/rows/0/id', message: 'sample rows of Shop, row 1: column id: "x" is no bigint' }
-  const { sent } = opened(mine, { 'POST preview': [[200, { available: false, message: '', problems: [problem], inputs: {}, outputs: {}, not_acted: [], given: [] }]] })
+  const { sent } = opened(mine, { 'POST preview': [[200, { available: false, message: '', problems: [problem], inputs: {}, outputs: {}, not_acted: [], given: [], printed: [] }]] })
   await write('[{"id": "x"}]')
   press('save')
   expect(await screen.findByText('"x" is no bigint')).toBeVisible()
@@ -103,4 +103,15 @@ it('back to the rows of the source drops those that are kept', async () => {
   press('backToSource')
   await waitFor(() => expect(onClose).toHaveBeenCalled())
   expect(sent.map(({ method, match }) => [method, match])).toEqual([['DELETE', '"mine"']])
+})
+
+it('how to paste by hand is said until something is written', async () => {
+  vi.stubGlobal('navigator', { clipboard: { readText: () => Promise.reject(new Error('denied')) } })
+  opened(mine, {})
+  await screen.findByRole('textbox', { name: 'rowsOf' })
+  press('paste')
+  expect(await screen.findByText('pasteDenied')).toBeVisible()
+  await write('id\n1')
+  expect(screen.queryByText('pasteDenied')).toBeNull()
+  vi.unstubAllGlobals()
 })

@@ -77,6 +77,10 @@ function Field({ name, edited }: { name: string; edited: Edited }) {
   const [denied, setDenied] = useState(false)
   const count = useCount(edited.text)
   const marks = useMemo(() => (edited.unreadable ? [edited.unreadable] : edited.faults.map((fault) => faultPlace(edited.text, fault))), [edited.text, edited.faults, edited.unreadable])
+  const write = (text: string) => {
+    setDenied(false)
+    edited.write(text)
+  }
   const paste = () => navigator.clipboard.readText().then((text) => void edited.read(text), () => setDenied(true))
   return (
     <div>
@@ -88,7 +92,7 @@ function Field({ name, edited }: { name: string; edited: Edited }) {
         <Button size="compact-xs" leftSection={<IconClipboard size={12} />} onClick={() => void paste()}>{t('paste')}</Button>
       </div>
       <Suspense fallback={<div className="pw-rows-reading" />}>
-        <CodeField id={FIELD} label={t('rowsOf', { node: name })} value={edited.text} columns={[]} invalid={marks.length > 0 || edited.refused !== ''} tall={false} language="rows" readOnly={false} marks={marks} goTo={place} onChange={edited.write} />
+        <CodeField id={FIELD} label={t('rowsOf', { node: name })} value={edited.text} columns={[]} invalid={marks.length > 0 || edited.refused !== ''} tall={false} language="rows" readOnly={false} marks={marks} goTo={place} onChange={write} />
       </Suspense>
       <Faults edited={edited} goTo={(at) => setPlace({ at })} />
     </div>

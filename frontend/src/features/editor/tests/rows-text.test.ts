@@ -30,3 +30,8 @@ describe('rows as text', () => {
     expect(() => rowsOfText('[{')).toThrow()
   })
 })
+
+it('an empty value of CSV is none, and an empty text in quotes where its column may be one', () => {
+  const columns = [{ name: 'n', type: 'bigint' }, { name: 's', type: 'string' }]
+  expect(rowsOfText('n,s,x\n1,"",""\n"",,\n"","",""', columns)).toEqual([{ n: 1, s: '', x: '' }, { n: null, s: null, x: null }, { n: null, s: '', x: '' }])
+})

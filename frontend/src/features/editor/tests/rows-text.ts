@@ -11,53 +11,63 @@ export function textOfRows(rows: GivenRows): string {
   return lines(rows as Row[], '')
 }
 
-function valuesOf(text: string, delimiter: string): string[][] {
-  const rows: string[][] = []
-  let row: string[] = []
+/** What stands between two delimiters; `quoted`: all or a part of it within quotes. */
+interface Value {
+  text: string
+  quoted: boolean
+}
+
+function valuesOf(text: string, delimiter: string): Value[][] {
+  const rows: Value[][] = []
+  let row: Value[] = []
   let value = ''
   let quoted = false
+  let hadQuotes = false
   const end = () => {
-    row.push(value)
+    row.push({ text: value, quoted: hadQuotes })
     value = ''
+    hadQuotes = false
   }
   for (let place = 0; place < text.length; place += 1) {
     const sign = text[place]
     if (quoted && sign === '"' && text[place + 1] === '"') {
       value += '"'
       place += 1
-    } else if (sign === '"') quoted = !quoted
-    else if (!quoted && sign === delimiter) end()
+    } else if (sign === '"') {
+      quoted = !quoted
+      hadQuotes = true
+    } else if (!quoted && sign === delimiter) end()
     else if (!quoted && sign === '\n') {
       end()
       rows.push(row)
       row = []
     } else value += sign
   }
-  if (value !== '' || row.length > 0) {
+  if (value !== '' || hadQuotes || row.length > 0) {
     end()
     rows.push(row)
   }
   return rows
 }
 
-function typed(text: string, type: string | undefined): Json {
-  if (text === '') return null
+function typed({ text, quoted }: Value, type: string | undefined): Json {
+  if (text === '') return quoted && (type === undefined || type === 'string') ? '' : null
   if (type === 'string') return text
   if (NUMBER.test(text)) return Number(text)
   return text === 'true' ? true : text === 'false' ? false : text
 }
 
-/** Of the columns that are known to be text the values stay text; an empty one is null. */
+/** Of the columns that are known to be text the values stay text; an empty one is null, and an empty text where it is quoted. */
 function rowsOfCsv(text: string, columns: readonly Column[]): Row[] {
   const head = text.slice(0, text.indexOf('\n'))
   const delimiter = [',', '\t', ';'].sort((one, other) => head.split(other).length - head.split(one).length)[0] ?? ','
   const [names = [], ...rows] = valuesOf(text.replace(/\r\n?/g, '\n'), delimiter)
   const types = new Map(columns.map((column) => [column.name, column.type]))
   return rows
-    .filter((row) => row.some((value) => value !== ''))
+    .filter((row) => row.some(({ text, quoted }) => text !== '' || quoted))
     .map((row, number) => {
       if (row.length !== names.length) throw new Error(`line ${number + 2} has ${row.length} values, the first line names ${names.length} columns`)
-      return Object.fromEntries(row.map((value, place) => [names[place] ?? '', typed(value, types.get(names[place] ?? ''))]))
+      return Object.fromEntries(row.map((value, place) => [names[place]?.text ?? '', typed(value, types.get(names[place]?.text ?? ''))]))
     })
 }
 

@@ -1,0 +1,21 @@
+import type { DagDocument, Schemas } from '../../dag/document'
+import type { Table } from './form/sql-completion'
+
+/** As the server names them: by the node, in small letters, with _ for what SQL does not take, numbered when it comes twice. */
+function tableNames(nodeNames: readonly string[]): string[] {
+  const names: string[] = []
+  for (const [index, given] of nodeNames.entries()) {
+    const plain = given.toLowerCase().replace(/[^a-z0-9_]+/g, '_').replace(/^_+|_+$/g, '') || `input_${index + 1}`
+    const name = /^\d/.test(plain) ? `t_${plain}` : plain
+    names.push(names.includes(name) ? `${name}_${index + 1}` : name)
+  }
+  return names
+}
+
+/** The inputs of a node as tables of a query, in the order of their edges; a lone one is also called input. */
+export function inputTables(document: DagDocument, schemas: Schemas, nodeId: string): Table[] {
+  const arriving = Object.values(document.edges).filter((edge) => edge.to[0] === nodeId)
+  const names = tableNames(arriving.map((edge) => document.nodes[edge.from[0]]?.name ?? edge.from[0]))
+  const tables = arriving.map((edge, index): Table => ({ name: names[index] ?? '', columns: schemas[edge.from[0]]?.[edge.from[1]] ?? [] }))
+  return tables.length === 1 ? tables.flatMap((table) => [table, { ...table, name: 'input' }]) : tables
+}
