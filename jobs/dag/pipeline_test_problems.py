@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from zoneinfo import ZoneInfo
 
 from jobs.dag.catalogue import Catalogue
 from jobs.dag.document import DagDocument
 from jobs.dag.parts import part_above
+from jobs.dag.pipeline_test_clock import ClockWrong, clock_times
 from jobs.dag.pipeline_tests import PipelineTest, misplaced, outlet_parts
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem, Severity
@@ -23,6 +25,7 @@ def pipeline_test_problems(document: DagDocument, catalogue: Catalogue) -> list[
             message = f'{names[test.name]} tests are called "{test.name}": give each its own name'
             problems.append(_problem("test.duplicate_name", (number, "name"), message, severity="error"))
         problems += [*_given_problems(document, catalogue, number, test), *_expected_problems(document, catalogue, number, test)]
+        problems += _clock_problems(document, number, test)
     return problems
 
 
@@ -53,6 +56,16 @@ def _expected_problems(document: DagDocument, catalogue: Catalogue, number: int,
     for outlet in test.expect:
         if message := _no_outlet(document, catalogue, outlet):
             yield _problem("test.unknown_node", (number, "expect", outlet), f'"{test.name}": {message}')
+
+
+def _clock_problems(document: DagDocument, number: int, test: PipelineTest) -> Iterator[Problem]:
+    try:
+        clock_times(test.clock, ZoneInfo(document.settings.time_zone or "UTC"))
+    except ClockWrong as wrong:
+        yield _problem("test.clock", (number, "clock", wrong.place), f'"{test.name}": {wrong.message}', severity="error")
+    if document.type != "STREAMING" and len(test.clock) > 1:
+        message = "a job that ends runs as one batch in a test: give its clock one time"
+        yield _problem("test.clock", (number, "clock", 1), f'"{test.name}": {message}')
 
 
 def _not_a_source(document: DagDocument, catalogue: Catalogue, node_id: str) -> str:

@@ -12,6 +12,9 @@ Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,64}$")]
 #: A node id, or a node id and one of its output ports, as in "parse.errors".
 Outlet = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,64}(\.[^\x00]{1,64})?$")]
 
+#: A time, or how long after the one before.
+ClockTime = Annotated[str, StringConstraints(min_length=1, max_length=64, strip_whitespace=True)]
+
 Rows = list[dict[str, Any]]
 
 
@@ -20,8 +23,8 @@ class PipelineTest(BaseModel):
 
     `given`: source id → its rows, or in a stream a list of lists: one micro-batch each. `columns`: source id → names and types as
     SQL writes them ("id bigint, at timestamp"), where the source does not tell them without its system. `expect`: sink or flow id,
-    perhaps with ".port" → the rows that arrive at the sink, or leave the flow. `ordered`: in this order. `only_columns`: the columns
-    that no expected row names are left out of the comparison.
+    perhaps with ".port" → the rows that arrive at the sink, or leave the flow. `clock`: when each micro-batch comes, see `clock_times`.
+    `ordered`: in this order. `only_columns`: the columns that no expected row names are left out of the comparison.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -31,6 +34,7 @@ class PipelineTest(BaseModel):
     columns: dict[Identifier, Annotated[str, StringConstraints(min_length=1, max_length=20_000)]] = Field(default_factory=dict)
     expect: dict[Outlet, list[dict[str, Any]]] = Field(default_factory=dict)
     parameters: dict[str, Any] = Field(default_factory=dict)
+    clock: Annotated[list[ClockTime], Field(max_length=1000)] = Field(default_factory=list)
     ordered: bool = False
     only_columns: bool = False
 

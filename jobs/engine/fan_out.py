@@ -66,7 +66,7 @@ class FanOut:
 
         try:
             too_late = late.of(frame, seen_in_stream, last_execution(query)) if self._leads_late_on else None
-            branches = self._branches(frame, too_late, counter, acting)
+            branches = self._branches(frame, too_late, counter, acting, self._steps.plan.time_of(batch_id))
             acting.carry_out(branches, self._plan.sinks)
             self.sinks.write(batch_id, branches, seen)
         finally:
@@ -79,7 +79,9 @@ class FanOut:
         """Let go of what was kept between batches."""
         self._references.close()
 
-    def _branches(self, frame: DataFrame, too_late: DataFrame | None, counter: BatchCounter, acting: Acting) -> Frames:
+    def _branches(
+        self, frame: DataFrame, too_late: DataFrame | None, counter: BatchCounter, acting: Acting, clock_ms: int | None
+    ) -> Frames:
         counted = frozenset(self._plan.nodes)
         given = self._given(frame, too_late)
         return Frames(
@@ -91,6 +93,7 @@ class FanOut:
             counted=counted,
             keep=acting.keep,
             references=self._references,
+            clock_ms=clock_ms,
         )
 
     def _given(self, frame: DataFrame, too_late: DataFrame | None) -> dict[str, dict[str, DataFrame]]:

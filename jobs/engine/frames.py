@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.engine.clock import clock_set
 from jobs.engine.counts import Counter, NoCounter
 from jobs.engine.failure import REJECTED_MARK, AtNode
 from jobs.engine.late_rows import marked, timeless_counted
@@ -25,6 +26,7 @@ class Frames:
     a streaming frame that several of them read is not shared, because Spark refuses one source twice in a query: each edge out
     of it gets an occurrence of its own, named by the edge. `keep` may persist a node's frame. `references` are kept from one batch
     to the next; `beside` is `given` for what they are made of, `static` are the frames themselves where they were built already.
+    `clock_ms`: what a test's clock shows, to all that asks for the time in a batch.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Frames:
         references: References | None = None,
         beside: Mapping[str, dict[str, DataFrame]] | None = None,
         static: Frames | None = None,
+        clock_ms: int | None = None,
     ) -> None:
         self._steps = steps
         self._keep = keep
@@ -57,6 +60,8 @@ class Frames:
         self._ports: dict[tuple[str, str], dict[str, DataFrame]] = {}
         self._forks = steps.forks(within or ()) if mode == "stream" else frozenset()
         self._static = static
+        self._clock_ms = clock_ms
+        self._goes_by_clock = clock_ms is not None or (mode == "stream" and bool(steps.plan.clock))
         #: Name of each streaming source in the query → node id.
         self.source_names: dict[str, str] = {}
 
@@ -131,7 +136,8 @@ class Frames:
             frames.setdefault(arrow.input, []).append(timeless_counted(frame, node_id, arrow.input + occurrence, time) if time else frame)
         if self._mode == "batch" and self._kept_references is not None:
             context = replace(context, config=self._kept_references.config_for(node_id, context.config))
-        return node_type.apply(frames, context)
+        made = node_type.apply(frames, context)
+        return clock_set(made, self._clock_ms, context.time_zone) if self._goes_by_clock else made
 
     def arriving(self, arrow: Arrow, occurrence: str = "") -> DataFrame:
         """The rows that come over an edge; of a reference all there are."""
@@ -144,7 +150,12 @@ class Frames:
     def _references(self) -> Frames:
         """References are plain frames, read whole whenever they are read."""
         if self._static is None:
-            self._static = Frames(self._steps, self._spark, NoCounter(), mode="batch", given=self._beside, schema_only=self._schema_only)
+            made_of: dict[str, Any] = {
+                "given": self._beside,
+                "schema_only": self._schema_only,
+                "clock_ms": self._clock_ms or self._steps.plan.time_of(0),
+            }
+            self._static = Frames(self._steps, self._spark, NoCounter(), mode="batch", **made_of)
         return self._static
 
     def _split(self, node_id: str, occurrence: str, produced: DataFrame | dict[str, DataFrame] | Routed) -> dict[str, DataFrame]:

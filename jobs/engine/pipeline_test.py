@@ -31,6 +31,7 @@ from jobs.engine.plan import Locations, Plan, Step
 from jobs.engine.row_differences import ComparedRow, RowDifferences, row_differences
 from jobs.engine.runner import Run
 from jobs.engine.steps import Steps
+from jobs.engine.trial_clock import timed
 from jobs.engine.trial_document import Trial, trial_of
 from jobs.engine.trial_nodes import TRIAL_REGISTRY, kept_rows
 from jobs.engine.typed_values import comparable
@@ -127,9 +128,12 @@ def _run(
     with tempfile.TemporaryDirectory(prefix="test-", dir=folder, ignore_cleanup_errors=True) as name:
         place = Path(name)
         trial = trial_of(part, test, {source: table.schema for source, table in tables.items()}, place)
-        for source, table in tables.items():
+        plan = _plan(trial, document, values, place, owner)
+        by_clock = timed(document, test, tables)
+        for source, table in by_clock.tables.items():
             table_write(session, table, trial.given[source], one_batch=document.type != "STREAMING")
-        _bring_forth(spark, _plan(trial, document, values, place, owner), trial, deadline, cancelled)
+        plan = replace(plan, clock=by_clock.times) if by_clock.times else _unclocked_plan(plan)
+        _bring_forth(spark, plan, trial, deadline, cancelled)
         return [_compared(test, number, outlet, kept, zone) for outlet, kept in trial.kept.items()]
 
 
@@ -184,14 +188,15 @@ def _plan(trial: Trial, document: DagDocument, values: Mapping[str, Any], place:
         raise _Stopped("the job has problems", error.problems) from None
     used = {edge.source for edge in document.edges.values()}
     steps = (
-        replace(
-            step,
-            config=_unclocked(step) if document.type == "STREAMING" else step.config,
-            outputs_used=step.outputs_used | {port for node_id, port in used if node_id == step.node_id},
-        )
-        for step in plan.steps
+        replace(step, outputs_used=step.outputs_used | {port for node_id, port in used if node_id == step.node_id}) for step in plan.steps
     )
     return replace(plan, steps=tuple(steps), until_drained=True)
+
+
+def _unclocked_plan(plan: Plan) -> Plan:
+    if plan.job_type != "STREAMING":
+        return plan
+    return replace(plan, steps=tuple(replace(step, config=_unclocked(step)) for step in plan.steps))
 
 
 def _unclocked(step: Step) -> Config:

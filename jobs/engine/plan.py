@@ -106,8 +106,14 @@ class Plan:
     is_run: bool = False
     #: It is written into a script that runs by itself.
     for_script: bool = False
+    #: Of a test: milliseconds since 1970 at which its batches come, in their order, by a clock that stands still between them.
+    clock: tuple[int, ...] = ()
 
     @property
     def is_real_time(self) -> bool:
         """Each row goes its way as it comes. What is to end once it has read all that is there goes in batches."""
         return self.settings.trigger == "real_time" and self.job_type == "STREAMING" and not self.until_drained
+
+    def time_of(self, batch_id: int) -> int | None:
+        """What the test's clock shows in a batch: those behind its last time come at that. None: the machine's own clock goes."""
+        return self.clock[min(batch_id, len(self.clock) - 1)] if self.clock else None

@@ -101,8 +101,8 @@ class StreamQuery:
         self._launch()
 
     def _launch(self) -> None:
-        name = f"{self._steps.plan.job_name}/{self.key}/{self._steps.plan.generation}"
-        self._query = self._writer().option("checkpointLocation", self.folder.as_uri()).queryName(name).start()
+        writer = self._writer().option("checkpointLocation", self.folder.as_uri()).queryName(self._name())
+        self._query = self._started_by(writer)
         self._run_ids.add(self.run_id)
         self._pausing.clear()
         self._started.set()
@@ -113,6 +113,12 @@ class StreamQuery:
         if plan.job_type == "STREAMING" and not plan.until_drained:
             return writer.trigger(processingTime=f"{max(0, round(plan.settings.trigger_interval * 1000))} milliseconds")
         return writer.trigger(availableNow=True)
+
+    def _name(self) -> str:
+        return f"{self._steps.plan.job_name}/{self.key}/{self._steps.plan.generation}"
+
+    def _started_by(self, writer: DataStreamWriter) -> StreamingQuery:
+        return writer.start()
 
     def heard(self, progress: Mapping[str, Any]) -> None:
         """Spark's report of a batch that it has committed: what the batch wrote was told while it wrote."""

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from jobs.engine.awaiting import answers_await, awaited
 from jobs.engine.callbacks import listening
+from jobs.engine.clocked import ClockedQuery
 from jobs.engine.events import BatchWritten, Noticed, Report
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from jobs.engine.grouping import is_whole, query_plans
@@ -175,7 +176,7 @@ class Run:
 
     def _streams(self, session: SparkSession) -> list[StreamQuery]:
         plans = query_plans(self._steps)
-        kind = RealTimeQuery if self.plan.is_real_time else StreamQuery
+        kind = RealTimeQuery if self.plan.is_real_time else ClockedQuery if self.plan.clock else StreamQuery
         if self.plan.is_real_time:
             self._slots = TaskSlots(self._steps, plans, session)
             self._slots.check()

@@ -167,6 +167,7 @@ class Steps:
             live_dir=plan.locations.live,
             time_zone=plan.settings.time_zone,
             is_run=plan.is_run and not schema_only,
+            clock_ms=plan.time_of(0),
             for_script=plan.for_script,
             fails_at_rejected=plan.settings.rejected_rows == "fail" and not self.leads_errors_on(node_id),
             parameters=plan.parameters,

@@ -57,6 +57,7 @@ class WholeQuery:
                 self._counter,
                 mode="batch",
                 counted=self.plan.counted,
+                clock_ms=self._steps.plan.time_of(0),
                 keep=lambda node_id, frame: self._acting.keep(
                     node_id, self._keep(frame) if node_id in shared else self._sorting_once(frame)
                 ),

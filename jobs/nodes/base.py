@@ -221,7 +221,7 @@ class Flow(NodeType[ConfigT]):
         raise NotImplementedError(self.type)
 
     def without_clock(self, config: ConfigT) -> ConfigT:
-        """For a test of a stream, in which no time passes and which ends with its input. NodeError where that makes no sense."""
+        """For a test of a stream without a clock, which ends with its input. NodeError where that makes no sense."""
         return config
 
     def cautions(self, context: NodeContext[ConfigT]) -> Sequence[Caution]:

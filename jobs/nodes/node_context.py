@@ -56,6 +56,8 @@ class NodeContext(Generic[ConfigT]):
     parameters: Mapping[str, Any] = field(default_factory=dict)
     #: A run of a job: else rows are looked at, tested or written into a script, and nothing is called and nothing waited for.
     is_run: bool = False
+    #: Of a test: what the clock shows while a batch is read, in milliseconds since 1970; None: the machine's own goes.
+    clock_ms: int | None = None
     #: The node is written into a script that runs by itself: what it hands to Spark has a Python text (see jobs.engine.script).
     for_script: bool = False
     #: The job ends with this node's first rejected row.

@@ -136,7 +136,7 @@ class WindowFlow(Flow[WindowsConfigT]):
 
     def without_clock(self, config: WindowsConfigT) -> WindowsConfigT:
         if config.time == "processing":
-            message = "its windows go by the clock, which a test of a stream does not wait for: let them go by event time"
+            message = "its windows go by the clock: give the test a clock, the time at which each batch comes"
             raise NodeError(message, permanent=True, kind="user", field="time")
         return config
 

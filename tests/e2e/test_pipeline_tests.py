@@ -113,3 +113,19 @@ def test_a_test_taken_of_a_streams_windows_expects_those_that_close_in_it(page: 
     assert len(json.loads(expected.input_value())) == 3
     dock(page).get_by_role("button", name="Run", exact=True).click()
     verdict(page, "Passed")
+
+
+def test_a_window_by_the_clock_is_tested_at_the_times_that_are_written(page: Page) -> None:
+    by_clock = {"time": "processing", "window": "1 min", "emit": "close", "aggregates": [{"name": "n"}]}
+    minutes = {**DOCUMENT["nodes"]["even"], "type": "flow.window_aggregate", "name": "Minutes", "config": by_clock}
+    closed = [{"window_start": "2026-01-31 12:00:00", "window_end": "2026-01-31 12:01:00", "n": 2}]
+    test = {"name": "minutes", "given": {"numbers": [[{"id": 1}, {"id": 2}], [{"id": 3}]]}, "expect": {"out": closed}}
+    opened(page, "clocked", nodes={**DOCUMENT["nodes"], "even": minutes}, tests=[test])
+    dock(page).get_by_role("button", name="Run", exact=True).click()
+    verdict(page, "give the test a clock")
+    clock = dock(page).get_by_role("textbox", name="Clock")
+    clock.fill("2026-01-31 12:00:10\n 5 min\n")
+    dock(page).get_by_role("textbox", name="Name").click()
+    expect(clock).to_have_value("2026-01-31 12:00:10\n5 min")
+    dock(page).get_by_role("button", name="Run", exact=True).click()
+    verdict(page, "Passed")

@@ -231,9 +231,11 @@ def test_folders_of_tests_that_were_killed_are_removed_by_a_later_one(spark: Spa
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "pipeline-tests.md"
 
 
-def test_the_example_of_the_docs_passes(spark: SparkSession, tmp_path: Path) -> None:
-    (block,) = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
-    read, problems = parse_document(yaml.safe_load(block))
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_examples_of_the_docs_pass(spark: SparkSession, tmp_path: Path, number: int) -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(blocks) == 2
+    read, problems = parse_document(yaml.safe_load(blocks[number]))
     assert read is not None, problems
     for number in range(len(read.tests)):
         result = pipeline_test_run(spark, read, number, folder=tmp_path)

@@ -31,6 +31,8 @@ export interface PipelineTest {
   columns?: Record<string, string>
   expect?: Record<string, Row[]>
   parameters?: Record<string, Json>
+  /** When each micro-batch comes: a time, or how long after the one before. */
+  clock?: string[]
   ordered?: boolean
   only_columns?: boolean
 }

@@ -71,7 +71,7 @@ class Deduplicate(Flow[DeduplicateConfig]):
         return config.forgets
 
     def without_clock(self, config: DeduplicateConfig) -> DeduplicateConfig:
-        """In a test of a stream no time passes: nothing is forgotten."""
+        """Nothing is forgotten where no time passes."""
         return config.model_copy(update={"time": "event"}) if config.time == "processing" else config
 
     def cautions(self, context: NodeContext[DeduplicateConfig]) -> Sequence[Caution]:

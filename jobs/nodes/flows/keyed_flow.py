@@ -72,7 +72,8 @@ class KeyedFlow(Flow[ConfigT]):
         if context.for_script:
             return gathered.mapInArrow(KeyedRows(keyed).run, made)
         assert isinstance(keyed.code, UserCode)
-        task = KeyedTask(keyed, keyed.code, seconds_given(), None if context.schema_only else self._prints(frame, context))
+        prints = None if context.schema_only else self._prints(frame, context)
+        task = KeyedTask(keyed, keyed.code, seconds_given(), prints, context.clock_ms)
         return in_workers_apart(frame.sparkSession, context.job_uid, lambda: gathered.mapInArrow(lambda batches: task.run(batches), made))
 
     def _prints(self, frame: DataFrame, context: NodeContext[ConfigT]) -> Any:

@@ -56,7 +56,7 @@ class Stateful(KeyedFlow[StatefulConfig]):
     def without_clock(self, config: StatefulConfig) -> StatefulConfig:
         """Spark goes on with empty batches for ever where something goes by the clock."""
         if config.time == "processing":
-            message = "its timers go by the clock, which a test of a stream does not wait for: let them go by event time"
+            message = "its timers go by the clock: give the test a clock, the time at which each batch comes"
             raise NodeError(message, permanent=True, kind="user", field="time")
         return config.model_copy(update={"state": tuple(one.model_copy(update={"ttl": ""}) for one in config.state)})
 

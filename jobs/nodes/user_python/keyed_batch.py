@@ -29,18 +29,19 @@ MOST_TIMERS = 10_000
 
 @dataclass(frozen=True)
 class KeyedTask:
-    """As part of a job: what goes wrong and what is printed is told there."""
+    """As part of a job: what goes wrong and what is printed is told there. `clock_ms`: a test's clock, else the machine's own goes."""
 
     keyed: KeyedCode
     code: UserCode
     seconds: float | None
     prints: Accumulator[Printed] | None = None
+    clock_ms: int | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if is_worker_apart():
             output_close()
         with carried_out(self.keyed.node_id), printed_to(self.prints, limited=bool(self.seconds)), self.code.ended_after(self.seconds):
-            yield from KeyedRows(self.keyed).run(batches)
+            yield from KeyedRows(self.keyed, self.clock_ms).run(batches)
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class KeyedRows:
     nothing comes after."""
 
     keyed: KeyedCode
+    clock_ms: int | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         calls = self.keyed.calls()
@@ -71,7 +73,7 @@ class KeyedRows:
     def _of_key(self, calls: KeyCalls, key: tuple[Any, ...], rows: Iterator[dict[str, Any]]) -> list[Made]:
         handle = MemoryHandle()
         store = Store.of(handle, self.keyed.declared, self.keyed.zone)
-        now = -1 if self.keyed.mode == "event" else int(time.time() * 1000)
+        now = -1 if self.keyed.mode == "event" else self._now()
         made: list[Made] = []
         while part := list(islice(rows, calls.rows_at_once)):
             made += calls.rows(key, part, handle, store, now)
@@ -84,3 +86,6 @@ class KeyedRows:
             made += calls.timer(key, at, handle, store, max(now, at))
             handle.deleteTimer(at)
         return made
+
+    def _now(self) -> int:
+        return int(time.time() * 1000) if self.clock_ms is None else self.clock_ms

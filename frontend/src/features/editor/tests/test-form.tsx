@@ -1,5 +1,6 @@
-import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Select, Textarea, TextInput } from '@mantine/core'
 import { IconPlayerPlay, IconTrash, IconX } from '@tabler/icons-react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { familyOf, isInput, portsOf, type Catalogue, type DagDocument, type PipelineTest, type Row } from '../../../dag/document'
 import { useDocument, useEditor } from '../editor-store'
@@ -77,6 +78,39 @@ function Given({ test, change }: Props) {
   )
 }
 
+/** A line for each micro-batch; an empty one between others is none. */
+const timesOf = (text: string): string[] => text.split('\n').map((line) => line.trim()).filter((line) => line !== '')
+
+/** When each micro-batch comes, a line each; taken over when the field is left. */
+function Clock({ test, change }: Props) {
+  const { t } = useTranslation('canvas')
+  const [text, setText] = useState<string | null>(null)
+  const leave = () => {
+    if (text === null) return
+    const clock = timesOf(text)
+    const rest = { ...test }
+    delete rest.clock
+    change(clock.length > 0 ? { ...rest, clock } : rest, '')
+    setText(null)
+  }
+  return (
+    <Textarea
+      size="xs"
+      label={t('tests.clock')}
+      description={t('tests.clockHelp')}
+      placeholder={'2026-01-31 12:00:00\n10 min'}
+      autosize
+      minRows={2}
+      maxRows={8}
+      spellCheck={false}
+      classNames={{ input: 'pw-mono' }}
+      value={text ?? (test.clock ?? []).join('\n')}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={leave}
+    />
+  )
+}
+
 /** Naming a place where rows are expected gives every source above it its rows, none at first. */
 function withOutlet(document: DagDocument, test: PipelineTest, outlet: string): PipelineTest {
   const sources = sourcesAbove(document, outlet.split('.')[0] ?? '')
@@ -141,6 +175,7 @@ export function TestForm(props: Props) {
         )}
       </div>
       <Given {...props} />
+      <Clock key={test.name} {...props} />
       <Expected {...props} />
     </fieldset>
   )
