@@ -22,6 +22,7 @@ from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.given_rows import GivenTable, table_frames
+from jobs.engine.plan import Plan
 from jobs.engine.preview_prints import PreviewPrints
 from jobs.engine.references import References
 from jobs.engine.sample_tables import sample_tables
@@ -78,9 +79,7 @@ def preview(
     compiled = tuple(step_compile(part, step_id, values, registry) for step_id in topological_order(part))
     prints = PreviewPrints()
     steps = Steps(schema_plan(part, compiled, connections, limits, values, job_uid), registry, prints.logger())
-    session = spark.newSession()
-    session.conf.set("spark.sql.session.timeZone", steps.plan.settings.time_zone)
-    session_enter(session, steps.plan)
+    session = _session(spark, steps.plan)
     given = sample_tables(session, Steps(schema_plan(part, compiled, {}, Limits(), values), registry), samples or {})
     group = f"preview-{uuid4()}"
     session.sparkContext.setJobGroup(group, f"preview of {node_id}", interruptOnCancel=True)
@@ -98,6 +97,13 @@ def preview(
         raise PlanInvalid(told or [_problem(error, part, values, steps)]) from error
     finally:  # this thread's next question must not be cancelled with it
         session.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+
+
+def _session(spark: SparkSession, plan: Plan) -> SparkSession:
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", plan.settings.time_zone)
+    session_enter(session, plan)
+    return session
 
 
 def _part(document: DagDocument, node_id: str, parameters: Mapping[str, Any], registry: NodeRegistry) -> tuple[DagDocument, dict[str, Any]]:

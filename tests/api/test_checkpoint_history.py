@@ -23,9 +23,9 @@ def run(editor: User) -> Execution:
 
 
 def taken(run: Execution, number: int, *, second: int, status: str = "COMPLETED", took: int = 1, **columns: Any) -> Checkpoint:
-    """A checkpoint that began so many seconds after the hour before now."""
+    """A checkpoint that began so many seconds after the hour before the execution's row."""
     made = checkpoint(run, number, status)
-    begun = timezone.now().replace(microsecond=0) - timedelta(hours=1) + second * SECOND
+    begun = run.create_time.replace(microsecond=0) - timedelta(hours=1) + second * SECOND
     Checkpoint.objects.filter(pk=made.pk).update(create_time=begun, complete_time=begun + took * SECOND, **columns)
     made.refresh_from_db()
     return made

@@ -28,7 +28,7 @@ def test_a_committed_batch_tells_its_offsets_by_node(bench: Bench) -> None:
     heard = bench.completed(document({"gen": numbers(500, 250), "out": COLLECT}, "gen>out"))
     source = heard.committed()[-1].sources["gen"]
     assert (source["start"]["next"], source["end"]["next"], source["rows"]) == (250, 500, 250)
-    assert heard.committed()[-1].backlog == 0
+    assert heard.committed()[-1].behind == {"gen": 0}
 
 
 def test_a_fan_out_shares_one_query_and_reads_the_source_once(bench: Bench) -> None:
