@@ -30,12 +30,13 @@ def execution_group(execution_id: str) -> str:
 
 
 class NodeMetrics(Shape):
-    """Totals and rates of one node; null where Spark cannot tell. `late`: what a stream left out as too late."""
+    """Totals and rates of one node; null where Spark cannot tell. A stream left out `late` and `timeless` rows."""
 
     rows_in: int | None = Field(serialization_alias="in")
     rows_out: int | None = Field(serialization_alias="out")
     rejected: int
     late: int = 0
+    timeless: int = 0
     in_per_second: float | None
     out_per_second: float | None
 

@@ -39,6 +39,7 @@ def _node(counts: Tally, rates: Tally) -> broadcast.NodeMetrics:
         rows_out=counts.get("out"),
         rejected=counts.get("rejected") or 0,
         late=counts.get("late") or 0,
+        timeless=counts.get("timeless") or 0,
         in_per_second=rates.get("in"),
         out_per_second=rates.get("out"),
     )

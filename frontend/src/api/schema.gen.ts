@@ -4643,7 +4643,7 @@ export interface components {
         };
         /**
          * NodeMetrics
-         * @description Totals and rates of one node; null where Spark cannot tell. `late`: what a stream left out as too late.
+         * @description Totals and rates of one node; null where Spark cannot tell. A stream left out `late` and `timeless` rows.
          */
         NodeMetrics: {
             /** In */
@@ -4657,6 +4657,11 @@ export interface components {
              * @default 0
              */
             late: number;
+            /**
+             * Timeless
+             * @default 0
+             */
+            timeless: number;
             /** In Per Second */
             in_per_second: number | null;
             /** Out Per Second */
