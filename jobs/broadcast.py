@@ -30,7 +30,7 @@ def execution_group(execution_id: str) -> str:
 
 
 class NodeMetrics(Shape):
-    """Totals and rates of one node; null where Spark cannot tell. `late`: what a stream left out as too late.
+    """Totals and rates of one node; null where Spark cannot tell. A stream left out `late` and `timeless` rows.
 
     `outdated_since`: when the table beside it was read last, where it could not be read again (ISO 8601), else "".
     """
@@ -39,6 +39,7 @@ class NodeMetrics(Shape):
     rows_out: int | None = Field(serialization_alias="out")
     rejected: int
     late: int = 0
+    timeless: int = 0
     in_per_second: float | None
     out_per_second: float | None
     outdated_since: str = ""

@@ -36,7 +36,7 @@ class Seen:
     """What passed behind one node in one batch. `sample`: (reason, JSON text) of rejected rows.
 
     `ports`: rows of each output port, of a node that sends them to several. `tallies`: what else was counted, by its name.
-    `late`: what a stream left out as too late.
+    `late`: what a stream left out as too late; `timeless`: what it left out because it has no time.
     """
 
     rows: int
@@ -45,6 +45,7 @@ class Seen:
     ports: Mapping[str, int] = field(default_factory=dict)
     tallies: Mapping[str, int] = field(default_factory=dict)
     late: int = 0
+    timeless: int = 0
 
 
 class Counter(ABC):
@@ -225,8 +226,9 @@ def node_counts(steps: Steps, node_ids: Iterable[str], seen: Mapping[str, Seen],
             result = written[node_id]
             rejected += result.rejected
             rows_out = rows_in - result.rejected if rows_in is not None else result.rows
-        counts[node_id] = NodeCounts(rows_in, rows_out, rejected, tallies=own.tallies if own else {}, late=own.late if own else 0)
+        own = own or Seen(0)
+        counts[node_id] = NodeCounts(rows_in, rows_out, rejected, tallies=own.tallies, late=own.late, timeless=own.timeless)
         for port in steps.by_id[node_id].outputs_used:
-            by_port = own.ports if own and own.ports else {"errors": rejected, "out": rows_out, "late": own.late if own else 0}
-            rows[(node_id, port)] = by_port.get(port)
+            rest = {"errors": rejected, "out": rows_out, "late": own.late}
+            rows[(node_id, port)] = own.ports.get(port) if own.ports else rest.get(port)
     return counts

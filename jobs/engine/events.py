@@ -14,6 +14,7 @@ class NodeCounts:
 
     `tallies`: what else it counts among the rows behind it, rejected ones included, by its name: how many broke a rule.
     `late`: rows, or within a task put together ones, that a stream left out because they came too late.
+    `timeless`: rows that it left out because they have no time.
     """
 
     rows_in: int | None = None
@@ -21,6 +22,7 @@ class NodeCounts:
     rejected: int = 0
     tallies: Mapping[str, int] = field(default_factory=dict)
     late: int = 0
+    timeless: int = 0
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,7 @@ def _node(counts: Mapping[str, Any]) -> NodeMetrics:
         rows_out=counts.get("out"),
         rejected=counts.get("rejected") or 0,
         late=counts.get("late") or 0,
+        timeless=counts.get("timeless") or 0,
         in_per_second=counts.get("in_per_second"),
         out_per_second=counts.get("out_per_second"),
         outdated_since=counts.get("outdated_since", ""),

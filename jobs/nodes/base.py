@@ -197,7 +197,7 @@ class Flow(NodeType[ConfigT]):
     #: It acts on another system: what it does is done for all rows of a batch before the first sink gets one.
     acts: ClassVar[bool] = False
     needs_rocksdb: ClassVar[bool] = False  # Spark keeps its state in RocksDB only, never in memory
-    #: Input port → the field that names the time without which a stream leaves a row out, and Spark counts none: it counts as late.
+    #: Input port → the field that names the time without which a stream leaves a row out, where Spark counts none of them.
     time_fields: ClassVar[Mapping[str, str]] = {}
     tells_late_rows: ClassVar[bool] = False  # it has a port `late`, which gives rows of its input as they came: see `too_late`
 

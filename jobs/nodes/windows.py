@@ -172,7 +172,9 @@ def timed(frame: DataFrame, config: WindowsConfig, *, bounded: bool) -> tuple[Da
     """`frame` with the watermark on the column of this name, which says when a row happened."""
     if config.time == "processing":
         return _by_clock(frame, bounded=bounded).withWatermark(CLOCK, span("0s")), CLOCK
-    return frame.withWatermark(quoted(config.time_column), span(config.late)), config.time_column
+    marked = frame.withWatermark(quoted(config.time_column), span(config.late))
+    # Of the watermark and of this filter Spark counts the rows: the difference is what has no time. It is pushed below no watermark.
+    return marked.filter(column(config.time_column).isNotNull()), config.time_column
 
 
 def window_of(config: WindowsConfig, time: Column) -> Column:

@@ -15,7 +15,8 @@ Tally = dict[str, Any]
 def empty() -> Tally:
     """`{"in": rows, "out": rows, "rejected": rows, "nodes": {node_id: {"in", "out", "rejected"}}}` of nothing.
 
-    A node that counts more than its rows has `"tallies": {name: rows}` too, one that left out late rows `"late": rows`.
+    A node that counts more than its rows has `"tallies": {name: rows}` too, one that left out late rows `"late": rows`, one that
+    left out rows without a time `"timeless": rows`.
     """
     return {"in": 0, "out": 0, "rejected": 0, "nodes": {}}
 
@@ -28,8 +29,9 @@ def added(left: Tally, right: Tally) -> Tally:
         for name in ("in", "out", "rejected"):
             if (rows := counts.get(name)) is not None:
                 known[name] = (known.get(name) or 0) + rows
-        if late := counts.get("late"):
-            known["late"] = known.get("late", 0) + late
+        for name in ("late", "timeless"):
+            if left_out := counts.get(name):
+                known[name] = known.get(name, 0) + left_out
         if tallies := counts.get("tallies"):
             before = known.get("tallies", {})
             known["tallies"] = before | {name: before.get(name, 0) + rows for name, rows in tallies.items()}
@@ -41,6 +43,7 @@ def tally_of(event: BatchWritten) -> Tally:
         node_id: {"in": counts.rows_in, "out": counts.rows_out, "rejected": counts.rejected}
         | ({"tallies": dict(counts.tallies)} if counts.tallies else {})
         | ({"late": counts.late} if counts.late else {})
+        | ({"timeless": counts.timeless} if counts.timeless else {})
         for node_id, counts in event.nodes.items()
     }
     return {"in": event.rows_in, "out": event.rows_out, "rejected": event.rejected, "nodes": nodes}

@@ -42,6 +42,7 @@ def _node(counts: Tally, rates: Tally, outdated_since: str) -> broadcast.NodeMet
         rows_out=counts.get("out"),
         rejected=counts.get("rejected") or 0,
         late=counts.get("late") or 0,
+        timeless=counts.get("timeless") or 0,
         in_per_second=rates.get("in"),
         out_per_second=rates.get("out"),
         outdated_since=outdated_since,

@@ -23,11 +23,13 @@ KILLS = 10
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def attempt(folder: Path, number: int, dies_after: float | None) -> tuple[list[dict[str, Any]], str]:
-    """What one attempt told, and its log. It is killed so many seconds after its first written batch."""
+def attempt(
+    folder: Path, number: int, dies_after: float | None, module: str = "tests.engine.killed_run"
+) -> tuple[list[dict[str, Any]], str]:
+    """What one attempt of `module` told, and its log. It is killed so many seconds after its first written batch."""
     log = folder / f"{number}.log"
     with log.open("wb") as errors:
-        command = [sys.executable, "-m", "tests.engine.killed_run", str(folder), "generation_1", str(number)]
+        command = [sys.executable, "-m", module, str(folder), "generation_1", str(number)]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True)
         assert process.stdout is not None
         told: list[dict[str, Any]] = []

@@ -95,7 +95,7 @@ def test_late_and_timeless_rows_of_a_join_are_counted_and_neither_kept_nor_given
     run.stop()
     assert run.wait(30) == "stopped"
     assert found() == FOUND[kind]
-    assert heard.rows("both", "late") == 2 + 4
+    assert (heard.rows("both", "late"), heard.rows("both", "timeless")) == (2, 4)
 
 
 def test_of_two_nodes_that_keep_state_each_has_its_own(bench: Bench) -> None:
@@ -210,3 +210,36 @@ def test_a_job_that_ends_has_no_late_rows(bench: Bench) -> None:
     heard = bench.completed(document(nodes, "rows>step, step>out, step.late>late"))
     assert heard.rows("late") == 0
     assert bench.parquet("late") == []
+
+
+STREAKS = ("flow.stateful", {"keys": ["key"], "time": "event", "time_column": "at"})
+SLIDING = ("flow.window_aggregate", {**BY_MINUTE, "kind": "sliding", "window": "3 min", "slide": "2 min"})
+REDUCED_SESSIONS = (
+    "flow.window_reduce",
+    {
+        "time_column": "at",
+        "window": "1 min",
+        "late": "0s",
+        "kind": "session",
+        "group_by": ["key"],
+        "code": "def start():\n    return 0\n\n\ndef add(value, row):\n    return value + 1\n\n\n"
+        "def merge(one, other):\n    return one + other\n\n\ndef result(value):\n    return {'rows': value}\n",
+    },
+)
+
+
+@pytest.mark.parametrize("step", [WINDOWS, SLIDING, SESSIONS, REDUCED, REDUCED_SESSIONS, STREAKS])
+def test_rows_without_a_time_are_counted_apart_from_late_ones(bench: Bench, step: Any) -> None:
+    batches: list[Any] = [[*EARLY, (10, "n", None)], *LATER, [(11, "n", None), (12, "a", None), (6, "b", "01:00:05")]]
+    positive = ("flow.filter_rows", {"condition": "id > 0"})
+    nodes = {"rows": rows_drop(bench, "rows", batches), "few": positive, "step": step, "out": COLLECT}
+    heard = run_until_read(bench, nodes, "rows>few, few>step, step>out", 8)
+    assert (heard.rows("step", "timeless"), heard.rows("step", "late"), heard.rows("few", "timeless")) == (3, 0, 0)
+
+
+def test_rows_without_a_time_do_not_go_on_as_late_ones(bench: Bench) -> None:
+    batches: list[Any] = [[*EARLY, (10, "n", None)], *LATER, [*TOO_LATE, (11, "n", None)]]
+    nodes = {"rows": rows_drop(bench, "rows", batches), "step": WINDOWS, "out": files("out"), "late": files("late")}
+    heard = run_until_read(bench, nodes, "rows>step, step>out, step.late>late", 9)
+    assert [row.id for row in bench.parquet("late")] == [4, 5]
+    assert (heard.rows("step", "timeless"), heard.rows("step", "late")) == (2, 2)

@@ -4652,7 +4652,7 @@ export interface components {
         };
         /**
          * NodeMetrics
-         * @description Totals and rates of one node; null where Spark cannot tell. `late`: what a stream left out as too late.
+         * @description Totals and rates of one node; null where Spark cannot tell. A stream left out `late` and `timeless` rows.
          *
          *     `outdated_since`: when the table beside it was read last, where it could not be read again (ISO 8601), else "".
          */
@@ -4668,6 +4668,11 @@ export interface components {
              * @default 0
              */
             late: number;
+            /**
+             * Timeless
+             * @default 0
+             */
+            timeless: number;
             /** In Per Second */
             in_per_second: number | null;
             /** Out Per Second */

@@ -65,13 +65,13 @@ class Stateful(KeyedFlow[StatefulConfig]):
         _check(frame, context.config)
         config = context.config
         if config.time == "event":
-            frame = frame.filter(column(config.time_column).isNotNull())
+            late = f"{duration_ms(config.late)} milliseconds"
+            marked = frame if context.mode == "batch" else frame.withWatermark(quoted(config.time_column), late)
+            frame = marked.filter(column(config.time_column).isNotNull())
         made = made_schema(frame, key_names(frame, config.keys), schema_of(config.columns))
         keyed = _keyed(frame, made, context)
         if context.mode == "batch":
             return self.in_batch(frame, keyed, rejected_schema(made), context)
-        if config.time == "event":
-            frame = frame.withWatermark(quoted(config.time_column), f"{duration_ms(config.late)} milliseconds")
         # The clock is also what a time to live goes by.
         time: TimeMode = "processing" if any(one.ttl for one in config.state) else config.time
         return self.in_stream(frame, keyed, rejected_schema(made), context, time=time, mode="append")

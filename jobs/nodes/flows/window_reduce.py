@@ -109,7 +109,6 @@ def _windowed(frame: DataFrame, context: NodeContext[WindowReduceConfig]) -> tup
     config, in_stream = context.config, context.mode == "stream"
     marked, name = timed(frame, config, bounded=context.bounded)
     time = own_name(marked, name)
-    marked = marked.filter(column(time).isNotNull())
     if config.kind == "session" and not in_stream:
         return marked, time
     windowed = marked.select("*", window_of(config, column(time)).alias(WINDOW))

@@ -8,6 +8,8 @@ export interface NodeFigures {
   rejected: number
   /** What a stream left out as too late. */
   late: number
+  /** What a stream left out because it has no time. */
+  timeless: number
   inPerSecond: number | null
   outPerSecond: number | null
   /** When the table beside it was read last, where it could not be read again; "" else. */
@@ -26,7 +28,14 @@ export interface CountsStore {
 }
 
 const sameFigures = (one: NodeFigures, other: NodeFigures) =>
-  one.in === other.in && one.out === other.out && one.rejected === other.rejected && one.late === other.late && one.outdatedSince === other.outdatedSince && one.inPerSecond === other.inPerSecond && one.outPerSecond === other.outPerSecond
+  one.in === other.in &&
+  one.out === other.out &&
+  one.rejected === other.rejected &&
+  one.late === other.late &&
+  one.timeless === other.timeless &&
+  one.outdatedSince === other.outdatedSince &&
+  one.inPerSecond === other.inPerSecond &&
+  one.outPerSecond === other.outPerSecond
 
 const sameEdge = (one: EdgeFigures, other: EdgeFigures) => one.perSecond === other.perSecond && one.lastRowsAt === other.lastRowsAt
 

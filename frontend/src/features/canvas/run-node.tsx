@@ -31,14 +31,21 @@ function NodeTotal({ id, family }: { id: string; family: string }) {
   const total = family === 'sink' ? (figures?.out ?? figures?.in) : (figures?.out ?? figures?.in)
   const wasRejected = figures !== undefined && figures.rejected > 0
   const cameLate = figures !== undefined && figures.late > 0
+  const hasNoTime = figures !== undefined && figures.timeless > 0
   return (
     <span className="pw-cut">
-      {total == null ? '–' : <b>{rows(total)}</b>} {wasRejected || cameLate ? null : t('rows', { count: total ?? 0 })}
+      {total == null ? '–' : <b>{rows(total)}</b>} {wasRejected || cameLate || hasNoTime ? null : t('rows', { count: total ?? 0 })}
       {wasRejected && <span className="pw-node-bad"> · {t('rejected', { count: figures.rejected })}</span>}
       {cameLate && (
         <span className="pw-node-warn" title={t('lateHelp')}>
           {' '}
           · {t('late', { count: figures.late })}
+        </span>
+      )}
+      {hasNoTime && (
+        <span className="pw-node-warn" title={t('timelessHelp')}>
+          {' '}
+          · {t('timeless', { count: figures.timeless })}
         </span>
       )}
     </span>

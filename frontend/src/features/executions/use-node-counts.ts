@@ -8,6 +8,7 @@ const figures = (counts: NodeCounts, still: boolean): NodeFigures => ({
   out: counts.out,
   rejected: counts.rejected,
   late: counts.late ?? 0,
+  timeless: counts.timeless ?? 0,
   inPerSecond: still ? null : counts.in_per_second,
   outPerSecond: still ? null : counts.out_per_second,
   outdatedSince: still ? '' : (counts.outdated_since ?? ''),
