@@ -26,6 +26,7 @@ def opened(page: Page, name: str) -> None:
 def test_a_query_is_typed_over_and_completed_by_its_inputs_and_their_aliases(page: Page) -> None:
     opened(page, "editing-a-query")
     page.locator("[data-node-id=query]").click()
+    expect(page.locator("[data-node-id=rows]")).to_contain_text("4 columns", timeout=60_000)
     page.locator(".pw-panel .cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.type("select * from ")
