@@ -87,8 +87,7 @@ def preview(
     try:
         with workers_of(workers, code_seconds), time_limit(session, group, seconds, is_cancelled) as limit:
             tables = _tables(steps, session, node_id, rows, limit, given)
-        not_acted = [step for step in steps.by_id if steps.acts(step)]
-        return {**tables, "not_acted": not_acted, "given": list(given), "printed": prints.found()}
+        return {**tables, "not_acted": [*filter(steps.acts, steps.by_id)], "given": list(given), "printed": prints.found()}
     except AtNode as error:
         told = analyse(
             session, part, connections=connections, limits=limits, parameters=values, job_uid=job_uid, registry=registry, given=given

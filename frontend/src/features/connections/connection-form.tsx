@@ -6,7 +6,7 @@ import { said } from '../../api/sentences/said'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { answer } from '../../shared/answers'
 import { ConfigField } from './config-field'
-import { secretTitle } from '../canvas/field-words'
+import { fieldTitle, secretTitle } from '../canvas/field-words'
 import { ProjectField } from '../../shared/project-field'
 import { changeConnection, createConnection, testConnection, testNewConnection, type Trial } from './connection-requests'
 import { fieldsOf, initialConfig, isFolded, isShown, secretsSent, secretsShown, type KindField } from './kind-fields'
@@ -31,15 +31,16 @@ interface Refusal {
 const NO_REFUSAL: Refusal = { whole: '', fields: {} }
 
 /** The server's problems, each on its field: "/config/host" belongs to host, "/secrets/token" to the secret of that name; the others below all. */
-function refusalOf(error: unknown): Refusal {
+function refusalOf(error: unknown, kind: ConnectionKind): Refusal {
   if (!(error instanceof ApiError)) return { whole: (error as Error).message, fields: {} }
   const fields: Record<string, string> = {}
   const others: string[] = []
   for (const problem of error.problems) {
     const parts = problem.pointer.split('/').filter(Boolean)
     const name = parts[0] === 'config' ? parts[1] : parts[0] === 'secrets' ? `secrets/${parts[1]}` : parts[0]
-    if (!name) others.push(said(problem.message))
-    else if (!fields[name]) fields[name] = said(problem.message)
+    const message = parts[0] === 'config' ? fieldTitle(problem.message, kind.schema, `connection.${kind.kind}`, parts.slice(1)) : problem.message
+    if (!name) others.push(said(message))
+    else if (!fields[name]) fields[name] = said(message)
   }
   return { whole: others.join('; ') || error.message, fields }
 }
@@ -88,7 +89,7 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
       test={() => (connection ? testConnection(connection.id, isChanged ? trial : null) : testNewConnection(kind.kind, project, name.trim(), trial))}
       onTested={onTested}
       onTaken={() => setRefused(NO_REFUSAL)}
-      onRefused={(error) => setRefused(refusalOf(error))}
+      onRefused={(error) => setRefused(refusalOf(error, kind))}
     />
   )
   const save = async (event: FormEvent) => {
@@ -102,7 +103,7 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
       answer(true, t('kept', { name: kept.name }))
       onSaved(kept)
     } catch (error) {
-      setRefused(refusalOf(error))
+      setRefused(refusalOf(error, kind))
     } finally {
       setBusy(false)
     }
