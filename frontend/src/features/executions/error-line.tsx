@@ -15,7 +15,7 @@ export function ErrorLine({ execution, nodeName }: { execution: Execution; nodeN
   const [opened, setOpened] = useState(false)
   if (!execution.error_message || execution.status === 'RUNNING' || execution.status === 'COMPLETED') return null
   const [more, less] = execution.error_stack_trace ? (['error.show', 'error.hide'] as const) : (['error.more', 'error.less'] as const)
-  const isMore = Boolean(execution.error_stack_trace) || execution.error_message.length > TWO_LINES
+  const isMore = Boolean(execution.error_stack_trace) || execution.error_message.length > TWO_LINES || execution.error_message.includes('\n')
   return (
     <div className="pw-error-line" role="alert">
       <div className="pw-line">
