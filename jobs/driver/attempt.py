@@ -3,7 +3,6 @@
 import logging
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
@@ -14,18 +13,18 @@ from pyspark.sql import SparkSession
 
 from checkpoints.coordinator import Coordinator
 from jobs.driver.asked import checkpoint_settle
+from jobs.driver.attempt_failure import attempt_failure
 from jobs.driver.checkpointing import coordinator_of, end_check
+from jobs.driver.corrections import Corrections
 from jobs.driver.logs import attempt_logger, attempt_logger_close
 from jobs.driver.planning import plan_renewed
 from jobs.driver.position import plan_with_position
-from jobs.engine.compiler import PlanInvalid
 from jobs.engine.events import each
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
 from jobs.engine.runner import Run
 from jobs.models import Command, CommandKind, Execution, ExecutionStatus, TransitionRefused
 from jobs.reporting import Reporter, Writer
-from jobs.selectors.refusals import Refusal
 from jobs.services.executions import (
     execution_attempt_failed,
     execution_complete,
@@ -151,15 +150,8 @@ class Attempt:
             reporter = self._reporter(plan)
             if not self._stop_asked:
                 outcome = self._run_to_end(plan, reporter)
-        except ExecutionFailure as error:
-            failure = error
-        except PlanInvalid as error:
-            first = error.problems[0] if error.problems else None
-            failure = ExecutionFailure(str(error), node_id=(first and first.node_id) or "", kind="user", permanent=True)
-        except Refusal as error:
-            failure = ExecutionFailure(error.message, kind="user", permanent=True)
         except Exception as error:
-            failure = ExecutionFailure(f"the driver failed: {error}", stack_trace=traceback.format_exc())
+            failure = attempt_failure(error)
         finally:
             if reporter is not None:
                 reporter.close()
@@ -179,15 +171,17 @@ class Attempt:
             self.execution, plan, actor=self._host.name, log=self._log, mark=lambda batches: self._run is None or self._run.mark(batches)
         )
         coordinator.start()
+        corrections = Corrections(plan, self.execution)
         outcome = ""
         try:
             with self._lock:
                 renewed = partial(plan_renewed, execution=self.execution)
-                self._run = run = Run(self._host.spark, plan, each(coordinator.hear, reporter), log=self._log, renewed=renewed)
+                hear = each(coordinator.hear, corrections.hear, reporter)
+                self._run = run = Run(self._host.spark, plan, hear, log=self._log, renewed=renewed)
                 if self._stop_asked:
                     return "stopped"
                 run.start()
-            found = self._outcome_of(run, reporter)
+            found = self._outcome_of(run, reporter, corrections)
             end_check(coordinator, found)
             outcome = "" if self._handing_over or self._forced else found
             return found
@@ -195,14 +189,14 @@ class Attempt:
             self._coordinator = None
             coordinator.close(outcome=outcome, timeout=0.0 if self._lost.is_set() else LAST_CHECKPOINT_SECONDS)
 
-    def _outcome_of(self, run: Run, reporter: Reporter) -> str:
+    def _outcome_of(self, run: Run, reporter: Reporter, corrections: Corrections) -> str:
         try:
-            return self._watch(run, reporter)
+            return self._watch(run, reporter, corrections)
         finally:
             if run.hanging:
                 self._give_up()
 
-    def _watch(self, run: Run, reporter: Reporter) -> str:
+    def _watch(self, run: Run, reporter: Reporter, corrections: Corrections) -> str:
         running = False
         while True:
             outcome = run.wait(_POLL_SECONDS if running else 0.02)
@@ -211,6 +205,8 @@ class Attempt:
                 self._settle(self._is_running)
             if outcome:
                 return outcome
+            if running and not self._stop_asked and (corrected := corrections.found()):
+                self.hand_over(corrected)
             self._press(run)
 
     def _press(self, run: Run) -> None:

@@ -172,11 +172,18 @@ class Frames:
             frame = self._keep(node_id, self._observed(node_id, frame))
             frames["out"] = frame
         if REJECTED not in frame.columns:
-            return {**frames, "out": frame}
+            return {**frames, "out": frame, **self._without_rejected(node_id, frame)}
         # Not both filters: of a frame that is kept, Spark passes over parts in which no row is good, and would not find the refused ones.
         good = frame.filter(_refused(node_id)) if self._fails(node_id) else self._counter.good(frame, node_id)
         bad = with_reason(frame.filter(F.col(REJECTED).isNotNull()), REJECTED)
         return {**frames, "out": good.drop(REJECTED), "errors": bad}
+
+    def _without_rejected(self, node_id: str, frame: DataFrame) -> dict[str, DataFrame]:
+        """The port of a node that could refuse rows and, as it is set up, refuses none: such as a source of Parquet files."""
+        if not self._steps.leads_errors_on(node_id):
+            return {}
+        none = frame.filter(F.lit(False)).withColumn(REJECTED, F.lit(None).cast("string"))
+        return {"errors": with_reason(none, REJECTED)}
 
     def _routed(self, node_id: str, routed: Routed) -> dict[str, DataFrame]:
         frame = routed.frame

@@ -193,3 +193,14 @@ def test_a_fault_in_a_script_is_told_with_its_line_and_what_was_meant(bench: Ben
     (problem,) = analysis(bench, {"gen": numbers(), "do": ("flow.script", script), "out": files("o")}, "gen>do, do>out").problems
     assert (problem.code, problem.pointer) == ("column.unknown", "/nodes/do/config/script")
     assert problem.message == '"Do": line 3: there is no column twce; did you mean twice? The columns are id, time, key, value, twice'
+
+
+def test_a_source_whose_format_refuses_nothing_has_an_empty_port_for_errors(bench: Bench) -> None:
+    bench.spark.range(20).write.parquet(str(bench.files / "in"))
+    source = "source.file", {"path": "in", "format": "parquet"}
+    nodes = {"src": source, "good": files("good"), "bad": files("bad", "json")}
+    edges = "src>good, src.errors>bad"
+    assert analysis(bench, nodes, edges).problems == []
+    heard = bench.completed(document(nodes, edges))
+    assert (heard.rows("good"), heard.rows("bad"), len(bench.parquet("good"))) == (20, 0, 20)
+    assert list((bench.files / "bad").glob("*.json")) == [], "no file for a batch without rows"

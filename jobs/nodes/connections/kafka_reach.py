@@ -31,6 +31,7 @@ _MEANINGS = (
         rf"{UNKNOWN_WRITER}(\d+)",
         "a message was written with schema {0}, which the registry did not list for this subject when the attempt started; "
         "the next attempt asks it again",
+        away=True,
     ),
     _Meaning(
         r"(?:Sasl|Ssl)AuthenticationException: ([^\n]+)",

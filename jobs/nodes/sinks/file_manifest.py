@@ -44,9 +44,9 @@ class BatchFiles:
     def found(cls, aside: Path, *, prefix: str, removes: Sequence[str], folder: str = "", since: str = "") -> BatchFiles:
         """Every data file that Spark wrote below `aside`, each under a new name that begins with `prefix`, in `folder` of the target.
 
-        `since`: stands behind their numbers.
+        `since`: stands behind their numbers. A file of no bytes, which Spark writes of a batch without rows, stays aside.
         """
-        written = sorted(file.relative_to(aside) for file in aside.rglob("*") if file.is_file() and not file.name.startswith((".", "_")))
+        written = sorted(file.relative_to(aside) for file in aside.rglob("*") if _is_data(file))
         names = (
             str(Path(folder) / file.parent / f"{prefix}-{number:05d}{since}{_suffix(file.name)}") for number, file in enumerate(written)
         )
@@ -56,6 +56,10 @@ class BatchFiles:
         """The files by their names in the target, while they are still aside."""
         facts = ((name, (aside / source).stat()) for source, name in self.moves.items())
         return [Stored(name, one.st_size, one.st_mtime) for name, one in facts]
+
+
+def _is_data(file: Path) -> bool:
+    return file.is_file() and not file.name.startswith((".", "_")) and file.stat().st_size > 0
 
 
 @dataclass(frozen=True)
