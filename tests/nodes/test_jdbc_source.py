@@ -10,6 +10,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, NodeError
+from jobs.nodes.worker_errors import Carried, node_error_in
 from tests.nodes.conftest import Build, Built, Database
 from tests.nodes.streams import Drained
 
@@ -212,3 +213,28 @@ def test_a_password_shows_in_no_plan(spark: SparkSession, build: Build, postgres
     built = source(build, postgres_database, {"table": "numbers"})
     plan: Any = built.node.read(spark, built.context)
     assert postgres_database.settings.secrets["password"] not in plan._jdf.queryExecution().toString()
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_table_that_changes_under_a_job_is_told_by_its_column(spark: SparkSession, build: Build, postgres_database: Database):
+    numbered(postgres_database, 0, 5)
+    built = source(build, postgres_database, {"table": "numbers"})
+    frame = built.node.read(spark, built.context)
+
+    def told() -> Carried | None:
+        with pytest.raises(Exception) as failed:
+            frame.collect()
+        return node_error_in(str(failed.value))
+
+    postgres_database.run("ALTER TABLE numbers ADD COLUMN extra text")
+    assert len(frame.collect()) == 5, "a new column is left out"
+    postgres_database.run("ALTER TABLE numbers ALTER COLUMN id TYPE text USING 'n' || id")
+    changed = told()
+    assert changed is not None
+    assert (changed.node_id, changed.error.permanent) == (built.context.node_id, False)
+    assert 'reading from "db": column id holds what is no int32 any more' in changed.error.message
+    postgres_database.run("ALTER TABLE numbers DROP COLUMN name")
+    gone = told()
+    assert gone is not None
+    assert "the table has no column name any more" in gone.error.message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from jobs.nodes.base import REJECTED, ConnectionSettings, Limits
+from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeError
 from jobs.nodes.columns import quoted
 from jobs.nodes.sources.jdbc import JdbcSourceConfig
 from jobs.nodes.sources.jdbc_dialect import Chunk, ReadColumn, ReadDialect, dialect_for
@@ -78,12 +78,31 @@ class _Table:
         dialect = self.dialect()
         with carried_out(self.node_id), dialect.cursor() as cursor:
             columns = {column.name: column for column in dialect.columns(cursor)}
-            wanted = [columns[name] for name in self._schema.names if name in columns]
+            wanted = [columns[name] for name in self._names_there(columns)]
             rows = (_converted(row, wanted) for row in dialect.read(cursor, wanted, chunk))
             while taken := list(islice(rows, _ARROW_ROWS)):
                 values = list(zip(*taken, strict=True))
-                arrays = [pa.array(part, field.type) for part, field in zip(values, arrow_schema, strict=True)]
+                arrays = [self._array(part, field) for part, field in zip(values, arrow_schema, strict=True)]
                 yield pa.RecordBatch.from_arrays(arrays, schema=arrow_schema)
+
+    def _names_there(self, columns: Collection[str]) -> list[str]:
+        """Of the rows' own columns; a new one in the table is left out until the next attempt."""
+        names = [name for name in self._schema.names if name != REJECTED]
+        if gone := [name for name in names if name not in columns]:
+            raise NodeError(f"{self._act}: the table has no column {', '.join(gone)} any more; the next attempt reads it as it is now")
+        return names
+
+    def _array(self, values: Sequence[Any], field: pa.Field) -> pa.Array:
+        try:
+            return pa.array(values, field.type)
+        except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+            words = " ".join(str(error).split())[:200]
+            message = f"{self._act}: column {field.name} holds what is no {field.type} any more ({words})"
+            raise NodeError(f"{message}; the next attempt reads the table as it is now") from error
+
+    @property
+    def _act(self) -> str:
+        return f'reading from "{self._settings["connection"]["name"]}"'
 
 
 def _converted(row: Sequence[Any], columns: Sequence[ReadColumn]) -> tuple[Any, ...]:
