@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+from datetime import UTC, datetime
 
 from jobs.nodes.base import NodeError
 
@@ -27,7 +28,8 @@ def tls_context(certificate_authority: str, act: str) -> ssl.SSLContext:
 def tls_fault(error: ssl.SSLError, act: str) -> NodeError:
     """Why a line could not be encrypted, beginning with `act`."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        message = f"{act}: the certificate is not trusted ({error.verify_message}); correct host or certificate"
+        why = error.verify_message
+        message = f"{act}: the certificate is not trusted ({why}); correct the host, or the authority that it is checked against"
     elif error.reason in _NOT_TLS:
         message = f"{act}: the port does not speak TLS; take the port for TLS, or go without TLS"
     else:
@@ -51,7 +53,8 @@ def tls_told(line: socket.socket, host: str, context: ssl.SSLContext) -> str:
     try:
         with context.wrap_socket(line, server_hostname=host) as encrypted:
             if certificate := encrypted.getpeercert():
-                return f"encrypted by {encrypted.version()}; the certificate is trusted, and valid until {certificate['notAfter']}"
+                until = datetime.fromtimestamp(ssl.cert_time_to_seconds(str(certificate["notAfter"])), UTC).date()
+                return f"encrypted by {encrypted.version()}; the certificate is trusted, and valid until {until}"
             return f"encrypted by {encrypted.version()}; the certificate is not checked, as chosen"
     except ssl.SSLError as error:
         if error.reason in _CERTIFICATE_WANTED:

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 class JdbcSink(Sink[JdbcSinkConfig]):
     """Writes rows to a database table: append, upsert or overwrite.
 
-    Bounded and unbounded input. Exactly once: rows and the batch's marker move in one transaction of the target database.
+    Bounded and unbounded input. Exactly once: rows and the batch's marker move in one transaction of the target database. The marker
+    stands in the table `pipeline_sink_marker`, made by the first user who writes there; others need the rights to read and change it.
     """
 
     type = "sink.jdbc"
