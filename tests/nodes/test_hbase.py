@@ -254,7 +254,7 @@ def test_what_is_missing_or_wrong_is_told_on_its_field_before_anything_runs(spar
     assert refusal(family="a", row_key="array(id)")[0] == "row_key"
     assert refusal(family="a", delete_flag="deleted")[0] == "delete_flag"
     assert refusal(family="a", timestamp_column="name")[0] == "timestamp_column"
-    assert refusal(family="a", columns=[{"name": "gone"}])[0] == "columns"
+    assert refusal(family="a", columns=[{"name": "gone"}])[0] == "columns/0/name"
     assert "would both become a:id" in refusal(family="a", columns=[{"name": "name", "qualifier": "id"}])[1]
 
 
