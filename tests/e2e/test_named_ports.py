@@ -40,5 +40,5 @@ def test_a_port_appears_as_its_name_is_typed_takes_an_edge_keeps_it_when_renamed
     expect(page.locator(".react-flow__edge")).to_have_count(2)
     form.get_by_role("button", name="Remove this row").click()
     expect(page.locator(".pw-node[data-node-id=split] .pw-port-name")).to_have_text(["else", "tardy"])
-    expect(page.get_by_text('"Split" has no port "tardy"; it has "in", "else"')).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text='"Split" has no port "tardy"; it has "else"')).to_be_visible()
     expect(page.locator(".react-flow__edge")).to_have_count(2)
