@@ -171,7 +171,7 @@ class Attempt:
             self.execution, plan, actor=self._host.name, log=self._log, mark=lambda batches: self._run is None or self._run.mark(batches)
         )
         coordinator.start()
-        corrections = Corrections(plan, self.execution)
+        corrections = Corrections(self.execution)
         outcome = ""
         try:
             with self._lock:
@@ -205,7 +205,7 @@ class Attempt:
                 self._settle(self._is_running)
             if outcome:
                 return outcome
-            if running and not self._stop_asked and (corrected := corrections.found()):
+            if running and not self._stop_asked and (corrected := corrections.found(run.plan)):
                 self.hand_over(corrected)
             self._press(run)
 

@@ -14,9 +14,8 @@ _LOOK_SECONDS = 5.0
 class Corrections:
     """Hears what a run reports. A connection that changes while all goes well changes nothing: its lines stay open."""
 
-    def __init__(self, plan: Plan, execution: Execution) -> None:
-        self._plan, self._execution = plan, execution
-        self._used = _used(plan)
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
         self._waiting: set[str] = set()
         self._looked_at = time.monotonic()
 
@@ -24,13 +23,13 @@ class Corrections:
         if isinstance(event, Waiting):
             (self._waiting.add if event.what else self._waiting.discard)(event.node_id)
 
-    def found(self) -> str:
-        """Which connections were corrected, in words; "" if none were. The database is asked every few seconds at most."""
+    def found(self, plan: Plan) -> str:
+        """Which connections are others now than those of `plan`, in words; "" if none are. Looks every few seconds at most."""
         if not self._waiting or time.monotonic() - self._looked_at < _LOOK_SECONDS:
             return ""
         self._looked_at = time.monotonic()
-        now = _used(plan_renewed(self._plan, self._execution))
-        changed = sorted(name for name, settings in self._used.items() if now.get(name) != settings)
+        now = _used(plan_renewed(plan, self._execution))
+        changed = sorted(name for name, settings in _used(plan).items() if now.get(name) != settings)
         return f"the connection {', '.join(changed)} was changed" if changed else ""
 
 

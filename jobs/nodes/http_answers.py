@@ -15,18 +15,23 @@ from jobs.nodes.http_addresses import without_query
 from jobs.nodes.node_error import SystemAway
 
 _AGAIN = frozenset({408, 425, 429})
+_AWAY = frozenset({429, 502, 503, 504})
 #: Server errors that another try does not mend: the method or the version of HTTP is not known there.
 _FINAL = frozenset({501, 505})
 _WORDS_LENGTH = 300
 _LOOKED_AT = 100_000
 
 
-class Transient(SystemAway):
+class Transient(NodeError):
     """Worth another try, after `wait` seconds if the server said so."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
         self.wait = wait
+
+
+class ServerAway(Transient, SystemAway):
+    """Nobody answers, or who does asks to come later. A server error may be one for just this request, and is not told as this."""
 
 
 def is_refused_sign_in(response: httpx.Response) -> bool:
@@ -52,7 +57,8 @@ def status_check(response: httpx.Response) -> None:
     if is_refused_sign_in(response):
         raise NodeError(f"{shown(response)}: the sign-in was refused ({named}); correct the connection", permanent=True, kind="user")
     if is_worth_another_try(response):
-        raise Transient(f"{shown(response)}: the server answered {named} each time; try later", retry_after(response))
+        told = ServerAway if response.status_code in _AWAY else Transient
+        raise told(f"{shown(response)}: the server answered {named} each time; try later", retry_after(response))
     raise NodeError(f"{shown(response)}: the server answered {named}; correct path and parameters", permanent=True, kind="user")
 
 

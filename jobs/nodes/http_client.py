@@ -17,6 +17,7 @@ from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.http_api import HttpApiSettings
 from jobs.nodes.http_addresses import joined, origin, without_query
 from jobs.nodes.http_answers import (
+    ServerAway,
     Transient,
     is_refused_request,
     json_of,
@@ -237,9 +238,9 @@ class HttpApi:
         except httpx.LocalProtocolError:
             raise NodeError(f"{where}: one of the headers cannot be sent; correct them", permanent=True, kind="user") from None
         except httpx.TimeoutException:
-            raise Transient(f"{where}: no answer in time; try later, or allow more seconds") from None
+            raise ServerAway(f"{where}: no answer in time; try later, or allow more seconds") from None
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise Transient(f"{where}: {error or type(error).__name__}; check address and network") from None
+            raise ServerAway(f"{where}: {error or type(error).__name__}; check address and network") from None
 
 
 def _headers_merged(own: Mapping[str, str], given: Mapping[str, str]) -> httpx.Headers:

@@ -23,6 +23,7 @@ from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import is_public
 from jobs.nodes.http_messages import HttpRequest, Refused
 from jobs.nodes.http_pace import Pace
+from jobs.nodes.node_error import SystemAway
 from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.sinks.http_api import HttpApiSink
 from jobs.nodes.sources.http_api import HttpApiSource
@@ -445,3 +446,11 @@ def test_a_node_waits_for_an_api_that_takes_no_connection(node: Any, build: Buil
     assert node.waits_for(context) == "HTTP API main"
     nowhere = {"main": ConnectionSettings("main", "http_api", {"base_url": "http://no-such-host.invalid"})}
     assert node.waits_for(build(node.type, {"connection": "main"}, connections=nowhere).context) == "HTTP API main"
+
+
+@pytest.mark.parametrize(("status", "is_away"), [(503, True), (502, True), (429, True), (500, False), (408, False)])
+def test_a_server_that_is_away_is_told_from_one_that_fails_at_this_request(status: int, is_away: bool):
+    with api_server(lambda request: (status, {}, b"")) as server, client(server, attempts=1) as api:
+        with pytest.raises(NodeError) as told:
+            api.get_json("", {})
+        assert (isinstance(told.value, SystemAway), told.value.permanent) == (is_away, False)

@@ -70,13 +70,13 @@ def plan_of(execution: Execution) -> Plan:
 
 
 def test_a_correction_is_found_only_while_something_is_waited_for(running: Execution) -> None:
-    found = Corrections(plan_of(running), running)
+    found, plan = Corrections(running), plan_of(running)
     found.hear(Waiting("src", "rabbitmq main"))
-    assert found.found() == "", "nothing changed"
+    assert found.found(plan) == "", "nothing changed"
     Connection.objects.filter(name="other").update(config={"host": "127.0.0.1", "port": 1})
-    assert found.found() == "", "no node uses it"
+    assert found.found(plan) == "", "no node uses it"
     Connection.objects.filter(name="main").update(secrets=secret_encrypt({"password": "two"}))
     found.hear(Waiting("src", ""))
-    assert found.found() == "", "all goes well"
+    assert found.found(plan) == "", "all goes well"
     found.hear(Waiting("src", "rabbitmq main"))
-    assert found.found() == "the connection main was changed"
+    assert found.found(plan) == "the connection main was changed"
