@@ -92,7 +92,7 @@ def expressions_of(place: str, field: str, frame: DataFrame) -> Iterator[None]:
     try:
         yield
     except NodeError as error:
-        raise NodeError(f"{place}: {error.message}", permanent=error.permanent, kind=error.kind, field=field) from error
+        raise error.told_as(f"{place}: {error.message}", field) from error
     except PySparkException as error:
         raise ExpressionRefused(place, field, frame.columns, error) from error
 

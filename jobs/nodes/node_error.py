@@ -20,6 +20,11 @@ class NodeError(Exception):
         self.kind = kind
         self.field = field
 
+    def told_as(self, message: str, field: str | None = None) -> NodeError:
+        """The same fault in other words: an outage stays one."""
+        kind = SystemAway if isinstance(self, SystemAway) else NodeError
+        return kind(message, permanent=self.permanent, kind=self.kind, field=self.field if field is None else field)
+
 
 class SystemAway(NodeError):
     """Another system does not answer, or asks to come later: a stream tries again until it does."""

@@ -68,7 +68,7 @@ def _told_in_words(connection: ConnectionSettings, subject: str) -> Iterator[Non
     except NodeError as error:
         field = error.field if error.field in ("subject", "format") else "registry_connection"
         message = f'asking registry "{connection.name}" for {subject}: {error.message}'
-        raise NodeError(message, permanent=error.permanent, kind=error.kind, field=field) from error
+        raise error.told_as(message, field) from error
     except (KeyError, TypeError, ValueError) as error:
         raise NodeError(f'registry "{connection.name}" tells of {subject} what is no schema ({error})', field="subject") from error
 

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from jobs.nodes.base import AS_IT_CAME, REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
 from jobs.nodes.connections.kafka import KafkaConnection
 from jobs.nodes.connections.kafka_settings import SECONDS
+from jobs.nodes.node_error import SystemAway
 from tests.nodes.api_server import Answer, Request, api_server, as_json
 from tests.nodes.conftest import Build
 from tests.servers.kafka import PASSWORD, USER, KafkaServer
@@ -176,6 +177,8 @@ def test_avro_messages_of_several_versions_are_read_as_the_newest_of_the_registr
         with pytest.raises(NodeError, match=r'asking registry "registry" for other: .*404') as caught:
             unknown.node.read(spark, unknown.context)
     assert caught.value.field == "registry_connection"
+    with pytest.raises(SystemAway, match=f'asking registry "registry" for {topic}-value: '):
+        source.node.read(spark, source.context)
 
 
 def test_json_messages_have_the_columns_that_the_registry_tells(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):

@@ -125,7 +125,7 @@ def _own_sql(dialect: Dialect, cursor: Any, statement: str, field: str) -> None:
         cursor.execute(statement)
     except Exception as error:
         found = dialect.sentence(error)
-        raise NodeError(f"{words}: {found.message}", permanent=found.permanent, kind=found.kind, field=field) from error
+        raise found.told_as(f"{words}: {found.message}", field) from error
     if not dialect.in_transaction(cursor):
         raise NodeError(
             f"{words} ended the batch's transaction; take out what commits, such as COMMIT, or a change of a table on MySQL",

@@ -125,8 +125,7 @@ class KafkaSource(Source[KafkaSourceConfig]):
         try:
             return payload_schema(spark, config, lambda: _newest(context), _kept(context, "sampled_schema.json"), avro, registered)
         except NodeError as error:
-            message = f"reading {config.topic}: {error.message}"
-            raise NodeError(message, permanent=error.permanent, kind=error.kind, field=error.field) from error
+            raise error.told_as(f"reading {config.topic}: {error.message}") from error
 
     def buffered(self, context: NodeContext[KafkaSourceConfig], positions: Sequence[Any] = ()) -> Buffered | None:
         return None if context.bounded else self._waiting(context).look(positions)

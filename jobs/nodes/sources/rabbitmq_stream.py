@@ -89,4 +89,4 @@ def _newest(context: NodeContext[RabbitMQStreamConfig]) -> list[str]:
             parts = reading.messages(StreamRange(first, begin.newest))
             return [one.value.decode("utf-8", "replace") for part in parts for one in part]
         except NodeError as error:
-            raise NodeError(f"looking at the newest messages: {error.message}", permanent=error.permanent, kind=error.kind) from error
+            raise error.told_as(f"looking at the newest messages: {error.message}", "") from error

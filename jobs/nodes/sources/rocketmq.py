@@ -123,4 +123,4 @@ def _newest(context: NodeContext[RocketmqSourceConfig]) -> list[str]:
         try:
             return [one.value.decode("utf-8", "replace") for place in found for part in reading.messages(place) for one in part]
         except NodeError as error:
-            raise NodeError(f"looking at the newest messages: {error.message}", permanent=error.permanent, kind=error.kind) from error
+            raise error.told_as(f"looking at the newest messages: {error.message}", "") from error
