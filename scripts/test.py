@@ -15,6 +15,7 @@ from scripts.check import checks_run
 from scripts.class_archive import archive_make
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.machine import missing_packages_install
+from tests.servers.h2 import h2_jars_fetch
 from tests.servers.hbase import hbase_jars_fetch
 from tests.servers.kafka import kafka_jars_fetch
 from tests.servers.postgres import postgres_missing
@@ -63,8 +64,9 @@ def sparks_jars_fetch() -> None:
 
 def jars() -> bool:
     """All at once: they wait for the network."""
+    servers = (h2_jars_fetch, hbase_jars_fetch, kafka_jars_fetch, rocketmq_jars_fetch, s3_jars_fetch)
     with ThreadPoolExecutor() as pool:
-        return all(list(pool.map(fetched, (sparks_jars_fetch, hbase_jars_fetch, kafka_jars_fetch, rocketmq_jars_fetch, s3_jars_fetch))))
+        return all(list(pool.map(fetched, (sparks_jars_fetch, *servers))))
 
 
 def fetched(fetch: Callable[[], object]) -> bool:

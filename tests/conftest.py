@@ -16,6 +16,7 @@ hypothesis.settings.load_profile("house")
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.servers.h2 import H2Server
     from tests.servers.hbase import HbaseServer
     from tests.servers.kafka import KafkaServer
     from tests.servers.mariadb import MariadbServer
@@ -98,6 +99,15 @@ def mariadb_server() -> "Iterator[MariadbServer]":
     if missing := mariadb_missing():
         pytest.skip(missing)
     with MariadbServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def h2_server() -> "Iterator[H2Server]":
+    """A real database that only a JDBC driver speaks to; started on first use, stopped after the run."""
+    from tests.servers.h2 import H2Server
+
+    with H2Server() as server:
         yield server
 
 

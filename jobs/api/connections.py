@@ -14,7 +14,7 @@ from jobs.selectors.connections import connection_get, connection_kinds_out, con
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.connection import CheckStepOut, ConnectionKindOut, ConnectionOut, ConnectionTestOut, NodeTypeOut
 from jobs.services.connection_health import connection_test, connection_try, connection_try_new
-from jobs.services.connections import connection_create, connection_delete, connection_update
+from jobs.services.connections import connection_create, connection_delete, connection_update, installation_limits
 
 Name = Annotated[
     str,
@@ -151,7 +151,7 @@ def _told(steps: Sequence[CheckStep]) -> Response:
 class ConnectionKindsView(ApiView):
     @described("Kinds of systems one can connect to", responds=ConnectionKindList, tag="connections")
     def get(self, request: Request) -> Response:
-        return answer_list(connection_kinds_out())
+        return answer_list(connection_kinds_out(installation_limits()))
 
 
 class NodeTypesView(ApiView):

@@ -31,6 +31,11 @@ class ConnectionKind(ABC):
         """JSON Schema of its form, without its secrets."""
         return form_schema(cls.Config)
 
+    @classmethod
+    def form(cls, limits: Limits) -> dict[str, Any]:
+        """The schema with the choices of this installation. NodeError where it has none, with what to do."""
+        return cls.schema()
+
     @abstractmethod
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
         """Try it step by step; stops at the first failing one. Never raises for an unreachable or refusing system."""

@@ -21,8 +21,10 @@ class ConnectionSettings:
 
 @dataclass(frozen=True)
 class Limits:
-    """What an installation allows its nodes: folders for files, hosts for HTTP. An executor gets these by value."""
+    """What an installation allows its nodes: folders for files, hosts for HTTP, drivers for JDBC. An executor gets these by value."""
 
     file_roots: tuple[Path, ...] = ()
     http_allowed_hosts: tuple[str, ...] = ()
     data_dir: Path = Path("data")
+    #: The file that lists the JDBC drivers; None where there are none.
+    jdbc_drivers: Path | None = None

@@ -76,6 +76,7 @@ CONNECTION_KINDS: Mapping[str, str] = {
     "http_api": "jobs.nodes.connections.http_api:HttpApiConnection",
     "kafka": "jobs.nodes.connections.kafka:KafkaConnection",
     "mqtt": "jobs.nodes.connections.mqtt:MqttConnection",
+    "jdbc": "jobs.nodes.connections.jdbc:JdbcConnection",
     "mysql": "jobs.nodes.connections.mysql:MysqlConnection",
     "postgresql": "jobs.nodes.connections.postgresql:PostgresqlConnection",
     "rocketmq": "jobs.nodes.connections.rocketmq:RocketmqConnection",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from django.db.models import QuerySet
 
 from jobs.models import Connection
-from jobs.nodes.form import form_schema
+from jobs.nodes.base import Limits, NodeError
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.access import projects_visible
 from jobs.selectors.connection_use import connection_users
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
     from jobs.dag.catalogue import NodeTypeSpec
+    from jobs.nodes.connection_kind import ConnectionKind
 
 
 def connections_visible(user: "User | AnonymousUser") -> QuerySet[Connection]:
@@ -83,35 +84,41 @@ def connections_failing(user: "User | AnonymousUser") -> QuerySet[Connection]:
     return rows.select_related("project").order_by("failing_since", "id")
 
 
-def connection_kinds_out() -> list[ConnectionKindOut]:
-    """Every kind this installation can connect to, and those that could not be loaded."""
-    usable = [
-        ConnectionKindOut(
-            kind=name,
-            title=kind.title,
-            icon=kind.icon,
-            form=form_schema(kind.Config),
-            secrets=dict(kind.secrets),
-            secrets_when=dict(kind.secrets_when),
-            secrets_of_lines=sorted(kind.secrets_of_lines),
-        )
-        for name, kind in REGISTRY.connection_kinds().items()
-    ]
-    missing = [
-        ConnectionKindOut(
-            kind=name,
-            title=name,
-            icon="plug-off",
-            form={"type": "object", "properties": {}},
-            secrets={},
-            secrets_when={},
-            secrets_of_lines=[],
-            available=False,
-            unavailable_reason=reason,
-        )
-        for name, reason in REGISTRY.missing_kinds().items()
-    ]
-    return sorted(usable + missing, key=lambda shape: shape.kind)
+def connection_kinds_out(limits: Limits) -> list[ConnectionKindOut]:
+    """Every kind there is; those that cannot be used here, or could not be loaded, with the reason."""
+    known = [_kind_out(name, kind, limits) for name, kind in REGISTRY.connection_kinds().items()]
+    missing = [_unusable(name, name, "plug-off", reason) for name, reason in REGISTRY.missing_kinds().items()]
+    return sorted(known + missing, key=lambda shape: shape.kind)
+
+
+def _kind_out(name: str, kind: "ConnectionKind", limits: Limits) -> ConnectionKindOut:
+    try:
+        form = kind.form(limits)
+    except NodeError as error:
+        return _unusable(name, kind.title, kind.icon, error.message)
+    return ConnectionKindOut(
+        kind=name,
+        title=kind.title,
+        icon=kind.icon,
+        form=form,
+        secrets=dict(kind.secrets),
+        secrets_when=dict(kind.secrets_when),
+        secrets_of_lines=sorted(kind.secrets_of_lines),
+    )
+
+
+def _unusable(name: str, title: str, icon: str, reason: str) -> ConnectionKindOut:
+    return ConnectionKindOut(
+        kind=name,
+        title=title,
+        icon=icon,
+        form={"type": "object", "properties": {}},
+        secrets={},
+        secrets_when={},
+        secrets_of_lines=[],
+        available=False,
+        unavailable_reason=reason,
+    )
 
 
 def node_types_out() -> list[NodeTypeOut]:

@@ -39,6 +39,7 @@ def installation_limits() -> Limits:
         file_roots=tuple(settings.FILE_ROOTS),
         http_allowed_hosts=tuple(settings.HTTP_ALLOWED_HOSTS),
         data_dir=Path(settings.DATA_DIR),
+        jdbc_drivers=settings.JDBC_DRIVERS,
     )
 
 

@@ -28,6 +28,7 @@ from jobs.engine.runner import Run
 from jobs.engine.terminal import Display
 from jobs.engine.validation import analyse
 from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.services.connections import installation_limits
 
 COMPLETED, FAILED = 0, 1
 _POLL_SECONDS = 0.2
@@ -58,7 +59,7 @@ class Command(BaseCommand):
 def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
     document, problems = document_read(options["file"])
     connections = _connections(options)
-    limits = Limits(tuple(settings.FILE_ROOTS), tuple(settings.HTTP_ALLOWED_HOSTS), settings.DATA_DIR)
+    limits = installation_limits()
     if document is None or errors_in(problems):
         return problems_told(console, problems)
     with console.status("starting Spark"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.connections.jdbc_session import jdbc_close, jdbc_open
 from jobs.nodes.connections.mysql import mysql_open
 from jobs.nodes.connections.postgresql import postgresql_open
 
@@ -17,6 +18,8 @@ def database_silent(settings: ConnectionSettings, limits: Limits) -> str:
             postgresql_open(settings, limits).close()
         elif settings.kind == "mysql":
             mysql_open(settings).close()
+        elif settings.kind == "jdbc":
+            jdbc_close(jdbc_open(settings, limits))
     except NodeError as error:
         return "" if error.permanent or error.kind == "user" else f"{settings.kind} {settings.name}"
     return ""

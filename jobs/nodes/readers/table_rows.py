@@ -60,8 +60,9 @@ class _Table:
 
     def dialect(self) -> ReadDialect:
         connection = ConnectionSettings(**self._settings["connection"], secrets=json.loads(self._options["secret"]))
-        roots = tuple(Path(root) for root in self._settings["file_roots"])
-        return dialect_for(connection, Limits(file_roots=roots, data_dir=Path(self._settings["data_dir"])), self.config)
+        roots, drivers = tuple(Path(root) for root in self._settings["file_roots"]), self._settings["jdbc_drivers"]
+        limits = Limits(file_roots=roots, data_dir=Path(self._settings["data_dir"]), jdbc_drivers=Path(drivers) if drivers else None)
+        return dialect_for(connection, limits, self.config)
 
     def parts(self, chunk: Chunk, rows: int | None = None) -> list[Chunk]:
         """What the tasks read, each its part."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class JdbcSourceConfig(base.Config):
-    connection: str = connection_field("postgresql", "mysql", "sqlite")
+    connection: str = connection_field("postgresql", "mysql", "sqlite", "jdbc")
     table: str = Field(
         "",
         max_length=200,
@@ -104,7 +104,7 @@ class JdbcSource(Source[JdbcSourceConfig]):
     title = "Database table"
     icon = "database-export"
     Config = JdbcSourceConfig
-    connection_kinds = ("postgresql", "mysql", "sqlite")
+    connection_kinds = ("postgresql", "mysql", "sqlite", "jdbc")
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
@@ -147,6 +147,7 @@ class JdbcSource(Source[JdbcSourceConfig]):
                     },
                     "file_roots": [str(root) for root in context.limits.file_roots],
                     "data_dir": str(context.limits.data_dir),
+                    "jdbc_drivers": str(context.limits.jdbc_drivers or ""),
                     "bounded": context.bounded or context.beside,
                 }
             ),

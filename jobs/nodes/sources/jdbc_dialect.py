@@ -145,6 +145,10 @@ def dialect_for(settings: ConnectionSettings, limits: Limits, config: JdbcSource
         from jobs.nodes.sources.jdbc_postgresql import PostgresqlReadDialect
 
         return PostgresqlReadDialect(settings, limits, config)
+    if settings.kind == "jdbc":
+        from jobs.nodes.sources.jdbc_other import OtherReadDialect
+
+        return OtherReadDialect(settings, limits, config)
     raise NodeError(
         f'connection "{settings.name}" is of kind {settings.kind}; choose a database', permanent=True, kind="user", field="connection"
     )

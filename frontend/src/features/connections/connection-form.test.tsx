@@ -18,7 +18,8 @@ const kind: ConnectionKind = {
   schema: {
     properties: {
       host: { type: 'string', title: 'Host', 'x-order': 0 },
-      tls: { type: 'string', title: 'TLS', enum: ['prefer', 'require'], default: 'prefer', 'x-order': 1 },
+      port: { type: 'integer', title: 'Port', 'x-order': 0 },
+      tls: { type: 'string', title: 'TLS', enum: ['prefer', 'require'], default: 'prefer', 'x-order': 1, 'x-sets': { require: { port: 8883 } } },
       authority: { type: 'string', title: 'Authority', 'x-advanced': true, 'x-unfolds': 'tls=require', 'x-order': 2 },
       timeout: { type: 'string', title: 'Timeout', 'x-advanced': true, 'x-order': 3 },
     },
@@ -86,4 +87,10 @@ it('what the chosen encryption uses is not behind more settings', () => {
   expect(screen.getByLabelText('Authority').closest('details')).not.toBeNull()
   fireEvent.click(screen.getByLabelText('require'))
   expect(screen.getByLabelText('Authority').closest('details')).toBeNull()
+})
+
+it('a choice fills in the fields that belong to it', () => {
+  opened()
+  fireEvent.click(screen.getByLabelText('require'))
+  expect(screen.getByLabelText('Port')).toHaveValue('8883')
 })

@@ -69,7 +69,8 @@ export function ConnectionForm({ kind, connection, readOnly = false, onSaved, on
   const [busy, setBusy] = useState(false)
   const change = (field: string, value: unknown) => {
     setRefused((old) => without(old, field))
-    setConfig((old) => ({ ...old, [field]: value }))
+    const sets = fields.find(({ name }) => name === field)?.sets[String(value)]
+    setConfig((old) => ({ ...old, [field]: value, ...sets }))
   }
   const changeName = (text: string) => {
     setRefused((old) => without(old, 'name'))

@@ -16,6 +16,8 @@ export interface KindField {
   least: number | undefined
   most: number | undefined
   when: When
+  /** Value → other fields that belong to it when it is chosen. */
+  sets: Record<string, Record<string, unknown>>
   /** Advanced, but it stands with the others while this holds; null: it never does. */
   unfolds: When
 }
@@ -37,6 +39,7 @@ interface Schema {
   'x-advanced'?: boolean
   'x-widget'?: string
   'x-when'?: string
+  'x-sets'?: Record<string, Record<string, unknown>>
   'x-unfolds'?: string
 }
 
@@ -61,6 +64,7 @@ function fieldOf(name: string, schema: Schema, required: boolean): KindField {
     least: schema.minimum,
     most: schema.maximum,
     when: whenOf(schema['x-when']),
+    sets: schema['x-sets'] ?? {},
     unfolds: whenOf(schema['x-unfolds']),
   }
 }
