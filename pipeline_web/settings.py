@@ -224,8 +224,9 @@ FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", default=[s
 _OWN_ADDRESS = {"0.0.0.0": f"127.0.0.1:{PORT}", "::": f"[::1]:{PORT}"}.get(HOST, f"{HOST}:{PORT}")  # noqa: S104
 #: `host:port` pairs that HTTP nodes may reach although the address is private; the embedded start reaches its own demo API as well.
 HTTP_ALLOWED_HOSTS = [*env.list("HTTP_ALLOWED_HOSTS", default=[]), *([_OWN_ADDRESS] if EMBEDDED else [])]
-#: A JSON file with the JDBC drivers that connections of kind "jdbc" may use; none where it is empty.
+#: JSON files with the JDBC drivers and the kinds of file stores that connections may use; none where they are empty.
 JDBC_DRIVERS = Path(env.str("JDBC_DRIVERS")).resolve() if env.str("JDBC_DRIVERS", "") else None
+FILE_STORES = Path(env.str("FILE_STORES")).resolve() if env.str("FILE_STORES", "") else None
 #: Where the examples find the demo API.
 DEMO_API_URL = f"http://{_OWN_ADDRESS}/demo/api"
 #: Token of the demo API; empty where the demo does not exist.

@@ -13,6 +13,7 @@ from tests.servers.mariadb import mariadb_missing
 from tests.servers.mosquitto import mosquitto_missing
 from tests.servers.postgres import postgres_folder
 from tests.servers.rabbitmq import rabbitmq_missing
+from tests.servers.sftp import sftp_missing
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ NEEDS = [
     Need("rabbitmq-server", "messages are read from it and written to it", lambda: not rabbitmq_missing()),
     Need("postgresql", "the suite runs a second time on it", lambda: postgres_folder() is not None),
     Need("mariadb-server", "database nodes are tested on it", lambda: not mariadb_missing()),
+    Need("openssh-server", "files are read from it by SFTP", lambda: not sftp_missing()),
     Need("chromium", "the browser tests drive it", lambda: browser_program() is not None),
     Need("fonts-noto-cjk", "pages in Chinese are looked at", cjk_font_is_there),
 ]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tests.servers.rabbitmq import RabbitMQServer
     from tests.servers.rocketmq import RocketmqServer
     from tests.servers.s3 import S3Server
+    from tests.servers.sftp import SftpServer
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -166,6 +167,17 @@ def s3_server() -> "Iterator[S3Server]":
     from tests.servers.s3 import S3Server
 
     with S3Server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sftp_server() -> "Iterator[SftpServer]":
+    """A real SFTP server; started on first use, stopped after the run."""
+    from tests.servers.sftp import SftpServer, sftp_missing
+
+    if missing := sftp_missing():
+        pytest.skip(missing)
+    with SftpServer() as server:
         yield server
 
 

@@ -28,3 +28,5 @@ class Limits:
     data_dir: Path = Path("data")
     #: The file that lists the JDBC drivers; None where there are none.
     jdbc_drivers: Path | None = None
+    #: The file that lists the kinds of file stores besides S3; None where there are none.
+    file_stores: Path | None = None

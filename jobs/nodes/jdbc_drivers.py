@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
-from jobs.nodes.base import Limits, NodeError
+from jobs.nodes.allowed_lists import AllowedName, allowed_entry, allowed_list
+from jobs.nodes.base import Limits
 
 _PLACES = ("{host}", "{port}", "{database}")
 
@@ -44,39 +44,14 @@ class JdbcDriver(BaseModel):
         return self.url.replace("{host}", within).replace("{port}", str(port)).replace("{database}", database)
 
 
-_FILE: TypeAdapter[dict[str, JdbcDriver]] = TypeAdapter(
-    dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")], JdbcDriver]
-)
+_FILE: TypeAdapter[dict[AllowedName, JdbcDriver]] = TypeAdapter(dict[AllowedName, JdbcDriver])
 
 
 def jdbc_drivers(limits: Limits) -> Mapping[str, JdbcDriver]:
     """Name → driver, none where the administrator allows none; NodeError where the file cannot be read as such."""
-    if limits.jdbc_drivers is None:
-        return {}
-    try:
-        return _FILE.validate_json(limits.jdbc_drivers.read_bytes())
-    except OSError as error:
-        why = error.strerror or str(error)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        why = f"{'/'.join(str(part) for part in first['loc'])}: {first['msg']}".lstrip(": ")
-    raise NodeError(
-        f"the list of JDBC drivers cannot be read ({why}); have an administrator correct what JDBC_DRIVERS names",
-        permanent=True,
-        kind="user",
-        field="driver",
-    )
+    return allowed_list(limits.jdbc_drivers, _FILE, what="database drivers", setting="JDBC_DRIVERS", field="driver")
 
 
 def jdbc_driver(name: str, limits: Limits) -> JdbcDriver:
     """NodeError where it is not allowed."""
-    allowed = jdbc_drivers(limits)
-    if name in allowed:
-        return allowed[name]
-    known = f"there are: {', '.join(sorted(allowed))}" if allowed else "there are none"
-    raise NodeError(
-        f'the JDBC driver "{name}" is not allowed here, {known}; choose another, or have an administrator add it to JDBC_DRIVERS',
-        permanent=True,
-        kind="user",
-        field="driver",
-    )
+    return allowed_entry(name, jdbc_drivers(limits), what="database driver", setting="JDBC_DRIVERS", field="driver")

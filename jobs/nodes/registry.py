@@ -72,6 +72,7 @@ NODE_TYPES: Mapping[str, str] = {
 }
 
 CONNECTION_KINDS: Mapping[str, str] = {
+    "file_store": "jobs.nodes.connections.file_store:FileStoreConnection",
     "hbase": "jobs.nodes.connections.hbase:HbaseConnection",
     "http_api": "jobs.nodes.connections.http_api:HttpApiConnection",
     "kafka": "jobs.nodes.connections.kafka:KafkaConnection",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_SECRET = 20_000
 #: Fields of our kinds that say where secrets travel, and how well they are hidden on the way.
 _PLACE = (
-    *("host", "port", "url", "base_url", "token_url", "servers", "brokers"),
+    *("host", "port", "url", "base_url", "token_url", "servers", "brokers", "driver", "store", "options"),
     *("tls", "verify_tls", "certificate_authority", "security", "mechanism", "proof"),
 )
 
@@ -40,6 +40,7 @@ def installation_limits() -> Limits:
         http_allowed_hosts=tuple(settings.HTTP_ALLOWED_HOSTS),
         data_dir=Path(settings.DATA_DIR),
         jdbc_drivers=settings.JDBC_DRIVERS,
+        file_stores=settings.FILE_STORES,
     )
 
 

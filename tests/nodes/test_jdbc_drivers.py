@@ -144,7 +144,7 @@ def test_a_wrong_sign_in_and_a_driver_that_is_not_allowed_are_told(spark: SparkS
     shop.run(TABLE)
     for connection, sentence in (
         (shop.settings(password="canary-4711"), "the sign-in was refused"),
-        (shop.settings(driver="oracle"), 'the JDBC driver "oracle" is not allowed here, there are: h2'),
+        (shop.settings(driver="oracle"), 'the database driver "oracle" is not allowed here, there are: h2'),
     ):
         built = shop.source(build, {"table": "numbers"}, connections={"db": connection})
         with pytest.raises(NodeError) as caught:
@@ -181,7 +181,7 @@ def test_a_server_that_is_away_is_waited_for(spark: SparkSession, build: Build, 
     assert database_silent(shop.settings(), shop.limits) == ""
     shop.server.kill()
     try:
-        assert database_silent(shop.settings(), shop.limits) == "jdbc db"
+        assert database_silent(shop.settings(), shop.limits) == "h2 db"
         with pytest.raises(SystemAway, match="does not answer"):
             built.node.read(spark, built.context)
     finally:

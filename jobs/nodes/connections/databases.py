@@ -21,5 +21,5 @@ def database_silent(settings: ConnectionSettings, limits: Limits) -> str:
         elif settings.kind == "jdbc":
             jdbc_close(jdbc_open(settings, limits))
     except NodeError as error:
-        return "" if error.permanent or error.kind == "user" else f"{settings.kind} {settings.name}"
+        return "" if error.permanent or error.kind == "user" else f"{settings.config.get('driver', settings.kind)} {settings.name}"
     return ""

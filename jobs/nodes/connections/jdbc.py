@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from jobs.nodes import base
+from jobs.nodes.allowed_lists import choice_offered
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.connections.server_fields import host_field
@@ -48,11 +49,8 @@ class JdbcConnection(ConnectionKind):
         if not drivers:
             raise NodeError("no JDBC driver is allowed here; an administrator lists them in the file that JDBC_DRIVERS names")
         form = cls.schema()
-        form["properties"]["driver"] |= {
-            "enum": list(drivers),
-            "x-choices": {name: driver.title for name, driver in drivers.items()},
-            "x-sets": {name: {"port": driver.port} for name, driver in drivers.items() if driver.port},
-        }
+        ports = {name: {"port": driver.port} for name, driver in drivers.items() if driver.port}
+        choice_offered(form, "driver", {name: driver.title for name, driver in drivers.items()}, ports)
         return form
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:

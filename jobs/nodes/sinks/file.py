@@ -18,7 +18,7 @@ from jobs.nodes.sinks.file_folders import with_time_folders
 from jobs.nodes.sinks.file_manifest import BatchFiles, FolderLedger, files_behind
 from jobs.nodes.sinks.file_rolling import Ledger, Rolling
 from jobs.nodes.sinks.store_ledger import StoreLedger
-from jobs.nodes.stores.kinds import STORE_KINDS, store_open, store_silent, stored_path
+from jobs.nodes.stores.kinds import SINK_STORE_KINDS, store_open, store_silent, stored_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,7 +41,7 @@ class FileSink(Sink[FileSinkConfig]):
     title = "Files"
     icon = "file-download"
     Config = FileSinkConfig
-    connection_kinds = STORE_KINDS
+    connection_kinds = SINK_STORE_KINDS
     summary_template = "{path} · {format}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"compression", "max_rows_per_file", "roll_megabytes", "roll_seconds"})
     guarantee: ClassVar[str] = "exactly once"

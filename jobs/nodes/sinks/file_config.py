@@ -10,7 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from jobs.nodes import base
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.sinks.file_folders import TimeFolders, time_folder_names
-from jobs.nodes.stores.kinds import STORE_KINDS
+from jobs.nodes.stores.kinds import SINK_STORE_KINDS
 
 FileFormat = Literal["parquet", "orc", "avro", "csv", "json", "text"]
 Compression = Literal["none", "snappy", "gzip", "zstd", "lz4", "deflate", "bzip2", "zlib", "xz"]
@@ -33,7 +33,7 @@ class FileSinkConfig(base.Config):
         max_length=255,
         description="The store to write to; empty means this installation's own disk.",
         examples=["lake"],
-        json_schema_extra=hints("connection", kinds=STORE_KINDS),
+        json_schema_extra=hints("connection", kinds=SINK_STORE_KINDS),
     )
     path: str = Field(
         min_length=1,

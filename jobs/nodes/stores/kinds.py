@@ -10,8 +10,10 @@ from jobs.nodes.connection_kind import ConnectionKind
 from jobs.nodes.stores.store import Store
 
 #: Kind → its class; imported on first use, as its library takes its time.
-_STORES = {"s3": "jobs.nodes.connections.s3:S3Connection"}
+_STORES = {"s3": "jobs.nodes.connections.s3:S3Connection", "file_store": "jobs.nodes.connections.file_store:FileStoreConnection"}
 STORE_KINDS = tuple(_STORES)
+#: Those that make a file only if there is none of its name, which a sink counts its batches by.
+SINK_STORE_KINDS = ("s3",)
 
 
 class StoreKind(ConnectionKind):
@@ -20,6 +22,10 @@ class StoreKind(ConnectionKind):
     @abstractmethod
     def open(self, settings: ConnectionSettings, limits: Limits) -> Store:
         """Ready for requests; nothing is asked yet. NodeError where the address is not allowed."""
+
+    def called(self, settings: ConnectionSettings) -> str:
+        """As in "waiting for s3 lake"."""
+        return f"{settings.kind} {settings.name}"
 
     @abstractmethod
     def is_silent(self, settings: ConnectionSettings, limits: Limits) -> bool:
@@ -35,7 +41,8 @@ def store_open(settings: ConnectionSettings, limits: Limits, *, patience_seconds
 
 def store_silent(settings: ConnectionSettings, limits: Limits) -> str:
     """The store's name, as in "waiting for s3 lake", when nothing answers at its address; else ""."""
-    return f"{settings.kind} {settings.name}" if _kind(settings).is_silent(settings, limits) else ""
+    kind = _kind(settings)
+    return kind.called(settings) if kind.is_silent(settings, limits) else ""
 
 
 def stored_path(path: str) -> str:

@@ -22,7 +22,6 @@ from jobs.nodes.stores.store import Store, Stored
 
 Order = Literal["time", "name"]
 
-_AT_ONCE = 4
 _MILLISECOND = 1_000_000
 #: Where the times of files that are ordered by name begin; in nanoseconds since 1970.
 _FIRST_TIME = 1_000_000_000 * 1_000_000_000
@@ -71,7 +70,7 @@ class Mirror:
 
     def take(self, store: Store, wanted: Sequence[Wanted], order: Order) -> Iterator[Wanted]:
         """Copy files, several at once; each appears in its turn, and is then yielded. What is gone there is left out."""
-        pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="fetch")
+        pool = ThreadPoolExecutor(store.at_once, thread_name_prefix="fetch")
         try:
             for one, time, copied in zip(
                 wanted, self._times(wanted, order), pool.map(lambda one: self._copied(store, one), wanted), strict=True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,8 @@ class Store(ABC):
     """
 
     patience_seconds = 0.0
+    #: So many requests may be under way at a time.
+    at_once = 4
 
     def __init__(self, title: str, files: AsyncFileSystem, base: str) -> None:
         self.title = title
@@ -55,7 +57,11 @@ class Store(ABC):
 
     def find(self, folder: str) -> list[Stored]:
         """Every file in `folder` and the folders below it, by name; `folder` may also be a file. Empty where there is none."""
-        found = self._done(f'listing "{folder or "/"}"', lambda: self._files.find(self._path(folder), withdirs=False, detail=True))
+        path = self._path(folder)
+        return self._stored(self._done(f'listing "{folder or "/"}"', lambda: self._files.find(path, withdirs=False, detail=True)))
+
+    def _stored(self, found: Mapping[str, dict[str, Any]]) -> list[Stored]:
+        """Of what fsspec found."""
         below = len(self._base) + 1
         return [
             Stored(entry["name"][below:], int(entry["size"] or 0), self.modified(entry))
@@ -126,12 +132,13 @@ class Store(ABC):
             try:
                 return request()
             except Exception as error:  # each store's library has errors of its own
-                told = self._told(act, error)
+                told = self.told(act, error)
                 if told.permanent or told.kind == "user" or patience.is_over():
                     raise told from error
             patience.pause()
 
-    def _told(self, act: str, error: Exception) -> NodeError:
+    def told(self, act: str, error: Exception) -> NodeError:
+        """What a request that failed means."""
         if self.is_taken(error):
             return StoredAlready(f"{self.title}: {act}: it is there already", kind="user")
         if (known := self.meaning(error)) is not None:

@@ -1,6 +1,6 @@
-import { IconAntenna, IconApi, IconBucket, IconDatabase, IconMail, IconMailbox, IconPlug, IconRocket, IconStack2, IconTopologyStar3, IconWebhook, type Icon } from '@tabler/icons-react'
+import { IconAntenna, IconApi, IconBucket, IconDatabase, IconFolders, IconMail, IconMailbox, IconPlug, IconRocket, IconStack2, IconTopologyStar3, IconWebhook, type Icon } from '@tabler/icons-react'
 
-const ICONS: Record<string, Icon> = { antenna: IconAntenna, api: IconApi, bucket: IconBucket, database: IconDatabase, mail: IconMail, mailbox: IconMailbox, rocket: IconRocket, 'stack-2': IconStack2, 'topology-star-3': IconTopologyStar3, webhook: IconWebhook }
+const ICONS: Record<string, Icon> = { antenna: IconAntenna, api: IconApi, bucket: IconBucket, database: IconDatabase, folders: IconFolders, mail: IconMail, mailbox: IconMailbox, rocket: IconRocket, 'stack-2': IconStack2, 'topology-star-3': IconTopologyStar3, webhook: IconWebhook }
 
 export function KindIcon({ icon }: { icon: string }) {
   const Shape = ICONS[icon] ?? IconPlug

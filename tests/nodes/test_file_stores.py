@@ -1,0 +1,164 @@
+"""Files of stores that an administrator allows, on an SFTP server: each is read once, and what is wrong is told in a sentence."""
+
+import json
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeError
+from jobs.nodes.connections.file_store import FileStoreConnection
+from jobs.nodes.file_stores import file_stores
+from jobs.nodes.node_error import SystemAway
+from jobs.nodes.stores.kinds import store_open, store_silent
+from jobs.nodes.stores.store import Store
+from tests.nodes.conftest import Build, Built
+from tests.nodes.streams import Drained
+from tests.servers.sftp import SftpServer
+
+pytestmark = [pytest.mark.spark, pytest.mark.server]
+
+ID = [{"name": "id", "type": "long"}]
+
+
+class Plant:
+    """A folder of its own on the server."""
+
+    def __init__(self, server: SftpServer, folder: Path, build: Build, tmp_path: Path) -> None:
+        self.server = server
+        self.folder = folder
+        self.limits = Limits(data_dir=tmp_path, file_stores=server.stores)
+        self._build = build
+        self._live = tmp_path / "live"
+
+    def settings(self, secret: str | None = None, folder: str = "", store: str = "sftp", **options: str) -> ConnectionSettings:
+        config = {"store": store, "folder": folder or str(self.folder), "options": self.server.options(**options)}
+        return ConnectionSettings("plant", "file_store", config, {"secret": secret or self.server.private_key})
+
+    def store(self) -> Store:
+        return store_open(self.settings(), self.limits)
+
+    def source(self, config: dict[str, Any] | None = None, **given: Any) -> Built:
+        config = {"connection": "plant", "path": "in", "columns": ID} | (config or {})
+        return self._build("source.file", config, connections={"plant": self.settings()}, limits=self.limits, live_dir=self._live, **given)
+
+
+@pytest.fixture
+def plant(sftp_server: SftpServer, build: Build, tmp_path: Path) -> Plant:
+    folder = sftp_server.data / tmp_path.name
+    (folder / "in").mkdir(parents=True)
+    return Plant(sftp_server, folder, build, tmp_path)
+
+
+def drained(spark: SparkSession, source: Built, folder: Path) -> Drained:
+    source = Built(source.node, replace(source.context, mode="stream"))
+    source.node.begin(source.context)
+    source.node.receive(source.context, threading.Event())
+    rows = Drained("id")
+    rows.run(source.node.read(spark, source.context), folder)
+    return rows
+
+
+def test_each_file_is_read_once_by_its_time(spark: SparkSession, plant: Plant, tmp_path: Path):
+    for number in range(4):
+        (plant.folder / "in" / f"{9 - number} é.csv").write_text(f"id\n{number}\n")
+        os.utime(plant.folder / "in" / f"{9 - number} é.csv", (1_700_000_000 + number, 1_700_000_000 + number))
+    rows = drained(spark, plant.source({"max_files_per_trigger": 1}), tmp_path / "live" / "q")
+    assert [rows.batches[batch] for batch in sorted(rows.batches)] == [[0], [1], [2], [3]]
+    (plant.folder / "in" / "new.csv").write_text("id\n4\n")
+    again = drained(spark, plant.source({"max_files_per_trigger": 1}, attempt=2), tmp_path / "live" / "q")
+    assert again.everything == [4]
+
+
+def test_a_sample_gives_the_columns_before_anything_runs(spark: SparkSession, plant: Plant):
+    (plant.folder / "in" / "a.csv").write_text("id,word\n1,é\n")
+    source = plant.source({"columns": []}, generation="")
+    assert [row.asDict() for row in source.node.read(spark, source.context).collect()] == [{"id": 1, "word": "é", REJECTED: None}]
+
+
+def test_what_was_read_is_put_away(plant: Plant):
+    for name in ("a.csv", "b.csv"):
+        (plant.folder / "in" / name).write_text("id\n1\n")
+    store = plant.store()
+    store.move("in/a.csv", "read/below/a.csv")
+    store.move("in/gone.csv", "read/below/gone.csv")
+    store.remove(["in/b.csv", "in/gone.csv"])
+    assert [one.name for one in store.find("")] == ["read/below/a.csv"]
+    assert store.head("read/below/a.csv", 2) == b"id"
+    assert not store.fetch("in/gone.csv", plant.folder / "fetched")
+
+
+def test_the_connection_test_names_the_step_that_fails(plant: Plant):
+    def steps(settings: ConnectionSettings, limits: Limits = plant.limits) -> list[tuple[str, bool, str]]:
+        return [(step.name, step.ok, step.message) for step in FileStoreConnection().check(settings, limits)]
+
+    good = steps(plant.settings())
+    assert [(name, ok) for name, ok, _ in good] == [(name, True) for name in ("kind", "name", "port", "sign-in", "listing")]
+    assert "with 1 files and folders in it" in good[-1][2]
+    other_key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKoy7c1iMmVgzIqTz5fwm4CkVnLr1fFE5Kp5ykjD7Vh3"
+    for settings, step, sentence in (
+        (plant.settings(store="gcs"), "kind", 'the file store "gcs" is not allowed here, there are: sftp'),
+        (plant.settings(key_filename="/root/.ssh/id_rsa"), "sign-in", "SFTP takes no key_filename here; it takes host, port"),
+        (plant.settings(host="no-such-host.invalid"), "name", "is not known"),
+        (plant.settings(port="1"), "port", "does not answer"),
+        (plant.settings(username="nobody-4711"), "sign-in", "the sign-in was refused"),
+        (plant.settings(host_key=other_key), "sign-in", "the server shows another key"),
+        (plant.settings(host_key="hum"), "sign-in", "the host key is none"),
+        (plant.settings(secret="canary-4711"), "sign-in", "the secret is no private key"),
+        (plant.settings(folder="/gone"), "listing", "it is not there"),
+    ):
+        found = steps(settings)
+        assert (found[-1][:2], sentence in found[-1][2]) == ((step, False), True), found
+        assert "canary-4711" not in repr(found)
+
+
+def test_a_server_that_is_away_is_waited_for(plant: Plant):
+    store = plant.store()
+    plant.server.kill()
+    try:
+        assert store_silent(plant.settings(), plant.limits) == "sftp plant"
+        with pytest.raises(SystemAway, match="does not answer"):
+            store.find("")
+        with pytest.raises(SystemAway, match="does not answer"):
+            plant.store()
+    finally:
+        plant.server.start()
+    assert store_silent(plant.settings(), plant.limits) == ""
+    assert plant.store().find("") == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ({"protocol": "file"}, "file is no store of files elsewhere"),
+        ({"protocol": "s3"}, "has a kind of connection of its own"),
+        ({"fields": ["host", "private_key"]}, "private_key stands in more than one of options, fields and secret"),
+        ({"hosts": []}, "sftp/hosts: Extra inputs are not permitted"),
+    ],
+)
+def test_a_list_of_stores_that_is_wrong_says_where(plant: Plant, tmp_path: Path, entry: dict[str, Any], sentence: str):
+    listed = tmp_path / "stores.json"
+    listed.write_text(json.dumps({"sftp": json.loads(plant.server.stores.read_text())["sftp"] | entry}))
+    with pytest.raises(NodeError, match="have an administrator correct what FILE_STORES names") as caught:
+        file_stores(Limits(file_stores=listed))
+    assert sentence in caught.value.message
+
+
+def test_the_form_asks_for_what_the_store_wants_to_know(plant: Plant):
+    properties = FileStoreConnection.form(plant.limits)["properties"]
+    assert (properties["store"]["enum"], properties["store"]["default"]) == (["sftp"], "sftp")
+    assert [option["name"] for option in properties["options"]["default"]] == ["host", "port", "username", "host_key"]
+    with pytest.raises(NodeError, match="no further file store is allowed here"):
+        FileStoreConnection.form(Limits())
+
+
+def test_a_store_whose_package_is_missing_says_so(plant: Plant, tmp_path: Path):
+    listed = tmp_path / "stores.json"
+    listed.write_text(json.dumps({"drive": {"title": "Drive", "protocol": "gdrive"}}))
+    settings = ConnectionSettings("drive", "file_store", {"store": "drive", "folder": "in"})
+    (step,) = FileStoreConnection().check(settings, replace(plant.limits, file_stores=listed))
+    assert (step.name, step.ok, "Drive needs a package that is not installed" in step.message) == ("kind", False, True)
