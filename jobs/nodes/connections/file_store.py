@@ -59,7 +59,7 @@ class FileStoreSettings(base.Config):
 
 class FileStoreConnection(StoreKind):
     kind = "file_store"
-    title = "Other file store"
+    title = "File store"
     icon = "folders"
     Config = FileStoreSettings
     secrets: ClassVar[Mapping[str, str]] = {"secret": "Password or key"}

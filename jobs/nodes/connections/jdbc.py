@@ -38,7 +38,7 @@ class JdbcSettings(base.Config):
 
 class JdbcConnection(ConnectionKind):
     kind = "jdbc"
-    title = "Other database (JDBC)"
+    title = "JDBC database"
     icon = "database"
     Config = JdbcSettings
     secrets: ClassVar[Mapping[str, str]] = {"password": "Password"}
