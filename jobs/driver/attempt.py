@@ -273,7 +273,7 @@ class Attempt:
                 node_id=failure.node_id,
                 error_class=failure.kind,
                 permanent=failure.permanent,
-                away=failure.away,
+                outage=failure.outage,
                 stack_trace=failure.stack_trace,
             )
         )

@@ -18,7 +18,7 @@ from jobs.engine.analysis_problems import explained, less_advice
 from jobs.engine.plan import Plan, Step
 from jobs.engine.user_code import steps_of_code, worker_death
 from jobs.nodes.base import NodeError, SinkFenced
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import Outage
 from jobs.nodes.registry import REGISTRY
 from jobs.nodes.worker_errors import node_error_in
 
@@ -34,7 +34,7 @@ _LEAST_FREE = 16 * 1024 * 1024
 class ExecutionFailure(Exception):
     """Why an attempt ended. `permanent`: another attempt would end the same way. `fenced`: a newer attempt took over.
 
-    `away`: for want of another system, which may be away for long.
+    `outage`: for want of another system, which may be away, or refuse the sign-in, for long.
     """
 
     def __init__(
@@ -45,8 +45,6 @@ class ExecutionFailure(Exception):
         kind: Kind = "system",
         permanent: bool = False,
         stack_trace: str = "",
-        fenced: bool = False,
-        away: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -54,14 +52,15 @@ class ExecutionFailure(Exception):
         self.kind: Kind = kind
         self.permanent = permanent
         self.stack_trace = stack_trace
-        self.fenced = fenced
-        self.away = away
+        self.fenced = False
+        self.outage: Outage = ""
 
     @classmethod
     def told(cls, error: NodeError, message: str, node_id: str, trace: str) -> ExecutionFailure:
         """Of what a node says, as `message`."""
-        fenced, away = isinstance(error, SinkFenced), isinstance(error, SystemAway)
-        return cls(message, node_id=node_id, kind=error.kind, permanent=error.permanent, stack_trace=trace, fenced=fenced, away=away)
+        told = cls(message, node_id=node_id, kind=error.kind, permanent=error.permanent, stack_trace=trace)
+        told.fenced, told.outage = isinstance(error, SinkFenced), error.outage
+        return told
 
 
 class StopRequested(Exception):

@@ -12,7 +12,7 @@ import httpx
 from jobs.nodes.base import NodeError
 from jobs.nodes.exact_json import exact_loads
 from jobs.nodes.http_addresses import without_query
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import SignInRefused, SystemAway
 
 _AGAIN = frozenset({408, 425, 429})
 _AWAY = frozenset({429, 502, 503, 504})
@@ -55,7 +55,7 @@ def status_check(response: httpx.Response) -> None:
         return
     named = status_named(response)
     if is_refused_sign_in(response):
-        raise NodeError(f"{shown(response)}: the sign-in was refused ({named}); correct the connection", permanent=True, kind="user")
+        raise SignInRefused(f"{shown(response)}: the sign-in was refused ({named}); correct the connection", permanent=True, kind="user")
     if is_worth_another_try(response):
         told = ServerAway if response.status_code in _AWAY else Transient
         raise told(f"{shown(response)}: the server answered {named} each time; try later", retry_after(response))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
+
+#: Why a stream that worked may work again by itself: a system that does not answer, or takes the sign-in no more.
+Outage = Literal["", "away", "sign-in"]
 
 
 class NodeError(Exception):
@@ -10,6 +13,8 @@ class NodeError(Exception):
 
     `kind`: user (the job is wrong), external (another system), system (ours). `field`: of the config, such as "aggregates/0/column".
     """
+
+    outage: ClassVar[Outage] = ""
 
     def __init__(
         self, message: str, *, permanent: bool = False, kind: Literal["user", "external", "system"] = "external", field: str = ""
@@ -22,9 +27,21 @@ class NodeError(Exception):
 
     def told_as(self, message: str, field: str | None = None) -> NodeError:
         """The same fault in other words: an outage stays one."""
-        kind = SystemAway if isinstance(self, SystemAway) else NodeError
+        kind = outage_error(self.outage)
         return kind(message, permanent=self.permanent, kind=self.kind, field=self.field if field is None else field)
 
 
 class SystemAway(NodeError):
     """Another system does not answer, or asks to come later: a stream tries again until it does."""
+
+    outage = "away"
+
+
+class SignInRefused(NodeError):
+    """Another system does not let in who signs in: final at a start; a stream that worked tries again until the connection is right."""
+
+    outage = "sign-in"
+
+
+def outage_error(outage: Outage) -> type[NodeError]:
+    return {"away": SystemAway, "sign-in": SignInRefused}.get(outage, NodeError)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import outage_error
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -37,7 +37,7 @@ def carried_out(node_id: str) -> Iterator[None]:
         yield
     except NodeError as error:
         content = {"message": error.message, "permanent": error.permanent, "kind": error.kind, "field": error.field, "node_id": node_id}
-        content["away"] = isinstance(error, SystemAway)
+        content["outage"] = error.outage
         raise WorkerFailure(f"node error {json.dumps(content)}") from error
 
 
@@ -57,7 +57,7 @@ def node_error_in(text: str) -> Carried | None:
         return None
     try:
         content = json.loads(found[1])
-        raised = SystemAway if content.get("away") else NodeError
+        raised = outage_error(content.get("outage", ""))
         error = raised(content["message"], permanent=content["permanent"], kind=content["kind"], field=content["field"])
         return Carried(error, content["node_id"])
     except (ValueError, KeyError, TypeError):

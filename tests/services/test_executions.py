@@ -237,7 +237,7 @@ def test_a_failed_attempt_is_tried_again_until_none_are_left() -> None:
 
 def test_a_stream_is_tried_for_as_long_as_another_system_is_away() -> None:
     execution = running(job_row(max_retry_times=1))
-    outage: Any = {"actor": "d", "message": "the server answered 503", "away": True}
+    outage: Any = {"actor": "d", "message": "the server answered 503", "outage": "away"}
     pauses = []
     for _ in range(6):
         attempt = fresh(execution).attempt
@@ -257,12 +257,21 @@ def test_a_stream_is_tried_for_as_long_as_another_system_is_away() -> None:
 @pytest.mark.parametrize(("job_type", "retries"), [("BATCH_ROLLER", 1), ("STREAMING", 0)])
 def test_an_outage_ends_what_is_to_end_or_is_not_to_be_tried_again(job_type: str, retries: int) -> None:
     execution = running(job_row(job_type=job_type, max_retry_times=retries))
-    outage: Any = {"execution_id": execution.execution_id, "actor": "d", "message": "the server answered 503", "away": True}
+    outage: Any = {"execution_id": execution.execution_id, "actor": "d", "message": "the server answered 503", "outage": "away"}
     for number in range(retries):
         assert execution_attempt_failed(attempt=fresh(execution).attempt, **outage) == "SCHEDULED"
         Execution.objects.filter(pk=execution.pk).update(next_attempt_at=None)
         assert execution_claim(driver=driver_row(pid=10 + number)) is not None
     assert execution_attempt_failed(attempt=fresh(execution).attempt, **outage) == "FAILED"
+
+
+@pytest.mark.parametrize(("processed", "status"), [(0, "FAILED"), (5, "SCHEDULED")])
+def test_a_sign_in_that_worked_and_is_refused_now_is_tried_until_the_connection_is_right(processed: int, status: str) -> None:
+    execution = running(job_row(max_retry_times=1))
+    Execution.objects.filter(pk=execution.pk).update(processed_records=processed)
+    refused: Any = {"actor": "d", "message": "correct the password", "permanent": True, "outage": "sign-in"}
+    assert execution_attempt_failed(execution_id=execution.execution_id, attempt=execution.attempt, **refused) == status
+    assert fresh(execution).retry_count == 0
 
 
 def test_what_failed_before_an_attempt_that_runs_is_not_shown_of_its_end() -> None:

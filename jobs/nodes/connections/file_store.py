@@ -16,6 +16,7 @@ from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, check_steps
 from jobs.nodes.connections.reach import is_silent, name_resolve, port_reach
 from jobs.nodes.file_stores import FileStore, file_store, file_stores
+from jobs.nodes.node_error import SignInRefused
 from jobs.nodes.stores.kinds import StoreKind
 from jobs.nodes.stores.store import Store, Stored, StoredGone
 
@@ -143,7 +144,7 @@ class FsspecStore(Store):
         if isinstance(error, PermissionError):
             return NodeError("the store forbids it; have the right granted", permanent=True, kind="user")
         if type(error).__name__ in _SIGN_IN:
-            return NodeError(f"the sign-in was refused ({error}); correct the connection", permanent=True, kind="user")
+            return SignInRefused(f"the sign-in was refused ({error}); correct the connection", permanent=True, kind="user")
         if isinstance(error, NotImplementedError):
             return NodeError("this kind of store cannot do it; choose another way", permanent=True, kind="user")
         return None

@@ -13,7 +13,7 @@ from typing import Any
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.jdbc import JdbcSettings
 from jobs.nodes.jdbc_drivers import JdbcDriver, jdbc_driver
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import SignInRefused, SystemAway
 
 _CONNECT_SECONDS = 10
 #: Times without a zone are taken for UTC, as everywhere else. The JVM handles no signals: they are the process's.
@@ -135,7 +135,7 @@ def _told(act: str, error: Any) -> NodeError:
     state, code = str(error.getSQLState() or ""), int(error.getErrorCode())
     classes = _class_names(error)
     if state.startswith(_SIGN_IN) or code == _ORACLE_SIGN_IN or "SQLInvalidAuthorizationSpecException" in classes:
-        return NodeError(f"{act}: the sign-in was refused ({words}); correct user or password", permanent=True, kind="user")
+        return SignInRefused(f"{act}: the sign-in was refused ({words}); correct user or password", permanent=True, kind="user")
     if state.startswith(_LINE) or classes & set(_AWAY):
         return SystemAway(f"{act}: {words}; it is tried again")
     if state[:2] in _CORRECTED or "SQLSyntaxErrorException" in classes:

@@ -171,7 +171,7 @@ class KafkaAdmin:
         self._client = None
         where = f'connecting to "{self._name}"'
         if (why := kafka_refusal(self._typed, heard)) is not None:
-            return NodeError(f"{where}: {why.message}", permanent=why.permanent, kind=why.kind)
+            return why.told_as(f"{where}: {why.message}")
         told = heard[-1].str() if heard else str(error.args[0].str() if error.args else error)
         return NodeError(
             f"{where}: no broker answers as it should ({told}); check that it runs, and whether its port asks for TLS or a sign-in"

@@ -10,7 +10,7 @@ from jobs.nodes.avro import UNKNOWN_WRITER
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings
 from jobs.nodes.connections.reach import line_try
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import Outage, outage_error
 
 _SILENT_SECONDS = 3
 
@@ -23,7 +23,7 @@ class _Meaning:
     sentence: str
     permanent: bool = False
     kind: Literal["user", "external"] = "external"
-    away: bool = False
+    outage: Outage = ""
 
 
 _MEANINGS = (
@@ -31,11 +31,12 @@ _MEANINGS = (
         rf"{UNKNOWN_WRITER}(\d+)",
         "a message was written with schema {0}, which the registry did not list for this subject when the attempt started; "
         "the next attempt asks it again",
-        away=True,
+        outage="away",
     ),
     _Meaning(
         r"(?:Sasl|Ssl)AuthenticationException: ([^\n]+)",
         "the sign-in was refused ({0}); correct user, password, mechanism or certificates of the connection",
+        outage="sign-in",
         permanent=True,
         kind="user",
     ),
@@ -71,7 +72,7 @@ _MEANINGS = (
         r"(?:errors\.TimeoutException|Timed out waiting for a node assignment|Expiring \d+ record|NetworkException|DisconnectException"
         r"|NoResolvableBootstrap|No resolvable bootstrap|Failed to (?:construct kafka|create new KafkaAdminClient))",
         "no broker answers; check that the cluster runs and can be reached: the job goes on where it was",
-        away=True,
+        outage="away",
     ),
 )
 _REASON = re.compile(r"Reason: ([^\n]+?)\.?\n|(Partition \S+ offset was changed from \d+ to \d+)")
@@ -87,7 +88,7 @@ def kafka_failure(text: str, act: str) -> NodeError | None:
             told = next(filter(None, reason.groups()), "") if reason else "Kafka has them no more"
             sentence = meaning.sentence.format(*found.groups(), reason=told)
             said = f"{act}: {sentence}"
-            return SystemAway(said) if meaning.away else NodeError(said, permanent=meaning.permanent, kind=meaning.kind)
+            return outage_error(meaning.outage)(said, permanent=meaning.permanent, kind=meaning.kind)
     return None
 
 

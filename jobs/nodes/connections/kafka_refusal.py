@@ -11,6 +11,7 @@ from jobs.nodes.base import NodeError
 from jobs.nodes.connections.kafka_reach import host_and_port
 from jobs.nodes.connections.kafka_settings import KafkaSettings
 from jobs.nodes.connections.tls import speaks_tls
+from jobs.nodes.node_error import SignInRefused
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
@@ -55,7 +56,8 @@ def kafka_refusal(typed: KafkaSettings, heard: Sequence[KafkaError]) -> NodeErro
             if found := re.search(meaning.pattern, text):
                 return NodeError(meaning.sentence.format(*found.groups()), permanent=meaning.permanent, kind="user")
         if error.code() == KafkaError._AUTHENTICATION:
-            return _final(f"the sign-in was refused ({text.rpartition(': ')[2]}); correct user, password or mechanism")
+            words = f"the sign-in was refused ({text.rpartition(': ')[2]}); correct user, password or mechanism"
+            return SignInRefused(words, permanent=True, kind="user")
         if error.code() == KafkaError._SSL:
             return _final(f"no trust by TLS ({text}); correct the certificates or the security")
     if heard and "tls" not in typed.security and any(speaks_tls(*host_and_port(broker)) for broker in typed.brokers):

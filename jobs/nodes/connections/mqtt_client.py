@@ -15,7 +15,7 @@ from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
 from jobs.nodes.connections.tls import speaks_tls, tls_context, tls_fault
 from jobs.nodes.form import hints
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import SignInRefused, SystemAway
 
 if TYPE_CHECKING:
     from paho.mqtt.client import Client
@@ -27,6 +27,7 @@ _REFUSED = {
     0x86: "the sign-in was refused; correct user or password",
     0x87: "the broker does not let this user in; correct user or password, or have the right to connect granted",
 }
+_SIGN_IN_REFUSED = frozenset(_REFUSED)
 _REFUSED |= {0x85: "the broker does not take this client's name", 0x8C: "the broker wants another way to sign in"}
 
 ClientT = TypeVar("ClientT", bound="Client")
@@ -81,7 +82,8 @@ def mqtt_tls(typed: MqttSettings, act: str) -> ssl.SSLContext | None:
 
 def _raise_for(reason: Any, act: str) -> None:
     if reason.value in _REFUSED:
-        raise mqtt_refused(f"{act}: {_REFUSED[reason.value]}")
+        refused = SignInRefused if reason.value in _SIGN_IN_REFUSED else NodeError
+        raise refused(f"{act}: {_REFUSED[reason.value]}", permanent=True, kind="user")
     raise NodeError(f"{act}: the broker refuses for now ({reason})")
 
 

@@ -16,7 +16,7 @@ from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind, check_steps
 from jobs.nodes.connections.reach import name_resolve
 from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import SignInRefused, SystemAway
 
 if TYPE_CHECKING:
     import pymysql
@@ -211,7 +211,7 @@ def _refusal(name: str, typed: MysqlSettings, error: Exception) -> NodeError:
         reason = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or text
         return NodeError(f"{where}: no TLS as chosen ({reason}); correct TLS or the certificate authority", kind="user", field="tls")
     if code in (1045, 1698, 1251, 1275):
-        return NodeError(f"{where}: user {typed.user} was refused ({text}); correct user or password", permanent=True, kind="user")
+        return SignInRefused(f"{where}: user {typed.user} was refused ({text}); correct user or password", permanent=True, kind="user")
     if code in (1044, 1049):
         return NodeError(f"{where}: {text}; correct the database, or the user's rights", permanent=True, kind="user")
     if isinstance(cause, socket.gaierror):

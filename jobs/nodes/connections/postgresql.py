@@ -20,7 +20,7 @@ from jobs.nodes.connections.server_fields import TlsMode, certificate_field, hos
 from jobs.nodes.connections.tls import tls_context, tls_told, unchecked_context
 from jobs.nodes.durable_text import certificates_place
 from jobs.nodes.form import hints
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import SignInRefused, SystemAway
 
 if TYPE_CHECKING:
     from psycopg2.extensions import connection as PostgresSession
@@ -166,7 +166,7 @@ def _refusal(name: str, typed: PostgresqlSettings, error: Exception) -> NodeErro
     text = re.sub(r"^.*?(?:FATAL|failed):\s*", "", told[-1])
     where = f'connecting to "{name}"'
     if "password authentication failed" in text or "no password supplied" in text:
-        return NodeError(f"{where}: user {typed.user} was refused ({text}); correct user or password", permanent=True, kind="user")
+        return SignInRefused(f"{where}: user {typed.user} was refused ({text}); correct user or password", permanent=True, kind="user")
     if "does not exist" in text:
         return NodeError(f"{where}: {text}; correct the connection", permanent=True, kind="user")
     if "could not translate host name" in text or "Name or service not known" in text:

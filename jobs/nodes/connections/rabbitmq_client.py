@@ -15,7 +15,7 @@ from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field, tls_switch_field
 from jobs.nodes.connections.tls import speaks_tls, tls_context, tls_fault
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import SignInRefused, SystemAway
 
 if TYPE_CHECKING:
     from pika import BlockingConnection, ConnectionParameters
@@ -77,7 +77,8 @@ def rabbitmq_error(error: BaseException, act: str) -> NodeError:
     if isinstance(error, exceptions.ProbableAuthenticationError | exceptions.ProbableAccessDeniedError) and not _was_refused(error):
         return RabbitMQAway(f"{act}: the broker broke off the sign-in; it may be starting or ending")
     if isinstance(error, exceptions.ProbableAuthenticationError):
-        return _refused(f"{act}: the sign-in was refused; correct user or password of the connection")
+        words = f"{act}: the sign-in was refused; correct user or password of the connection"
+        return SignInRefused(words, permanent=True, kind="user")
     if isinstance(error, exceptions.ProbableAccessDeniedError):
         return _refused(f"{act}: the user may not use this virtual host, or it does not exist; correct the connection")
     if isinstance(error, exceptions.ChannelClosedByBroker | exceptions.ConnectionClosedByBroker):

@@ -16,6 +16,7 @@ from jobs.nodes.connections.s3_settings import S3Settings
 from jobs.nodes.durable_text import certificates_place
 from jobs.nodes.http_guard import checked_addresses
 from jobs.nodes.http_guard_async import GuardedResolver
+from jobs.nodes.node_error import SignInRefused
 from jobs.nodes.stores.kinds import StoreKind
 from jobs.nodes.stores.store import Store
 
@@ -56,7 +57,8 @@ class S3Store(Store):
     def meaning(self, error: Exception) -> NodeError | None:
         code = _code(error)
         if code in _SIGN_IN:
-            return _refused("sign-in", "the sign-in was refused; correct key id, secret key or region")
+            words = "the sign-in was refused; correct key id, secret key or region"
+            return SignInRefused(words, permanent=True, kind="user", field="sign-in")
         if code == "RequestTimeTooSkewed":
             return _refused("sign-in", "the clocks of this machine and the store differ; set them right")
         if code == "NoSuchBucket":

@@ -142,7 +142,7 @@ class Store(ABC):
         if self.is_taken(error):
             return StoredAlready(f"{self.title}: {act}: it is there already", kind="user")
         if (known := self.meaning(error)) is not None:
-            return NodeError(f"{self.title}: {act}: {known.message}", permanent=known.permanent, kind=known.kind)
+            return known.told_as(f"{self.title}: {act}: {known.message}", "")
         if isinstance(error, FileNotFoundError):
             return StoredGone(f"{self.title}: {act}: it is not there", kind="user")
         why = " ".join(str(error).split()) or type(error).__name__

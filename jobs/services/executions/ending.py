@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from jobs.models import LEASED, Command, CommandKind, CommandStatus, Event, Execution, ExecutionStatus, JobType, TransitionRefused
+from jobs.nodes.node_error import Outage
 from jobs.services.executions.clock import now_plus
 from jobs.services.executions.transition import execution_transition
 
@@ -52,15 +53,16 @@ def execution_attempt_failed(
     node_id: str = "",
     error_class: str = "system",
     permanent: bool = False,
-    away: bool = False,
+    outage: Outage = "",
     stack_trace: str = "",
 ) -> str:
     """One try failed: SCHEDULED again after a pause while retries are left, else FAILED; a stop that was asked for wins. The status.
 
-    `away`: for want of another system; a stream that is tried again at all is then tried until it answers.
+    `outage`: for want of another system; a stream that is tried again at all is then tried until it answers. Where it takes the sign-in
+    no more, as when a password is changed there first, that holds for an execution that it has let in.
     """
     error = {"error_message": message, "error_node_id": node_id, "error_class": error_class, "error_stack_trace": stack_trace}
-    return _attempt_over(execution_id, attempt, actor, "attempt_failed", message, error, permanent=permanent, away=away)
+    return _attempt_over(execution_id, attempt, actor, "attempt_failed", message, error, permanent=permanent, outage=outage)
 
 
 def execution_lease_lost(*, execution_id: str, attempt: int, reason: str, proven_dead: bool = False) -> bool:
@@ -105,18 +107,19 @@ def _attempt_over(
     error: dict[str, str],
     *,
     permanent: bool,
-    away: bool = False,
+    outage: Outage = "",
     at_once: bool = False,
 ) -> str:
     with transaction.atomic():
-        row = Execution.objects.only("execution_id", "retry_count", "resolved", "job_type").get(execution_id=execution_id)
+        known = Execution.objects.only("execution_id", "retry_count", "resolved", "job_type", "processed_records")
+        row = known.get(execution_id=execution_id)
         most = int(row.resolved.get("max_retry_times", 3))
-        endures = away and most > 0 and row.job_type == JobType.STREAMING
+        endures = most > 0 and row.job_type == JobType.STREAMING and _is_endured(outage, row)
         to = status_asked_for(execution_id)
         fields: dict[str, Any] = dict(error)
         if to:
             commands_close(execution_id, to, CommandStatus.DONE)
-        elif permanent or (row.retry_count >= most and not endures):
+        elif not endures and (permanent or row.retry_count >= most):
             to = ExecutionStatus.FAILED
             fields.setdefault("error_message", _no_more(row, most, reason))
         else:
@@ -136,6 +139,10 @@ def _attempt_over(
             **fields,
         )
     return to
+
+
+def _is_endured(outage: Outage, row: Execution) -> bool:
+    return outage == "away" or (outage == "sign-in" and row.processed_records > 0)
 
 
 def _no_more(row: Execution, most: int, reason: str) -> str:
