@@ -59,6 +59,7 @@ def payload_format_field() -> Any:
         "json",
         description="How a message's value is written. Text gives one column called value; binary gives its bytes.",
         examples=["json", "text"],
+        json_schema_extra=hints(half=True),
     )
 
 
