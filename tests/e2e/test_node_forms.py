@@ -17,9 +17,9 @@ SCROLLS = {
 #: How high the form is and how high it may be, without what is said of edges and values that are still to come.
 HEIGHTS = """() => {
   const [body, form] = ['.pw-panel-body', '.pw-panel-body .pw-form'].map((place) => document.querySelector(place));
-  const { paddingTop, paddingBottom } = getComputedStyle(body);
-  const wrong = [...form.querySelectorAll('.pw-field-error')].map((error) => error.offsetHeight + parseFloat(getComputedStyle(error).marginTop));
-  return [form.scrollHeight - wrong.reduce((sum, height) => sum + height, 0), body.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom)];
+  const margins = (element, ...names) => names.reduce((sum, name) => sum + parseFloat(getComputedStyle(element)[name]), 0);
+  const wrong = [...form.querySelectorAll('.pw-field-error')].map((error) => error.offsetHeight + margins(error, 'marginTop'));
+  return [form.scrollHeight - wrong.reduce((sum, one) => sum + one, 0), body.clientHeight - margins(body, 'paddingTop', 'paddingBottom')];
 }"""
 SETTINGS: dict[str, dict[str, Any]] = {
     "hbase": {"host": "127.0.0.1"},
