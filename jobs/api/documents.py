@@ -65,9 +65,20 @@ class PreviewBody(Body):
     samples: Samples = Field(default_factory=dict)
 
 
+class CutValue(Shape):
+    """The value of `column` in the row `row`, counted from 0, had so many `characters`; the row holds the first of them, and "…"."""
+
+    row: int
+    column: str
+    characters: int
+
+
 class PreviewSide(Shape):
+    """`cut`: values that are not shown whole, as their rows would be too large for that."""
+
     columns: list[ColumnOut]
     rows: list[list[Any]]
+    cut: list[CutValue] = Field(default_factory=list)
 
 
 class PreviewPrint(Shape):

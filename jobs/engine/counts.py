@@ -171,11 +171,13 @@ def rejected_row(frame: DataFrame) -> Column:
 
 
 def rejection_told(reason: str, row: str) -> tuple[str, str]:
-    """Reason and row of a rejected row for people: the row as it came where the reason holds it, and which columns were lost on it."""
+    """Reason and row of a rejected row for people: the row as it came where the reason holds it, and which columns were lost on it,
+    where the reason does not name one itself.
+    """
     why, found, came = reason.partition(AS_IT_CAME)
     if not found:
         return reason, row
-    lost = _lost(came, row, is_line=why == LINE_MISFIT)
+    lost = "" if ": " in why else _lost(came, row, is_line=why == LINE_MISFIT)
     return f"{why}: {lost}" if lost else why, came
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
@@ -27,12 +26,11 @@ from jobs.engine.preview_prints import PreviewPrints
 from jobs.engine.references import References
 from jobs.engine.sample_tables import sample_tables
 from jobs.engine.session import session_enter
+from jobs.engine.shown_rows import rows_shown
 from jobs.engine.steps import Arrow, Steps
-from jobs.engine.typed_values import json_read
 from jobs.engine.user_code import Cancelled, Limit, never, steps_of_code, time_limit, worker_death
 from jobs.engine.validation import analyse, schema_plan
-from jobs.nodes.base import ConnectionSettings, Limits, NodeError, Sink
-from jobs.nodes.columns import type_text
+from jobs.nodes.base import ConnectionSettings, Limits, Sink
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 from jobs.nodes.user_python.workers import workers_of
 from jobs.nodes.worker_errors import node_error_in
@@ -40,8 +38,6 @@ from jobs.nodes.worker_errors import node_error_in
 MOST_ROWS = 1000
 #: Python workers may take so long to start, for each table; then what hangs outside of Python, where it cannot end itself, is cut off.
 _START_SECONDS = 20.0
-#: Of all rows of a table together: a browser has to take them, and those who serve it.
-_MOST_CHARACTERS = 32_000_000
 
 
 def preview(
@@ -62,7 +58,7 @@ def preview(
 ) -> dict[str, Any]:
     """{"inputs": {name: table}, "out": table | None, "rejected": table | None}.
 
-    A table is {"columns": [{"name", "type"}], "rows": [object]}. An input is called as its port, or where several edges lead into one
+    A table is what `rows_shown` gives. An input is called as its port, or where several edges lead into one
     port as the node it comes from, with ".PORT" unless that is out. "ports" holds the tables of other output ports by name; "not_acted"
     the nodes up to this one that act on another system in a run: here they pass their rows on. "given" are the sources whose rows came
     from `samples`: nothing of their systems is touched. "printed" is what Python prints at nodes meanwhile: [{"node_id", "text"}].
@@ -132,7 +128,7 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit:
 
     def shown(frame: DataFrame) -> dict[str, Any]:
         limit.renew()
-        return _table(frame, rows)
+        return rows_shown(frame, rows)
 
     try:
         behind = None if isinstance(steps.types[node_id], Sink) else frames.ports_of(node_id)
@@ -174,20 +170,6 @@ def _blamed(error: Exception, steps: Steps, node_id: str, limit: Limit) -> tuple
     if died := worker_death(str(error), code):
         return died[0] or node_id, died[1]
     return node_id, error
-
-
-def _table(frame: DataFrame, rows: int) -> dict[str, Any]:
-    columns = [{"name": one.name, "type": type_text(one.dataType)} for one in frame.schema.fields]
-    quoted = [F.col(f"`{name.replace('`', '``')}`") for name in frame.columns]
-    text, most = F.to_json(F.struct(*quoted), {"ignoreNullFields": "false"}), _MOST_CHARACTERS // rows
-    texts = [row[0] for row in frame.limit(rows).select(F.when(F.length(text) <= most, text)).collect()] if quoted else []
-    if None in texts:
-        message = (
-            f"a row is too large to be shown as one of {rows}: it has more than {most:,} characters; "
-            "show fewer rows, or leave out large columns"
-        )
-        raise NodeError(message, permanent=True, kind="user")
-    return {"columns": columns, "rows": [json_read(text) for text in texts]}
 
 
 def _problem(error: AtNode, document: DagDocument, values: Mapping[str, Any], steps: Steps) -> Any:

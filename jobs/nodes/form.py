@@ -28,34 +28,32 @@ def hints(
     kinds: tuple[str, ...] = (),
     when: str = "",
     unfolds: str = "",
+    half: bool = False,
+    after: str = "",
     allowed: str = "",
     language: str = "",
     sets: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """`json_schema_extra` of a field. `advanced` folds it away; `kinds` are connection kinds; `when` is "field=value" that shows it.
 
-    An advanced field stands with the others where `unfolds`, written as `when` is, holds.
+    An advanced field stands with the others where `unfolds`, written as `when` is, holds. Two short ones (`half`) that follow each
+    other share a line: their descriptions are short, too. `after`: the field behind which it stands, if not the one written before it.
     `allowed` says in words what its pattern asks for: "a server's name or address". `language` is that of a code field, if not SQL.
     `sets`: value → other fields that a person who chooses it wants to be so.
     """
-    found: dict[str, Any] = {}
-    if widget is not None:
-        found["x-widget"] = widget
-    if kinds:
-        found["x-connection-kinds"] = list(kinds)
-    if advanced:
-        found["x-advanced"] = True
-    if when:
-        found["x-when"] = when
-    if unfolds:
-        found["x-unfolds"] = unfolds
-    if allowed:
-        found["x-allowed"] = allowed
-    if language:
-        found["x-language"] = language
-    if sets:
-        found["x-sets"] = sets
-    return found
+    given = {
+        "x-widget": widget,
+        "x-connection-kinds": list(kinds),
+        "x-advanced": advanced,
+        "x-when": when,
+        "x-unfolds": unfolds,
+        "x-half": half,
+        "x-after": after,
+        "x-allowed": allowed,
+        "x-language": language,
+        "x-sets": sets,
+    }
+    return {name: value for name, value in given.items() if value}
 
 
 def connection_field(*kinds: str) -> Any:
@@ -96,10 +94,23 @@ def _inlined(part: Any, definitions: Mapping[str, Any]) -> Any:
 
 def _worded(schema: dict[str, Any]) -> None:
     """Titles in sentence case, abbreviations in capitals, and `x-order`, here and in the rows of a list."""
-    for order, (name, field) in enumerate(schema.get("properties", {}).items()):
+    written = schema.get("properties", {})
+    fields = {name: written[name] for name in _in_order(written)}
+    if fields:
+        schema["properties"] = fields
+    for order, (name, field) in enumerate(fields.items()):
         field.setdefault("x-order", order)
         if field.get("title", "") in ("", name.replace("_", " ").title()):
             words = field_words(name)
             field["title"] = words[:1].upper() + words[1:]
         if isinstance(field.get("items"), dict):
             _worded(field["items"])
+
+
+def _in_order(fields: Mapping[str, dict[str, Any]]) -> list[str]:
+    """As they are written, but those that are to stand behind another one there."""
+    names = [name for name in fields if "x-after" not in fields[name]]
+    for name, field in fields.items():
+        if before := field.pop("x-after", ""):
+            names.insert(names.index(before) + 1, name)
+    return names

@@ -14,7 +14,7 @@ from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
 from jobs.nodes.columns import ColumnField, rejected_schema, sampled_names_check, schema_from_ddl, schema_of
 from jobs.nodes.form import hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hints
-from jobs.nodes.records import CORRUPT, RecordShape, record_parsed
+from jobs.nodes.records import CORRUPT, RecordShape, record_misfit, record_parsed
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -59,6 +59,7 @@ def payload_format_field() -> Any:
         "json",
         description="How a message's value is written. Text gives one column called value; binary gives its bytes.",
         examples=["json", "text"],
+        json_schema_extra=hints(half=True),
     )
 
 
@@ -194,19 +195,19 @@ def payload_read(
     shape = RecordShape(payload.format, schema, payload.delimiter, avro or AvroSchemas(payload.avro_schema))
     record, is_bad = record_parsed(F.col("value"), _RECORD, shape)
     fields = [F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields]
-    return messages.withColumn(_RECORD, record).select(*fields, *told, _reason(is_bad, payload, avro).alias(REJECTED))
+    return messages.withColumn(_RECORD, record).select(*fields, *told, _reason(is_bad, shape, avro).alias(REJECTED))
 
 
-def _reason(is_bad: Column, payload: Payload, avro: AvroSchemas | None) -> Column:
+def _reason(is_bad: Column, shape: RecordShape, avro: AvroSchemas | None) -> Column:
     """Null for a good message."""
     from pyspark.sql import functions as F
 
     value = F.col("value")
-    shown = F.substring(value.cast("string") if FORMATS.is_text(payload.format) else F.hex(value), 1, _SHOWN_CHARACTERS)
-    words = LINE_MISFIT if payload.format == "csv" else "the message does not fit the columns"
+    shown = F.substring(value.cast("string") if FORMATS.is_text(shape.format) else F.hex(value), 1, _SHOWN_CHARACTERS)
+    words = LINE_MISFIT if shape.format == "csv" else "the message does not fit the columns"
     told = F.when(value.isNull(), F.lit("the message has no value"))
     if avro and avro.writers:
         unknown = avro_unknown_writer(value, F.col("timestamp"), avro)
         sentence = F.replace(F.lit(_UNKNOWN), F.lit("{}"), unknown)
         told = told.when(unknown.isNotNull(), F.concat(sentence, F.lit(AS_IT_CAME), shown))
-    return told.when(is_bad, F.concat(F.lit(f"{words}{AS_IT_CAME}"), shown))
+    return told.when(is_bad, F.concat(record_misfit(value, _RECORD, shape, words), F.lit(AS_IT_CAME), shown))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jobs.nodes.avro import AVRO_END, AVRO_MARK, AvroSchemas, avro_record
 from jobs.nodes.formats import FORMATS
+from jobs.nodes.misfits import misfit_told
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -44,4 +45,16 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
         return F.from_json(text, whole, options), is_bad
     if shape.format == "xml":
         return F.from_xml(text, whole, options), is_bad
-    return F.from_csv(text, whole.toDDL(), options | {"sep": shape.delimiter, "escape": '"'}), is_bad
+    return F.from_csv(text, whole.toDDL(), options | _csv_options(shape)), is_bad
+
+
+def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> Column:
+    """`words`, and which column of the record that `record_parsed` put into the column `name` does not hold its value."""
+    from pyspark.sql import functions as F
+
+    held = {field.name: F.col(name).getField(field.name) for field in shape.schema.fields}
+    return misfit_told(words, value.cast("string"), held, shape.schema, shape.format, _csv_options(shape))
+
+
+def _csv_options(shape: RecordShape) -> dict[str, str]:
+    return {"sep": shape.delimiter, "escape": '"'}

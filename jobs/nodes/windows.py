@@ -39,7 +39,7 @@ class WindowsConfig(base.Config):
         validate_default=True,
         description="The column that says when a row happened; rows without it are left out.",
         examples=["departed_at"],
-        json_schema_extra=hints("column", when="time=event"),
+        json_schema_extra=hints("column", when="time=event", half=True),
     )
     kind: Literal["tumbling", "sliding", "session"] = Field(
         "tumbling",
@@ -49,15 +49,15 @@ class WindowsConfig(base.Config):
     )
     window: Span = Field(
         "1 h",
-        description="Length of a window, counted in UTC: one of a day begins at midnight there. A session ends when so long no row came.",
+        description="Its length, counted from midnight in UTC; a session ends when so long no row came.",
         examples=["1 min", "1 h"],
-        json_schema_extra=hints("duration"),
+        json_schema_extra=hints("duration", half=True),
     )
     slide: Span = Field(
         "10 min",
         description="A window begins every so often; each row is in all that are open at its time.",
         examples=["10 min"],
-        json_schema_extra=hints("duration", when="kind=sliding"),
+        json_schema_extra=hints("duration", when="kind=sliding", half=True),
     )
     offset: Duration = Field(
         "0s",
@@ -67,17 +67,16 @@ class WindowsConfig(base.Config):
     )
     late: Duration = Field(
         "0s",
-        description="How far behind the newest row a row may come; a later one is left out once its window closed, and goes on from "
-        "the port late.",
+        description="How far behind the newest row a row may come; later ones leave by the port late once their window closed.",
         examples=["10 min"],
-        json_schema_extra=hints("duration", when="time=event"),
+        json_schema_extra=hints("duration", when="time=event", half=True),
     )
     group_by: tuple[ColumnName, ...] = Field(
         (),
         validate_default=True,
         description="Columns to group by within a window.",
         examples=[["carrier"]],
-        json_schema_extra=hints("columns"),
+        json_schema_extra=hints("columns", half=True, after="time_column"),
     )
 
     @model_validator(mode="before")

@@ -1,6 +1,7 @@
 """What the pages say of a connection while its system goes away and comes back, without a reload."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -50,3 +51,23 @@ def test_a_connection_that_begins_to_fail_is_told_on_its_page_and_on_home(page: 
         expect(row).to_contain_text("works, checked")
     ask(page, "DELETE", "/api/jobs/reads-plant")
     ask(page, "DELETE", f"/api/connections/{connection['id']}")
+
+
+def test_beside_an_open_panel_every_kind_keeps_its_icon_whole(page: Page) -> None:
+    page.goto("/connections")
+    settings: dict[str, dict[str, Any]] = {
+        "mysql": {"host": "127.0.0.1", "database": "shop", "user": "me"},
+        "webhook_receiver": {"url": "http://127.0.0.1:9/"},
+    }
+    made = []
+    for kind, config in settings.items():
+        named = {"name": f"icon-{kind.replace('_', '-')}", "kind": kind, "config": config, "secrets": {}}
+        made.append(ask(page, "POST", "/api/connections", named).json())
+    page.reload()
+    page.get_by_text("icon-mysql", exact=True).click()
+    expect(page.get_by_role("button", name="Test the connection")).to_be_visible()
+    icons = [icon.bounding_box() for icon in page.locator("td .pw-line > .tabler-icon").all()]
+    assert len(icons) > 2
+    assert {(icon["width"], icon["height"]) for icon in icons if icon} == {(16, 16)}
+    for connection in made:
+        ask(page, "DELETE", f"/api/connections/{connection['id']}")

@@ -101,7 +101,8 @@ def test_broken_rows_of_a_line_are_kept_to_look_at(bench: Bench, job_type: str, 
     assert (rejected.node_id, rejected.total) == ("in", 1)
     came, reason = rejected.rows[0]["row"], rejected.rows[0]["reason"]
     assert came == {"csv": "two,20", "json": '{"id":"two","amount":20}', "xml": BROKEN_ELEMENT}[format]
-    words = {"csv": "the line does not fit the columns: id", "json": "the row does not fit the columns: id"}
+    misfit = 'id should be bigint, not "two"'
+    words = {"csv": f"the line does not fit the columns: {misfit}", "json": f"the row does not fit the columns: {misfit}"}
     assert reason == words.get(format, "the row does not fit the columns")
 
 

@@ -17,6 +17,12 @@ from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT
         (LINE_MISFIT, "4,5", '{"id": 4, "amou', LINE_MISFIT),
         ("the row does not fit", '{"id": "x", "a": null}', '{"id": null, "a": null}', "the row does not fit: id"),
         ("the row does not fit", "no, object", '{"id": null, "a": null}', "the row does not fit"),
+        (
+            "the row does not fit: id should be bigint, not 1.5",
+            '{"id": 1.5}',
+            '{"id": null}',
+            "the row does not fit: id should be bigint, not 1.5",
+        ),
         ("the row does not fit", "[1]", '{"id": null, "a": null}', "the row does not fit"),
     ],
 )

@@ -75,15 +75,24 @@ def test_a_table_with_more_rows_than_a_lookup_may_have_is_an_error_here_too(benc
     assert [(problem.node_id, "more than 3 rows" in problem.message) for problem in refused.value.problems] == [("found", True)]
 
 
-def test_rows_that_are_too_large_to_be_shown_are_told_and_fewer_of_them_are_shown(bench: Bench) -> None:
+def test_a_long_value_is_cut_and_its_row_is_shown_with_all_others(bench: Bench) -> None:
+    expressions = {"more": "repeat('\"x', 524288)", "list": "array_repeat('y', 300000)", "bytes": "cast(repeat('z', 900000) as binary)"}
+    large = ("flow.compute_columns", {"columns": [{"name": name, "expression": text} for name, text in expressions.items()]})
+    nodes = {"shop": AWAY, "large": large, "out": COLLECT}
+    side = looked_at(bench, nodes, "shop>large, large>out", "large", {"shop": SampleRows(rows=SHOP)}, rows=100)["out"]
+    assert [(row["id"], row["amount"]) for row in side["rows"]] == [(1, 5.5), (2, None), (3, 20)]
+    assert {(one["column"], one["characters"]) for one in side["cut"]} == {("more", 1_048_576), ("list", 1_200_001), ("bytes", 1_200_000)}
+    assert [one["row"] for one in side["cut"]] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    row = side["rows"][0]
+    assert (row["more"][:4], row["list"][:9], row["bytes"][:4]) == ('"x"x', '["y","y",', "enp6")
+    assert all(row[name].endswith("…") and len(row[name]) == 32_000_000 // 100 // 10 + 1 for name in expressions)
+
+
+def test_values_that_have_room_are_shown_whole(bench: Bench) -> None:
     large = ("flow.compute_columns", {"columns": [{"name": "more", "expression": "repeat('x', 1000000)"}]})
     nodes = {"shop": AWAY, "large": large, "out": COLLECT}
-    shop = {"shop": SampleRows(rows=SHOP)}
-    assert len(looked_at(bench, nodes, "shop>large, large>out", "large", shop, rows=10)["out"]["rows"]) == len(SHOP)
-    with pytest.raises(PlanInvalid) as refused:
-        looked_at(bench, nodes, "shop>large, large>out", "large", shop, rows=100)
-    (problem,) = refused.value.problems
-    assert (problem.node_id, "show fewer rows, or leave out large columns" in problem.message) == ("large", True)
+    side = looked_at(bench, nodes, "shop>large, large>out", "large", {"shop": SampleRows(rows=SHOP)}, rows=10)["out"]
+    assert ([len(row["more"]) for row in side["rows"]], side["cut"]) == ([1_000_000] * 3, [])
 
 
 def test_each_input_is_shown_under_the_name_of_its_port_or_of_where_it_comes_from(bench: Bench) -> None:

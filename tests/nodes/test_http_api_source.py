@@ -116,7 +116,7 @@ def test_a_record_of_the_wrong_shape_is_rejected_and_the_rest_goes_on(spark: Spa
         assert good.select("name").count() == 2
         reasons = sorted(row[0] for row in frame.filter(f"{REJECTED} IS NOT NULL").select(REJECTED).collect())
     assert len(reasons) == 4
-    assert reasons[-1] == 'the record does not fit the columns:\n{"id": "x", "name": "b"}'
+    assert reasons[-1] == 'the record does not fit the columns: id should be bigint, not "x":\n{"id": "x", "name": "b"}'
 
 
 def test_what_went_wrong_in_a_worker_comes_out_as_its_sentence(spark: SparkSession, build: Build, tmp_path: Path):

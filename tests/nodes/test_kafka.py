@@ -201,7 +201,7 @@ def test_json_messages_have_the_columns_that_the_registry_tells(spark: SparkSess
             (7, datetime(2026, 1, 31, 6, tzinfo=UTC), ["é"])
         ] * 2
         assert [row[REJECTED] for row in rows if row[REJECTED] is not None] == [
-            f'the message does not fit the columns{AS_IT_CAME}{{"id": "x"}}'
+            f'the message does not fit the columns: id should be bigint, not "x"{AS_IT_CAME}{{"id": "x"}}'
         ]
         schema["schemaType"] = "PROTOBUF"
         with pytest.raises(NodeError, match=r'asking registry "registry" for .*-value: .* is of type PROTOBUF, not JSON') as caught:

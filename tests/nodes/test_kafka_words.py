@@ -1,13 +1,17 @@
 """What Kafka's client says, in words for people; a Kafka connection takes a short list of client options only."""
 
+import socket
+from contextlib import closing
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.config_problems import config_problems
+from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure
+from jobs.nodes.connections.kafka_refusal import kafka_silence
 from jobs.nodes.connections.kafka_settings import KafkaSettings, kafka_spark_options
 from jobs.nodes.sinks.kafka import KafkaSink, KafkaSinkConfig
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
@@ -136,3 +140,51 @@ def test_a_bound_given_by_a_parameter_is_not_judged():
 )
 def test_what_a_stream_in_real_time_died_of_is_told_apart(text: str, written: bool):
     assert KafkaSink().failed_stream(text, KafkaSinkConfig(connection="main", topic="out")) is written
+
+
+def told_of(servers: str) -> str:
+    """What is told of a cluster at `servers` that is asked for its topics."""
+    with pytest.raises(NodeError) as refused:
+        KafkaAdmin(ConnectionSettings("main", "kafka", {"servers": servers}), seconds=1).partitions()
+    return str(refused.value)
+
+
+def test_servers_that_take_no_connection_are_named_each_with_its_reason():
+    with socket.socket() as one:  # bound and never listening: nothing else gets this port meanwhile
+        one.bind(("127.0.0.1", 0))
+        shut = f"127.0.0.1:{one.getsockname()[1]}"
+        told = told_of(f"{shut}, nowhere.invalid:9092")
+    assert told.startswith('connecting to "main": no broker answers (')
+    assert f"{shut}: Connection refused" in told
+    assert "nowhere.invalid:9092: " in told
+    assert told.endswith("check ports, firewall and whether the brokers run")
+    assert not any(word in told for word in ("brokers are down", "bootstrap", "ipv4#", "in state"))
+
+
+def test_a_port_that_is_not_kafkas_is_told_apart_from_one_that_is_shut():
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        server = f"127.0.0.1:{silent.getsockname()[1]}"
+        told = told_of(server)
+    assert told.startswith(f'connecting to "main": {server} takes connections, but does not answer as a Kafka broker; check')
+
+
+class Heard:
+    """An error as Kafka's client reports it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def str(self) -> str:
+        return self.text
+
+
+def test_brokers_that_the_cluster_names_and_nobody_can_reach_are_told_as_such():
+    heard: Any = [
+        Heard(
+            "sasl_ssl://kafka-0.lan:9092/0: Failed to resolve 'kafka-0.lan:9092': Name or service not known (after 4ms in state CONNECT)"
+        ),
+        Heard("1/2 brokers are down"),
+    ]
+    told = kafka_silence(KafkaSettings(servers="kafka.example.com:9092"), heard)
+    assert told.startswith("the cluster names brokers that cannot be reached from here (kafka-0.lan:9092: Name")
+    assert "advertised.listeners" in told

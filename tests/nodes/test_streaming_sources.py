@@ -87,7 +87,7 @@ def test_types_taken_from_a_sample_stay_over_a_restart(spark: SparkSession, buil
     assert again.dtypes[0] == ("id", "int")
     drained = Drained(REJECTED)
     drained.run(again, tmp_path / "live")
-    assert drained.everything == ["the line does not fit the columns:\nthree"]
+    assert drained.everything == ['the line does not fit the columns: id should be int, not "three":\nthree']
 
 
 @pytest.mark.parametrize("mode", ["stream", "batch"])

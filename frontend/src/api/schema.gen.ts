@@ -2465,6 +2465,18 @@ export interface components {
                 [key: string]: string | null;
             };
         };
+        /**
+         * CutValue
+         * @description The value of `column` in the row `row`, counted from 0, had so many `characters`; the row holds the first of them, and "…".
+         */
+        CutValue: {
+            /** Row */
+            row: number;
+            /** Column */
+            column: string;
+            /** Characters */
+            characters: number;
+        };
         /** DefaultsBody */
         DefaultsBodyRequest: {
             /** Document */
@@ -3670,12 +3682,17 @@ export interface components {
             /** Text */
             text: string;
         };
-        /** PreviewSide */
+        /**
+         * PreviewSide
+         * @description `cut`: values that are not shown whole, as their rows would be too large for that.
+         */
         PreviewSide: {
             /** Columns */
             columns: components["schemas"]["ColumnOut"][];
             /** Rows */
             rows: unknown[][];
+            /** Cut */
+            cut: components["schemas"]["CutValue"][];
         };
         /**
          * Problem

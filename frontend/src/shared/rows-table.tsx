@@ -1,4 +1,6 @@
 import { memo } from 'react'
+import { useTranslation } from 'react-i18next'
+import { count } from './numbers'
 import './rows-table.css'
 
 const LONGEST = 120
@@ -10,23 +12,34 @@ interface Props {
   rows: readonly (readonly unknown[])[]
   /** Said where there is no row. */
   empty: string
+  /** Values that did not come whole, and how long they are. */
+  cut?: readonly { row: number; column: string; characters: number }[]
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
-function Cell({ value, numeric }: { value: unknown; numeric: boolean }) {
+/** `characters`: how long the value is, where not all of it came. */
+function Cell({ value, numeric, characters }: { value: unknown; numeric: boolean; characters: number | undefined }) {
+  const { t } = useTranslation('shared')
   if (value === null || value === undefined) return <td className={`pw-3${numeric ? ' pw-num' : ''}`}>null</td>
   const text = textOf(value)
   return (
     <td className={numeric ? 'pw-num' : undefined} title={text.length > 24 ? text.slice(0, 2000) : undefined}>
-      {text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}
+      {text.length > LONGEST ? (
+        <span className="pw-long">
+          <span>{text.slice(0, LONGEST)}…</span> <small>{t('characters', { count: characters ?? text.length, figure: count(characters ?? text.length) })}</small>
+        </span>
+      ) : (
+        text
+      )}
     </td>
   )
 }
 
 /** Rows as Spark has them: names and types in the head, long texts cut. */
-export const RowsTable = memo(function RowsTable({ label, columns, rows, empty }: Props) {
+export const RowsTable = memo(function RowsTable({ label, columns, rows, empty, cut = [] }: Props) {
   const numeric = columns.map((column) => NUMERIC.test(column.type))
+  const lengths = new Map(cut.map(({ row, column, characters }) => [`${row} ${column}`, characters]))
   return (
     <div className="pw-rows-table" role="region" aria-label={label} tabIndex={0}>
       <table>
@@ -43,7 +56,7 @@ export const RowsTable = memo(function RowsTable({ label, columns, rows, empty }
         <tbody>
           {rows.map((row, place) => (
             <tr key={place}>
-              {row.map((value, index) => <Cell key={columns[index]?.name ?? index} value={value} numeric={numeric[index] ?? false} />)}
+              {row.map((value, index) => <Cell key={columns[index]?.name ?? index} value={value} numeric={numeric[index] ?? false} characters={lengths.get(`${place} ${columns[index]?.name}`)} />)}
             </tr>
           ))}
         </tbody>

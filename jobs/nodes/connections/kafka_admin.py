@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import ConnectionSettings, NodeError
-from jobs.nodes.connections.kafka_refusal import kafka_refusal
+from jobs.nodes.connections.kafka_refusal import kafka_refusal, kafka_silence
 from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings, kafka_client_settings
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _FIRST_SECONDS = 1.5
 _BEGINNING = "Failed to create admin client: "
+_OF_BROKER = "Broker: "
 
 
 class KafkaAdmin:
@@ -130,7 +131,7 @@ class KafkaAdmin:
             raise self._refusal(error) from None
         refused = [place for place in moved.topic_partitions if place.error is not None]
         if refused:
-            told = refused[0].error.str()
+            told = refused[0].error.str().removeprefix(_OF_BROKER)
             raise NodeError(f'moving group {group} of "{self._name}": {told}; does something else consume in this group?')
 
     def ends(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
@@ -172,10 +173,17 @@ class KafkaAdmin:
         where = f'connecting to "{self._name}"'
         if (why := kafka_refusal(self._typed, heard)) is not None:
             return why.told_as(f"{where}: {why.message}")
-        told = heard[-1].str() if heard else str(error.args[0].str() if error.args else error)
-        return NodeError(
-            f"{where}: no broker answers as it should ({told}); check that it runs, and whether its port asks for TLS or a sign-in"
-        )
+        if (answer := _answer_in(error)) is not None:
+            return NodeError(f"{where}: the cluster refuses ({answer}); have the right granted, or correct the connection")
+        return NodeError(f"{where}: {kafka_silence(self._typed, heard)}")
+
+
+def _answer_in(error: Exception) -> str | None:
+    """What a broker answered; None for what the client says of itself, whose numbers are below 0."""
+    from confluent_kafka import KafkaError
+
+    given = error.args[0] if error.args else None
+    return given.str().removeprefix(_OF_BROKER) if isinstance(given, KafkaError) and given.code() > 0 else None
 
 
 def _unfit(name: str, error: Exception) -> NodeError:

@@ -1,9 +1,11 @@
-"""What it means when Kafka's brokers do not let a client in: said by the client that asks them, often long before it gives up."""
+"""What it means when Kafka's brokers do not let a client in, or do not answer: said by the client that asks them, often long before it
+gives up, and in words of its own.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,6 +46,37 @@ _MEANINGS = (
 )
 #: Where it happened, how long that took, and the library's own numbers.
 _LEFT_OUT = re.compile(r"^\S+/\S+: |\(after \d+ms in state \w+[^)]*\)|error:[0-9A-F]+:SSL routines::")
+
+
+#: "sasl_ssl://host:9092/bootstrap: Connect to ipv4#10.0.0.7:9092 failed: Connection refused (after 0ms in state CONNECT)"; a broker that
+#: the cluster named itself has its number instead of "bootstrap".
+_HEARD = re.compile(r"(?:\w+://)?(\S+:\d+)/(\w+): (.+?)(?: \(after \d+ms in state .*)?$")
+_UNREACHED = re.compile(r"Connect to \S+ failed: (.+)|Failed to resolve '[^']*': (.+)|Connection setup (timed out)")
+
+
+def kafka_silence(typed: KafkaSettings, heard: Sequence[KafkaError]) -> str:
+    """Which servers do not answer, why as far as that was `heard`, and what to do, in a sentence without where it was tried."""
+    unreached: dict[str, str] = {}
+    named: dict[str, str] = {}
+    for found in filter(None, (_HEARD.match(error.str()) for error in heard)):
+        server, number, what = found.groups()
+        if reason := _UNREACHED.match(what):
+            (unreached if number == "bootstrap" else named)[server] = next(filter(None, reason.groups()))
+    if named:
+        return (
+            f"the cluster names brokers that cannot be reached from here ({_listed(named)}); "
+            "correct their advertised.listeners, or make these addresses known and open"
+        )
+    if taken := [broker for broker in typed.brokers if broker not in unreached]:
+        return (
+            f"{', '.join(taken)} takes connections, but does not answer as a Kafka broker; "
+            "check whether the port is Kafka's, asks for TLS or a sign-in, and is not that of a proxy whose broker is away"
+        )
+    return f"no broker answers ({_listed(unreached)}); check ports, firewall and whether the brokers run"
+
+
+def _listed(reasons: Mapping[str, str]) -> str:
+    return "; ".join(f"{server}: {reason}" for server, reason in reasons.items())
 
 
 def kafka_refusal(typed: KafkaSettings, heard: Sequence[KafkaError]) -> NodeError | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from jobs.nodes.base import REJECTED, Flow, NodeContext
+from jobs.nodes.form import hints
 from jobs.nodes.sinks.http_api import HttpApiSinkConfig
 from jobs.nodes.sinks.http_delivery import columns_check
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
@@ -21,8 +22,9 @@ class ForEachConfig(HttpApiSinkConfig):
         1,
         ge=1,
         le=10_000,
-        description="Rows that one call is about, at most. If the server refuses such a call, all its rows are rejected.",
+        description="One call is about so many, at most; one that is refused rejects all of them.",
         examples=[1, 100],
+        json_schema_extra=hints(half=True),
     )
 
 

@@ -36,28 +36,28 @@ class JoinConfig(base.Config):
     left_time: str = Field(
         "",
         max_length=255,
-        description="When a left row happened; a stream needs it, to know when a row's partner can come no more.",
+        description="When a left row happened; a stream needs both, to know when no partner can come any more.",
         examples=["ordered_at"],
-        json_schema_extra=hints("column"),
+        json_schema_extra=hints("column", half=True),
     )
     right_time: str = Field(
         "",
         max_length=255,
         description="When a right row happened.",
         examples=["paid_at"],
-        json_schema_extra=hints("column"),
+        json_schema_extra=hints("column", half=True),
     )
     before: Duration = Field(
         "0s",
         description="How much earlier than the left row its partner may have happened.",
         examples=["5 min"],
-        json_schema_extra=hints("duration"),
+        json_schema_extra=hints("duration", half=True),
     )
     after: Duration = Field(
         "1 h",
         description="How much later than the left row its partner may have happened.",
         examples=["1 h"],
-        json_schema_extra=hints("duration"),
+        json_schema_extra=hints("duration", half=True),
     )
     late: Duration = Field(
         "0s",

@@ -14,7 +14,7 @@ from jobs.nodes.columns import ColumnField, column, require_columns, schema_of
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
 from jobs.nodes.pattern_groups import groups_misfit, groups_parsed
-from jobs.nodes.records import RecordShape, record_parsed
+from jobs.nodes.records import RecordShape, record_misfit, record_parsed
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -112,9 +112,10 @@ class Parse(Flow[ParseConfig]):
         schema = _schema(frame, config)
         kept = _kept(frame, config)
         _refuse_twice(kept, schema, config)
-        record, is_bad = _record(frame, schema, config)
+        shape = _shape(schema, config)
+        record, is_bad = _record(frame, shape, config)
         fields = [_field(name).alias(name) for name in schema.names]
-        rejected = _reason(column(config.column), is_bad, config).alias(REJECTED)
+        rejected = _reason(column(config.column), is_bad, shape, config).alias(REJECTED)
         return frame.withColumn(_RECORD, record).select(*(column(name) for name in kept), *fields, rejected)
 
 
@@ -183,25 +184,28 @@ def _sampled(frame: DataFrame, config: ParseConfig) -> StructType:
     return found
 
 
-def _record(frame: DataFrame, schema: StructType, config: ParseConfig) -> tuple[Column, Column]:
+def _shape(schema: StructType, config: ParseConfig) -> RecordShape:
+    avro = AvroSchemas(config.avro_schema) if config.format == "avro" else None
+    return RecordShape(config.format, schema, config.delimiter, avro)
+
+
+def _record(frame: DataFrame, shape: RecordShape, config: ParseConfig) -> tuple[Column, Column]:
     if config.format == "regex":
         return groups_parsed(frame.sparkSession, column(config.column), _RECORD, config.pattern, config.columns)
-    avro = AvroSchemas(config.avro_schema) if config.format == "avro" else None
-    return record_parsed(column(config.column), _RECORD, RecordShape(config.format, schema, config.delimiter, avro))
+    return record_parsed(column(config.column), _RECORD, shape)
 
 
-def _reason(value: Column, is_bad: Column, config: ParseConfig) -> Column:
+def _reason(value: Column, is_bad: Column, shape: RecordShape, config: ParseConfig) -> Column:
     """Null for a good row."""
     from pyspark.sql import functions as F
 
     shown = value.cast("string") if FORMATS.is_text(config.format) else F.hex(value.cast("binary"))
-    told = F.concat(_misfit(value, config), F.lit(AS_IT_CAME), F.substring(shown, 1, _SHOWN_CHARACTERS))
+    told = F.concat(_misfit(value, shape, config), F.lit(AS_IT_CAME), F.substring(shown, 1, _SHOWN_CHARACTERS))
     return F.when(value.isNotNull() & is_bad, told)
 
 
-def _misfit(value: Column, config: ParseConfig) -> Column:
-    from pyspark.sql import functions as F
-
+def _misfit(value: Column, shape: RecordShape, config: ParseConfig) -> Column:
     if config.format == "regex":
         return groups_misfit(value, config.pattern, config.columns)
-    return F.lit(LINE_MISFIT if config.format == "csv" else f"{config.column} does not fit the columns")
+    words = LINE_MISFIT if config.format == "csv" else f"{config.column} does not fit the columns"
+    return record_misfit(value, _RECORD, shape, words)

@@ -28,8 +28,7 @@ class WindowAggregateConfig(WindowsConfig):
     )
     emit: Literal["close", "update"] = Field(
         "update",
-        description="On close a window comes out once, when no row can change it any more, as a session always does; on update each time "
-        "it changed.",
+        description="On close a window comes out once, when nothing can change it any more; on update each time it changed.",
         examples=["update", "close"],
     )
 

@@ -50,8 +50,7 @@ class WindowReduceConfig(WindowsConfig):
     )
     emit: Literal["close", "update"] = Field(
         "close",
-        description="On close a window comes out once, when no row can change it any more, as a session always does; on update each time "
-        "it changed.",
+        description="On close a window comes out once, when nothing can change it any more; on update each time it changed.",
         examples=["close", "update"],
     )
 

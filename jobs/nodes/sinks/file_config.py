@@ -43,8 +43,15 @@ class FileSinkConfig(base.Config):
     )
     format: FileFormat = Field(
         "parquet",
-        description="How the files are written. JSON means one object a line, text one value a line.",
+        description="JSON is written with one object a line, text with one value a line.",
         examples=["parquet", "csv"],
+        json_schema_extra=hints(half=True),
+    )
+    mode: Literal["append", "overwrite"] = Field(
+        "append",
+        description="Overwrite empties the folder when a job starts from the beginning.",
+        examples=["append", "overwrite"],
+        json_schema_extra=hints(half=True),
     )
     text_column: str = Field(
         "",
@@ -53,19 +60,17 @@ class FileSinkConfig(base.Config):
         examples=["line"],
         json_schema_extra=hints("column", when="format=text"),
     )
-    mode: Literal["append", "overwrite"] = Field(
-        "append", description="Overwrite empties the folder when a job starts from the beginning.", examples=["append", "overwrite"]
-    )
     partition_by: tuple[ColumnName, ...] = Field(
         (),
         description="Columns whose values become folders, such as carrier=UA.",
         examples=[["carrier"]],
-        json_schema_extra=hints("columns"),
+        json_schema_extra=hints("columns", half=True),
     )
     time_folders: TimeFolders = Field(
         "none",
-        description="The time that one folder holds: a day makes date=2024-05-01, an hour puts hour=05 within it. Times are UTC.",
+        description="What one folder holds, in UTC: a day makes date=2024-05-01, an hour puts hour=05 within it.",
         examples=["none", "day"],
+        json_schema_extra=hints(half=True),
     )
     time_column: str = Field(
         "",

@@ -70,6 +70,7 @@ class _Cells(_Place):
             "dates and times then as milliseconds since 1970."
         ),
         examples=["text", "bytes"],
+        json_schema_extra=hints(advanced=True),
     )
     skipped_columns: tuple[ColumnName, ...] = Field(
         (),

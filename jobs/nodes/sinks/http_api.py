@@ -33,15 +33,15 @@ class RowHeader(base.Config):
 
 class HttpApiPlace(base.Config):
     connection: str = connection_field("http_api")
-    method: Literal["POST", "PUT", "PATCH", "DELETE"] = Field(
-        "POST", description="How to send; DELETE without a body sends nothing of the row.", examples=["POST", "PUT"]
-    )
     path: TemplateText = Field(
         "",
         max_length=2000,
         pattern=r"^(\$\{[^{}]+\}|[^\s?#\\])*$",
         description="What follows the connection's base address; ${column} stands for the row's value, escaped.",
         examples=["orders", "orders/${id}"],
+    )
+    method: Literal["POST", "PUT", "PATCH", "DELETE"] = Field(
+        "POST", description="DELETE without a body sends nothing of the row.", examples=["POST", "PUT"], json_schema_extra=hints(half=True)
     )
 
 

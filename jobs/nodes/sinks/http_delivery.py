@@ -14,6 +14,14 @@ from jobs.nodes.places import JsonTemplate, TemplateText
 
 
 class RowBody(base.Config):
+    rows_per_request: int = Field(
+        1,
+        ge=1,
+        le=10_000,
+        description="Sent together, at most; a request that is refused rejects all its rows.",
+        examples=[1, 100],
+        json_schema_extra=hints(half=True),
+    )
     body: TemplateText = Field(
         "",
         max_length=100_000,
@@ -24,13 +32,6 @@ class RowBody(base.Config):
         examples=['{"order": {"id": "${id}", "label": "No. ${id}"}}'],
         json_schema_extra=hints("textarea"),
     )
-    rows_per_request: int = Field(
-        1,
-        ge=1,
-        le=10_000,
-        description="Rows sent together, at most. If the server refuses such a request, all its rows are rejected.",
-        examples=[1, 100],
-    )
     many_rows_as: Literal["array", "lines"] = Field(
         "array",
         description="Several rows in a request stand in a JSON array, or one on each line.",
@@ -40,9 +41,8 @@ class RowBody(base.Config):
     keys: tuple[ColumnName, ...] = Field(
         (),
         description=(
-            "Columns whose values together no other row ever has, such as id and version: a repeat of a row then carries the same "
-            "idempotency key, even after a restore. Without them the key is made of the run's generation, the batch and the row's place "
-            "in it: the same when a batch is tried again with the same rows in the same order, another after a restore."
+            "Columns whose values together no other row ever has: a repeat of a row then carries the same idempotency key, even after "
+            "a restore; without them only when the batch is tried again as it was."
         ),
         examples=[["id"], ["id", "version"]],
         json_schema_extra=hints("columns"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
 from jobs.nodes.columns import column, sampled_names_check
+from jobs.nodes.misfits import misfit_told
 from jobs.nodes.sources.file_config import FileConfig
 
 if TYPE_CHECKING:
@@ -100,15 +101,19 @@ def _decoded(frame: DataFrame, encoding: str) -> DataFrame:
 
 def _with_reason(frame: DataFrame, config: FileConfig) -> DataFrame:
     from pyspark.sql import functions as F
+    from pyspark.sql.types import StructType
 
-    others = [column(name) for name in frame.columns if name != _CORRUPT]
-    words = LINE_MISFIT if config.format == "csv" else "the row does not fit the columns"
-    return frame.withColumn(REJECTED, _reason(words, F.col(_CORRUPT), others)).drop(_CORRUPT)
+    schema = StructType([field for field in frame.schema.fields if field.name != _CORRUPT])
+    return frame.withColumn(REJECTED, _reason(F.col(_CORRUPT), schema, config)).drop(_CORRUPT)
 
 
-def _reason(words: str, corrupt: Column, others: list[Column]) -> Column:
+def _reason(corrupt: Column, schema: StructType, config: FileConfig) -> Column:
     """Null for a good row. Spark judges a row only by the columns that are asked for, so a reason asks for all and shows none."""
     from pyspark.sql import functions as F
 
-    unseen = F.substring(F.to_json(F.struct(*others)), 1, 0)
-    return F.when(corrupt.isNotNull(), F.concat(F.lit(f"{words}{AS_IT_CAME}"), F.substring(corrupt, 1, 2000), unseen))
+    held = {name: column(name) for name in schema.names}
+    options = {"sep": config.delimiter, "escape": '"', "nullValue": config.null_value, "multiLine": str(config.multi_line).lower()}
+    words = LINE_MISFIT if config.format == "csv" else "the row does not fit the columns"
+    told = misfit_told(words, corrupt, held, schema, config.format, options)
+    unseen = F.substring(F.to_json(F.struct(*held.values())), 1, 0)
+    return F.when(corrupt.isNotNull(), F.concat(told, F.lit(AS_IT_CAME), F.substring(corrupt, 1, 2000), unseen))

@@ -42,10 +42,16 @@ class HttpApiConfig(base.Config):
         "",
         max_length=2000,
         pattern=r"^[^\s?#\\]*$",
-        description="What follows the connection's base address; parameters stand below. ${page}, ${cursor} and the like may stand in it.",
+        description="What follows the connection's base address, without parameters. ${page}, ${cursor} and the like may stand in it.",
         examples=["flights", "orders/${page}"],
     )
-    method: Literal["GET", "POST"] = Field("GET", description="How to ask; POST sends a body.", examples=["POST"])
+    method: Literal["GET", "POST"] = Field("GET", description="POST sends a body.", examples=["POST"], json_schema_extra=hints(half=True))
+    paging: Literal["page", "offset", "cursor", "next_link", "link_header", "until_empty", "none"] = Field(
+        "page",
+        description="How the next page is asked for; until empty the request stays the same.",
+        examples=["page", "cursor"],
+        json_schema_extra=hints(half=True),
+    )
     body: TemplateText = Field(
         "",
         max_length=100_000,
@@ -56,25 +62,38 @@ class HttpApiConfig(base.Config):
         examples=['{"after": "${cursor}", "limit": "${page_size}"}'],
         json_schema_extra=hints("textarea", when="method=POST"),
     )
-    paging: Literal["page", "offset", "cursor", "next_link", "link_header", "until_empty", "none"] = Field(
-        "page",
-        description=(
-            "Pages are asked for by number, by offset and limit, by the cursor of the page before, by the address that the page before "
-            "names in its body or in its header Link, by the same request until nothing comes, or there is only one. "
-            "What is handed out only once and read by a preview is gone."
-        ),
-        examples=["page", "cursor"],
+    cursor_parameter: str = Field(
+        "cursor",
+        pattern=_PARAMETER_NAME,
+        description="Parameter of the cursor.",
+        examples=["cursor", "after"],
+        json_schema_extra=hints(when="paging=cursor", half=True),
     )
-    page_size: int = Field(1000, ge=1, le=100_000, description="Records a page.", examples=[1000])
+    cursor_pointer: JsonPointer = Field(
+        "/next_cursor",
+        description="JSON pointer to the next page's cursor, or address; nothing there ends it.",
+        examples=["/next_cursor", "/links/next"],
+        json_schema_extra=hints(when="paging=cursor", half=True),
+    )
+    offset_parameter: str = Field(
+        "offset",
+        pattern=_PARAMETER_NAME,
+        description="Parameter of the number of records to pass over; the parameter of the page size is then the limit.",
+        examples=["offset", "skip"],
+        json_schema_extra=hints(when="paging=offset"),
+    )
+    link_pointer: JsonPointer = Field(
+        "/next",
+        description="JSON pointer to the next page's address; nothing there means the last page.",
+        examples=["/next", "/links/next"],
+        json_schema_extra=hints(when="paging=next_link"),
+    )
+    page_size: int = Field(1000, ge=1, le=100_000, description="Records a page.", examples=[1000], json_schema_extra=hints(half=True))
     records_pointer: JsonPointer = Field(
         "",
-        description="JSON pointer to the list of records in a page; empty when the page is that list.",
+        description="Where in a page the list of records is, as a JSON pointer; empty: the page is the list.",
         examples=["/results", "/data/items"],
-    )
-    total_pointer: JsonPointer = Field(
-        "",
-        description="JSON pointer to the number of all records, for the progress and the end; empty when there is none.",
-        examples=["/total"],
+        json_schema_extra=hints(half=True),
     )
     columns: tuple[ColumnField, ...] = Field(
         (),
@@ -88,12 +107,19 @@ class HttpApiConfig(base.Config):
         examples=[[{"name": "year", "value": "2013"}]],
         json_schema_extra=hints("mapping"),
     )
+    total_pointer: JsonPointer = Field(
+        "",
+        description="JSON pointer to the number of all records, for the progress and the end; empty when there is none.",
+        examples=["/total"],
+        json_schema_extra=hints(advanced=True),
+    )
     pages_per_batch: int = Field(
         1,
         ge=1,
         le=1000,
         description="Pages that make up one batch and one checkpoint; by number and by offset they are fetched at once.",
         examples=[1, 10],
+        json_schema_extra=hints(advanced=True),
     )
     page_parameter: str = Field(
         "page",
@@ -110,26 +136,6 @@ class HttpApiConfig(base.Config):
         examples=[0, 1],
         json_schema_extra=hints(advanced=True, when="paging=page"),
     )
-    cursor_parameter: str = Field(
-        "cursor",
-        pattern=_PARAMETER_NAME,
-        description="Parameter of the cursor.",
-        examples=["cursor", "after"],
-        json_schema_extra=hints(when="paging=cursor"),
-    )
-    cursor_pointer: JsonPointer = Field(
-        "/next_cursor",
-        description="JSON pointer to the next page's cursor, or address; nothing there means the last page.",
-        examples=["/next_cursor", "/links/next"],
-        json_schema_extra=hints(when="paging=cursor"),
-    )
-    offset_parameter: str = Field(
-        "offset",
-        pattern=_PARAMETER_NAME,
-        description="Parameter of the number of records to pass over; the parameter of the page size is then the limit.",
-        examples=["offset", "skip"],
-        json_schema_extra=hints(when="paging=offset"),
-    )
     first_offset: int = Field(
         0,
         ge=0,
@@ -137,12 +143,6 @@ class HttpApiConfig(base.Config):
         description="Offset of the first record.",
         examples=[0, 1],
         json_schema_extra=hints(advanced=True, when="paging=offset"),
-    )
-    link_pointer: JsonPointer = Field(
-        "/next",
-        description="JSON pointer to the next page's address; nothing there means the last page.",
-        examples=["/next", "/links/next"],
-        json_schema_extra=hints(when="paging=next_link"),
     )
     link_hosts: tuple[str, ...] = Field(
         (),
@@ -222,7 +222,7 @@ class HttpApiSource(Source[HttpApiConfig]):
 
     Bounded: a stream can only look things up in it. Exactly once as long as pages keep their content: a batch that is run again reads
     the pages that were kept for it. Where the API hands out each record only once, that holds for a paged import; what reads everything
-    as one batch loses what it had when it fails.
+    as one batch loses what it had when it fails, and what a preview reads is gone.
     """
 
     type = "source.http_api"

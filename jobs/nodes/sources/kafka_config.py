@@ -54,7 +54,7 @@ class KafkaSourceConfig(base.Config):
         max_length=200,
         description="The schema registry that knows the messages, as a connection to its HTTP API; empty takes what stands above.",
         examples=["registry"],
-        json_schema_extra=hints("connection", kinds=("http_api",), when="format=avro|json"),
+        json_schema_extra=hints("connection", kinds=("http_api",), when="format=avro|json", advanced=True, unfolds="format=avro"),
     )
     subject: str = Field(
         "",

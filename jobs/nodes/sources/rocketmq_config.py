@@ -42,6 +42,7 @@ class RocketmqSourceConfig(base.Config):
         pattern=r"^[^\x00-\x1f]*$",
         description="Only messages with one of these tags, with a comma between; empty reads all.",
         examples=["created, paid"],
+        json_schema_extra=hints(half=True),
     )
     format: PayloadFormat = payload_format_field()
     columns: tuple[ColumnField, ...] = payload_columns_field()

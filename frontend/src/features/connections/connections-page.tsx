@@ -28,7 +28,7 @@ const NewConnection = lazy(() => import('./new-connection'))
 const placeOf = (connection: Connection) => {
   const { config } = connection
   if (config.bucket) return [config.endpoint, config.bucket, config.folder].filter(Boolean).join('/')
-  const where = config.base_url ?? config.url ?? config.servers ?? config.path ?? (config.host ? `${String(config.host)}:${String(config.port ?? '')}${config.database ? `/${String(config.database)}` : ''}` : '')
+  const where = config.base_url ?? config.url ?? config.servers ?? config.path ?? (config.host ? [config.host, config.port].filter(Boolean).join(':') + (config.database ? `/${String(config.database)}` : '') : '')
   return String(where)
 }
 
@@ -41,7 +41,7 @@ function useColumns(kinds: ReadonlyMap<string, ConnectionKind>, beside: boolean)
     () => {
       const columns: Column<Connection>[] = [
         { key: 'name', title: t('column.name'), width: beside ? 190 : 230, cell: (row) => <span className="pw-connection-name" title={row.description || row.name}>{row.name}</span> },
-        { key: 'kind', title: t('column.kind'), width: 132, cell: (row) => <span className="pw-line pw-12 pw-2"><KindIcon icon={kinds.get(row.kind)?.icon ?? ''} />{titleOf(kinds.get(row.kind), row.kind)}</span> },
+        { key: 'kind', title: t('column.kind'), width: 156, cell: (row) => <span className="pw-line pw-12 pw-2"><KindIcon icon={kinds.get(row.kind)?.icon ?? ''} /><span className="pw-cut">{titleOf(kinds.get(row.kind), row.kind)}</span></span> },
         { key: 'place', title: t('column.place'), cell: (row) => <span className="pw-mono-11 pw-2" title={placeOf(row)}>{placeOf(row)}</span> },
         { key: 'used', title: t('column.used'), width: 92, numeric: true, cell: (row) => t('jobs', { count: row.used_by.length }) },
         { key: 'health', title: t('column.health'), width: beside ? 250 : 330, cell: (row) => <HealthWords connection={row} /> },

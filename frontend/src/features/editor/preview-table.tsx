@@ -13,7 +13,7 @@ export function PreviewTable({ title, side, empty }: { title: string; side: Prev
       <h3>
         {title} <small>{t('preview.rows', { count: side.rows.length })}</small>
       </h3>
-      <RowsTable label={title} columns={columns} rows={rows} empty={empty} />
+      <RowsTable label={title} columns={columns} rows={rows} cut={side.cut} empty={empty} />
     </section>
   )
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { drawnPath, isInView, isShown, prepared, withChosen, withDefaults } from './form-schema'
+import { drawnPath, isFolded, isInView, isSet, isShown, linesOf, prepared, withChosen, withDefaults } from './form-schema'
 
 const schema = { properties: { format: { type: 'string' as const, default: 'json' }, columns: { type: 'array' as const, 'x-when': 'format=json|csv' }, topic: { type: 'string' as const } } }
 
@@ -43,4 +43,22 @@ it('a value that is chosen brings what belongs to it, once', () => {
   const windows = { properties: { kind: { type: 'string' as const, 'x-sets': { session: { emit: 'close' } } }, emit: { type: 'string' as const } } }
   expect(withChosen(windows, { kind: 'tumbling', emit: 'update' }, { kind: 'session', emit: 'update' })).toEqual({ kind: 'session', emit: 'close' })
   expect(withChosen(windows, { kind: 'session', emit: 'close' }, { kind: 'session', emit: 'update' })).toEqual({ kind: 'session', emit: 'update' })
+})
+
+it('a folded field stands with the others where another one calls for it', () => {
+  const registry = { 'x-advanced': true, 'x-unfolds': 'format=avro|protobuf' }
+  expect(isFolded(registry, { format: 'json' })).toBe(true)
+  expect(isFolded(registry, { format: 'avro' })).toBe(false)
+  expect(isInView({ properties: { ...schema.properties, registry } }, { format: 'avro' }, 'registry')).toBe(true)
+})
+
+it('tells a value that somebody gave from the one that is there by itself', () => {
+  expect(isSet({ default: [] }, [])).toBe(false)
+  expect(isSet({ default: null }, undefined)).toBe(false)
+  expect(isSet({ default: 30 }, 60)).toBe(true)
+})
+
+it('puts two short fields that follow each other into one line', () => {
+  const short = (name: string) => name.length === 1
+  expect(linesOf(['path', 'a', 'b', 'c', 'body', 'd', 'e'], short)).toEqual([['path'], ['a', 'b'], ['c'], ['body'], ['d', 'e']])
 })

@@ -61,16 +61,44 @@ export function uiSchemaOf(schema: RJSFSchema): UiSchema {
   return { 'ui:order': [...names, '*'], ...Object.fromEntries(fields) }
 }
 
-/** "field=value", or "field=one|two": shown only then. */
+/** "field=value", or "field=one|two". */
+function holds(condition: string, data: Record<string, unknown>): boolean {
+  const [name = '', values = ''] = condition.split('=')
+  return values.split('|').includes(String(data[name]))
+}
+
+/** A field may be there only where another one has a certain value. */
 export function isShown(field: Record<string, unknown>, data: Record<string, unknown>): boolean {
   const when = field['x-when']
-  if (typeof when !== 'string') return true
-  const [name = '', values = ''] = when.split('=')
-  return values.split('|').includes(String(data[name]))
+  return typeof when !== 'string' || holds(when, data)
+}
+
+/** Behind "more settings": an advanced field, unless another one has the value that calls for it. */
+export function isFolded(field: Record<string, unknown>, data: Record<string, unknown>): boolean {
+  const unfolds = field['x-unfolds']
+  return Boolean(field['x-advanced']) && !(typeof unfolds === 'string' && holds(unfolds, data))
+}
+
+/** Whether a person gave the field another value than it has by itself. */
+export function isSet(field: Record<string, unknown>, value: unknown): boolean {
+  const usual = field.default ?? null
+  return JSON.stringify(value ?? null) !== JSON.stringify(usual)
+}
+
+/** Fields as they stand in lines: two short ones that follow each other share one. */
+export function linesOf<Field>(fields: readonly Field[], isShort: (field: Field) => boolean): Field[][] {
+  const lines: Field[][] = []
+  for (const field of fields) {
+    const last = lines.at(-1)
+    if (last?.length === 1 && last[0] !== undefined && isShort(last[0]) && isShort(field)) last.push(field)
+    else lines.push([field])
+  }
+  return lines
 }
 
 /** Whether a field stands in the open part of the form: neither folded away nor left out for what others hold. */
 export function isInView(schema: Record<string, unknown>, config: Record<string, unknown>, name: string): boolean {
   const field = ((schema.properties ?? {}) as Record<string, Record<string, unknown>>)[name]
-  return field !== undefined && !field['x-advanced'] && isShown(field, withDefaults(schema as RJSFSchema, config))
+  const data = withDefaults(schema as RJSFSchema, config)
+  return field !== undefined && !isFolded(field, data) && isShown(field, data)
 }

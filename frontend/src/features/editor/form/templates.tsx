@@ -5,7 +5,7 @@ import type { MouseEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { StateGlyph } from '../../../shared/state-glyph'
 import { areErrors, type FormHelp } from './form-context'
-import { isShown } from './form-schema'
+import { isFolded, isSet, isShown, linesOf } from './form-schema'
 import { useNewRow } from './use-new-row'
 
 function Errors({ messages, id, help }: { messages: string[] | undefined; id: string; help: FormHelp }) {
@@ -45,6 +45,20 @@ function FieldTemplate({ id, label, children, rawDescription, rawErrors, require
   )
 }
 
+type Property = ObjectFieldTemplateProps['properties'][number]
+
+function Lines({ properties, isShort }: { properties: readonly Property[]; isShort: (property: Property) => boolean }) {
+  return linesOf(properties, isShort).map((line) =>
+    line.length === 1 ? (
+      line[0]?.content
+    ) : (
+      <div className="pw-field-pair" key={line[0]?.name}>
+        {line.map((property) => property.content)}
+      </div>
+    ),
+  )
+}
+
 function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorSchema, registry }: ObjectFieldTemplateProps) {
   const { t } = useTranslation('canvas')
   const fields = (schema.properties ?? {}) as Record<string, Record<string, unknown>>
@@ -60,14 +74,20 @@ function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorS
       </div>
     )
   }
-  const advanced = shown.filter((property) => fields[property.name]?.['x-advanced'])
+  const data = (formData ?? {}) as Record<string, unknown>
+  const folded = shown.filter(({ name }) => isFolded(fields[name] ?? {}, data))
+  const lines = (some: typeof shown) => <Lines properties={some} isShort={({ name }) => fields[name]?.['x-half'] === true} />
+  const set = folded.filter(({ name }) => isSet(fields[name] ?? {}, data[name])).length
   return (
     <>
-      {shown.filter((property) => !advanced.includes(property)).map((property) => property.content)}
-      {advanced.length > 0 && (
+      {lines(shown.filter((property) => !folded.includes(property)))}
+      {folded.length > 0 && (
         <details className="pw-advanced">
-          <summary>{t('advanced', { count: advanced.length })}</summary>
-          <div>{advanced.map((property) => property.content)}</div>
+          <summary>
+            {t('advanced', { count: folded.length })}
+            {set > 0 && <small>{t('advancedSet', { count: set })}</small>}
+          </summary>
+          <div>{lines(folded)}</div>
         </details>
       )}
     </>
@@ -82,7 +102,7 @@ function ArrayFieldTemplate({ items, canAdd, onAddClick, title }: ArrayFieldTemp
     onAddClick(event)
   }
   return (
-    <div className="pw-rows" ref={host}>
+    <div className={`pw-rows${items.length === 0 ? ' pw-rows-none' : ''}`} ref={host}>
       {items}
       {canAdd && (
         <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={add} className="pw-rows-add">

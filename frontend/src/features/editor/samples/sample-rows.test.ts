@@ -9,6 +9,7 @@ const side = {
     { name: 'a b', type: 'string', nullable: true },
   ],
   rows: [[1, 'x'], [2]],
+  cut: [],
 }
 
 describe('sample rows', () => {
@@ -16,6 +17,11 @@ describe('sample rows', () => {
     expect(rowsOfSide(side)).toEqual([{ id: 1, 'a b': 'x' }, { id: 2, 'a b': null }])
     expect(sampleOfSide(side).columns).toEqual([{ name: 'id', type: 'int' }, { name: 'a b', type: 'string' }])
     expect(rowsOfSide(undefined)).toEqual([])
+  })
+
+  it('are not made of values that were cut to be shown', () => {
+    const cut = { ...side, rows: [[1, 'x…']], cut: [{ row: 0, column: 'a b', characters: 1048576 }] }
+    expect(() => sampleOfSide(cut)).toThrow()
   })
 
   it('have their columns written as SQL, quoted where they have to be', () => {

@@ -1,13 +1,18 @@
+import i18next from 'i18next'
 import type { PreviewSide, Sample } from '../../../api/types'
 import type { Column, Json, Row } from '../../../dag/document'
+import { count } from '../../../shared/numbers'
 import type { SampleRows } from '../draft-requests'
 
 /** Source id → the rows that are kept of it. */
 export type Samples = Readonly<Record<string, Sample>>
 
-/** What a table of a preview shows, as rows by column name. */
-export const rowsOfSide = (side: PreviewSide | undefined): Row[] =>
-  (side?.rows ?? []).map((row) => Object.fromEntries((side?.columns ?? []).map((column, place) => [column.name, (row[place] ?? null) as Json])))
+/** What a table of a preview shows, as rows by column name. Throws where a value did not come whole: other rows would be made of it. */
+export function rowsOfSide(side: PreviewSide | undefined): Row[] {
+  const [cut] = side?.cut ?? []
+  if (cut) throw new Error(i18next.t('samples:cut', { column: cut.column, figure: count(cut.characters) }))
+  return (side?.rows ?? []).map((row) => Object.fromEntries((side?.columns ?? []).map((column, place) => [column.name, (row[place] ?? null) as Json])))
+}
 
 const quoted = (name: string) => `\`${name.replaceAll('`', '``')}\``
 
