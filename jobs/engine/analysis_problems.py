@@ -65,12 +65,22 @@ def explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, l
         name = _plain(given.get("routineName", ""))
         return "function.unknown", f"there is no function {name}", [name, *quoted]
     if condition.startswith("PARSE_SYNTAX_ERROR"):
-        near = given.get("error", "").strip("'")
-        where = "at its end" if near == "end of input" else f'at "{near}"'
-        return "expression.syntax", f"the expression cannot be read {where}", quoted
+        return "expression.syntax", _unreadable(error, given.get("error", "")), quoted
     if condition in ("MISSING_GROUP_BY", "INVALID_WHERE_CONDITION"):
         return "expression.aggregate", _MANY_ROWS, quoted
     return "expression.invalid", first_line(error), quoted
+
+
+def _unreadable(error: BaseException, given: str) -> str:
+    """The sentence about what Spark's parser stumbled over; `given` is that piece in single quotes, or "end of input"."""
+    near = given[1:-1] if len(given) > 2 and given[0] == given[-1] == "'" else given
+    if near in ("'", '"', "`"):
+        return f"the expression cannot be read: the quote {near} is never closed"
+    where = "at its end" if near == "end of input" else f'at "{near}"'
+    line = re.search(r"\(line (\d+), pos \d+\)", str(error))
+    if line and line[1] != "1":
+        return f"the expression cannot be read {where}, in its line {line[1]}"
+    return f"the expression cannot be read {where}"
 
 
 def _plain(name: str) -> str:

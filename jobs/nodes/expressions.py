@@ -25,6 +25,7 @@ _QUERY_PARTS = frozenset(
         "Filter",
         "Aggregate",
         "UnresolvedHaving",
+        "UnresolvedQualify",
         "Sort",
         "GlobalLimit",
         "LocalLimit",

@@ -42,7 +42,7 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
     is_bad = F.col(name).isNull() | F.col(f"{name}.{CORRUPT}").isNotNull()
     if shape.format == "json":
-        return F.from_json(text, whole, options), is_bad
+        return F.from_json(text, whole, options), is_bad | _goes_on(text)
     if shape.format == "xml":
         return F.from_xml(text, whole, options), is_bad
     return F.from_csv(text, whole.toDDL(), options | _csv_options(shape)), is_bad
@@ -58,3 +58,18 @@ def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> C
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:
     return {"sep": shape.delimiter, "escape": '"'}
+
+
+def _goes_on(text: Column) -> Column:
+    """Whether there is more behind the JSON object that `text` begins with, which Spark's parser would leave unread.
+
+    A text whose only } is its end needs no second look, and costs next to nothing. Another has to be the first of two elements of a
+    list, before an empty object.
+    """
+    from pyspark.sql import functions as F
+
+    whole = text.cast("binary")
+    before_end = whole.substr(F.lit(1), F.octet_length(whole) - 1).cast("string")
+    is_plain = F.endswith(text, F.lit("}")) & ~F.contains(before_end, F.lit("}"))
+    listed = F.from_json(F.concat(F.lit("["), text, F.lit(",{}]")), "array<struct<`__nothing`: int>>")
+    return ~is_plain & ~F.coalesce(F.size(listed) == 2, F.lit(False))

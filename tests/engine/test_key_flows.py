@@ -206,6 +206,18 @@ def test_state_that_grows_is_told_on_the_field_that_bounds_it(bench: Bench) -> N
     assert analysis(bench, {**nodes, "gen": numbers(10)}, edges, "BATCH_ROLLER").problems == []
 
 
+def test_a_list_that_grows_for_ever_is_told_also_without_groups(bench: Bench) -> None:
+    nodes = {
+        "gen": numbers(None),
+        "ids": ("flow.aggregate", {"aggregates": [{"name": "ids", "function": "collect", "column": "id"}]}),
+        "out": ("sink.none", {}),
+    }
+    (problem,) = analysis(bench, nodes, "gen>ids, ids>out").problems
+    assert (problem.severity, problem.code, problem.pointer) == ("warning", "state.grows", "/nodes/ids/config/aggregates")
+    assert "a stream keeps every value of id for ever" in problem.message
+    assert analysis(bench, {**nodes, "gen": numbers(10)}, "gen>ids, ids>out", "BATCH_ROLLER").problems == []
+
+
 @pytest.mark.parametrize("before", [("flow.aggregate", {}), windows()])
 def test_state_behind_a_node_that_sends_groups_again_is_refused_while_it_is_drawn(bench: Bench, before: Any) -> None:
     nodes = {"gen": numbers(None), "sums": before, "once": ("flow.deduplicate", {}), "out": files("out")}

@@ -99,6 +99,9 @@ def test_behind_files_that_are_missing_nothing_is_said_where_nobody_knows_their_
     [
         ("value >", "expression.syntax", "cannot be read at its end"),
         ("value > > 1", "expression.syntax", 'cannot be read at ">"'),
+        ("value > 1\n  and\n  > 2", "expression.syntax", 'cannot be read at ">", in its line 3'),
+        ("key = 'a", "expression.syntax", "cannot be read: the quote ' is never closed"),
+        ("`key = 'a'", "expression.syntax", "cannot be read: the quote ` is never closed"),
         ("enrichUser(value)", "function.unknown", "there is no function enrichUser"),
         ("value + 1", "expression.invalid", "is not a boolean"),
     ],

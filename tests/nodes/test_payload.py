@@ -1,4 +1,4 @@
-"""What a sample of messages tells of their columns."""
+"""What messages tell of their columns, and what becomes of those that do not fit."""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.nodes.base import NodeError
-from jobs.nodes.payload import payload_schema
+from jobs.nodes.base import REJECTED, NodeError
+from jobs.nodes.payload import payload_read, payload_schema
 
 JSON = cast(Any, SimpleNamespace(format="json", columns=(), delimiter=",", avro_schema=""))
 
@@ -18,3 +18,12 @@ def test_names_that_spark_takes_for_one_are_told_where_they_come_from(spark: Spa
         payload_schema(spark, JSON, lambda: ['{"ID": 1, "name": "a"}', '{"id": 2}'])
     assert (caught.value.field, caught.value.kind, caught.value.permanent) == ("columns", "user", True)
     assert payload_schema(spark, JSON, lambda: ['{"a": 1}', '{"b": {"A": 2, "a": 3}}']).names == ["a", "b"]
+
+
+@pytest.mark.spark
+def test_a_message_of_two_objects_is_rejected_and_loses_none_unseen(spark: SparkSession) -> None:
+    told = ['{"id": 1}\n', '{"id": 2}\n{"id": 3}\n']
+    messages = spark.createDataFrame([(text.encode(),) for text in told], "value binary")
+    rows = payload_read(messages, payload_schema(spark, JSON, lambda: told[:1]), {}, JSON).collect()
+    assert [row.id for row in rows if row[REJECTED] is None] == [1]
+    assert [row[REJECTED] for row in rows if row[REJECTED]] == [f"the message does not fit the columns:\n{told[1]}"]

@@ -92,6 +92,12 @@ class AggregateFlow(Flow[AggregateConfig]):
                 "that stays small, or Window aggregate, which lets a window go once it closed"
             )
             found.append(Caution("aggregates", message))
+        if gathered := ", ".join(one.column for one in config.aggregates if one.function == "collect"):
+            message = (
+                f"a stream keeps every value of {gathered} for ever, and sends a whole list again with each new one: take Window "
+                "aggregate, which lets a window go once it closed"
+            )
+            found.append(Caution("aggregates", message))
         return found
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[AggregateConfig]) -> DataFrame:

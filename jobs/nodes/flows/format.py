@@ -12,6 +12,7 @@ from jobs.nodes import base
 from jobs.nodes.avro import avro_check
 from jobs.nodes.base import AS_IT_CAME, REJECTED, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
+from jobs.nodes.csv_options import AS_WRITTEN
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
 from jobs.nodes.record_names import names_check
@@ -159,7 +160,7 @@ def _written(names: list[str], config: FormatConfig) -> Column:
         case "json":
             return F.to_json(record, {"ignoreNullFields": "false"})
         case "csv":
-            return F.to_csv(record, {"sep": config.delimiter, "escape": '"'})
+            return F.to_csv(record, {"sep": config.delimiter, **AS_WRITTEN})
         case "xml":
             return F.to_xml(record, {"rowTag": config.element})
         case "avro":

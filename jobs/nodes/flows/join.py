@@ -166,6 +166,9 @@ def _columns(left: DataFrame, right: DataFrame, config: JoinConfig) -> list[Colu
     for number, name in enumerate(right.columns):
         if name.lower() not in same:
             told = name if name.lower() not in taken else f"{config.prefix}{name}"
+            if told.lower() in taken:
+                message = f"{told} would come out more than once: choose another prefix for the right input's columns"
+                raise NodeError(message, permanent=True, kind="user", field="prefix")
             taken.add(told.lower())
             found.append(F.col(f"{_BROUGHT}{number}").alias(told))
     return found

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from jobs.nodes import base
-from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
+from jobs.nodes.config_refused import place_of_second
 from jobs.nodes.form import ColumnName, hints
 
 if TYPE_CHECKING:
@@ -63,8 +64,18 @@ class Mask(Flow[MaskConfig]):
         (frame,) = frames["in"]
         config = context.config
         require_columns(frame, (field.column for field in config.fields), "fields/{row}/column")
+        if context.schema_only:
+            _require_one_way(config)
         masks = {field.column.lower(): _masked(field, config.salt) for field in config.fields}
         return frame.select(*(masks.get(name.lower(), column(name)).alias(name) for name in frame.columns))
+
+
+def _require_one_way(config: MaskConfig) -> None:
+    """NodeError where a column is listed twice. Only while a job is drawn: in one published so, the last way counts."""
+    names = [field.column.lower() for field in config.fields]
+    if (second := place_of_second(names)) is not None:
+        message = f"{config.fields[second].column} is masked already: choose one way for a column"
+        raise NodeError(message, permanent=True, kind="user", field=f"fields/{second}/column")
 
 
 def _masked(field: MaskedField, salt: str) -> Column:

@@ -18,7 +18,7 @@ from jobs.nodes.form import hints
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_NAME = r"(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<name>[A-Za-z_]\w*))"
+_NAME = r"(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<name>[^\W\d]\w*))"
 _ASSIGNMENT = re.compile(rf"{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL)
 _KEEP = re.compile(r"(?P<act>keep|drop)\s+if\s+(?P<condition>.+)", re.DOTALL | re.IGNORECASE)
 _IF = re.compile(rf"if\s+(?P<condition>.+?)\s+then\s+{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL | re.IGNORECASE)
@@ -47,18 +47,24 @@ def statements(script: str) -> Iterator[Statement]:
     """The statements of `script`; ValueError names the line that is none."""
     for line, written in _lines(script):
         text = _PIECE.sub(lambda piece: "" if piece["comment"] else piece[0], written).rstrip()
-        if match := _KEEP.fullmatch(text):
-            yield Statement(line, "", match["act"].lower(), match["condition"])
-        elif match := _IF.fullmatch(text):
-            yield Statement(line, _name(match), match["value"], match["condition"])
-        elif match := _ASSIGNMENT.fullmatch(text):
-            yield Statement(line, _name(match), match["value"])
+        bare = _PIECE.sub(lambda piece: f"{piece[0][0]}{'_' * (len(piece[0]) - 2)}{piece[0][-1]}", text)
+        if match := _KEEP.fullmatch(bare):
+            yield Statement(line, "", match["act"].lower(), _part(text, match, "condition"))
+        elif match := _IF.fullmatch(bare):
+            yield Statement(line, _name(text, match), _part(text, match, "value"), _part(text, match, "condition"))
+        elif match := _ASSIGNMENT.fullmatch(bare):
+            yield Statement(line, _name(text, match), _part(text, match, "value"))
         else:
             raise ValueError(f"line {line}: write column = expression, if condition then column = expression, keep if … or drop if …")
 
 
-def _name(match: re.Match[str]) -> str:
-    return str(match["name"] or match["quoted"].replace("``", "`"))
+def _part(text: str, match: re.Match[str], group: str) -> str:
+    """What stands in `text` where `match`, of the same text with nothing in its quotes, found `group`."""
+    return text[slice(*match.span(group))]
+
+
+def _name(text: str, match: re.Match[str]) -> str:
+    return _part(text, match, "name") or _part(text, match, "quoted").replace("``", "`")
 
 
 def _lines(script: str) -> Iterator[tuple[int, str]]:

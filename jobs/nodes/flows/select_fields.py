@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import REJECTED, Flow, NodeContext
-from jobs.nodes.columns import ColumnType, column, require_columns, schema_from_ddl
+from jobs.nodes.base import REJECTED, Flow, NodeContext, NodeError
+from jobs.nodes.columns import ColumnType, column, require_columns, schema_from_ddl, type_text
 from jobs.nodes.config_refused import ConfigRefused, place_of_second
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.nested_values import is_nested, lost_inside
@@ -64,8 +66,23 @@ class SelectFields(Flow[SelectFieldsConfig]):
         require_columns(frame, (field.column for field in fields), "fields/{row}/column")
         kinds = {field.name.lower(): field.dataType for field in frame.schema.fields}
         casts = [field for field in fields if field.type and kinds[field.column.lower()].simpleString() != field.type]
+        if context.schema_only:
+            _require_casts(frame, fields)
         chosen = [_cast(field).alias(field.output) for field in fields]
         return frame.select(*chosen, *([_reason(casts, kinds).alias(REJECTED)] if casts else []))
+
+
+def _require_casts(frame: DataFrame, fields: Sequence[SelectedField]) -> None:
+    """NodeError on the first type that no value of its column can become."""
+    from pyspark.errors import PySparkException
+
+    for row, field in enumerate(fields):
+        try:
+            frame.select(_cast(field))
+        except PySparkException:
+            kind = next(one.dataType for one in frame.schema.fields if one.name.lower() == field.column.lower())
+            message = f"no {type_text(kind)} becomes a {field.type}: make {field.column} one before, with Compute columns"
+            raise NodeError(message, permanent=True, kind="user", field=f"fields/{row}/type") from None
 
 
 def _cast(field: SelectedField) -> Column:
@@ -74,16 +91,18 @@ def _cast(field: SelectedField) -> Column:
 
 
 def _reason(casts: list[SelectedField], kinds: Mapping[str, DataType]) -> Column:
-    """Null, or the first field that held a value and lost it, or one inside of it, by the cast."""
+    """Null, or each field that held a value and lost it, or one inside of it, by the cast: with the value, which else is gone."""
     from pyspark.sql import functions as F
 
-    reasons = []
+    reasons: list[Column] = []
+    lost: list[Column] = []
     for field in casts:
         value = column(field.column)
         text = F.coalesce(F.substring(value.try_cast("string"), 1, 200), F.lit("?"))
         sentence = F.concat(F.lit(f"{field.column}: cannot turn '"), text, F.lit(f"' into {field.type}"))
-        reasons.append(F.when(_lost(field, kinds[field.column.lower()]), sentence))
-    return F.coalesce(*reasons)
+        lost.append(_lost(field, kinds[field.column.lower()]))
+        reasons.append(F.when(lost[-1], sentence))
+    return reasons[0] if len(reasons) == 1 else F.when(reduce(or_, lost), F.concat_ws("; ", *reasons))
 
 
 def _lost(field: SelectedField, kind: DataType) -> Column:

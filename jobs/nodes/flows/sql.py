@@ -10,7 +10,7 @@ from pydantic import Field
 
 from jobs.dag.catalogue import Port
 from jobs.nodes import base
-from jobs.nodes.base import Caution, Flow, NodeContext
+from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
 from jobs.nodes.expressions import check_query
 from jobs.nodes.form import hints
 
@@ -81,7 +81,18 @@ class SqlFlow(Flow[SqlConfig]):
         if len(inputs) == 1:
             tables["input"] = inputs[0]
         check_query(inputs[0].sparkSession, query, tables)
-        return _selected(inputs[0].sparkSession, query, tables)
+        selected = _selected(inputs[0].sparkSession, query, tables)
+        if context.schema_only:
+            _require_told_apart(selected)
+        return selected
+
+
+def _require_told_apart(selected: DataFrame) -> None:
+    """NodeError where two columns have one name. Only while a job is drawn: one published so goes on as long as nothing asks for them."""
+    names = [name.lower() for name in selected.columns]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        message = f"{', '.join(twice)} would come out more than once: list the columns that are meant, each with a name of its own by AS"
+        raise NodeError(message, permanent=True, kind="user", field="query")
 
 
 def _bare(query: str) -> str:

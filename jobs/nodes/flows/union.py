@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from pydantic import Field
 
 from jobs.dag.catalogue import Port
 from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.columns import type_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
 
 
 class UnionConfig(base.Config):
@@ -35,6 +37,8 @@ class Union(Flow[UnionConfig]):
     summary_template = "by column name"
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[UnionConfig]) -> DataFrame:
+        if context.schema_only:
+            _require_alike(frames["in"])
         first, *others = frames["in"]
         for other in others:
             _check_types(first, other)
@@ -57,14 +61,49 @@ def _check_same(inputs: list[DataFrame], names: Sequence[str]) -> None:
             )
 
 
+def _require_alike(inputs: list[DataFrame]) -> None:
+    """NodeError on the first column whose values are of two families. Only while a job is drawn: one published so goes on as it can."""
+    met: dict[str, DataType] = {}
+    for frame in inputs:
+        for field in frame.schema.fields:
+            before = met.setdefault(field.name.lower(), field.dataType)
+            if not _alike(before, field.dataType):
+                _refuse(field.name, type_text(before), type_text(field.dataType))
+
+
+def _alike(one: DataType, other: DataType) -> bool:
+    """Whether a value of the one means the same among values of the other, also inside of lists, maps and structs."""
+    from pyspark.sql.types import ArrayType, MapType, NullType, StructType
+
+    if isinstance(one, NullType) or isinstance(other, NullType):
+        return True
+    if isinstance(one, ArrayType) and isinstance(other, ArrayType):
+        return _alike(one.elementType, other.elementType)
+    if isinstance(one, MapType) and isinstance(other, MapType):
+        return _alike(one.keyType, other.keyType) and _alike(one.valueType, other.valueType)
+    if isinstance(one, StructType) and isinstance(other, StructType):
+        kinds = {field.name.lower(): field.dataType for field in one.fields}
+        return all(_alike(kinds.get(field.name.lower(), field.dataType), field.dataType) for field in other.fields)
+    return _family(one) is _family(other)
+
+
+def _family(kind: DataType) -> type[DataType]:
+    """The same for types of which one takes the values of the other."""
+    from pyspark.sql.types import DateType, NumericType, TimestampNTZType, TimestampType
+
+    families: tuple[tuple[type[DataType], ...], ...] = ((NumericType,), (TimestampType, TimestampNTZType, DateType))
+    return next((members[0] for members in families if isinstance(kind, members)), type(kind))
+
+
 def _check_types(first: DataFrame, other: DataFrame) -> None:
     """Spark would widen 1 and 'a' to text without a word."""
     types = {name.lower(): declared for name, declared in first.dtypes}
     for name, declared in other.dtypes:
         expected = types.get(name.lower(), declared)
-        if (expected == "string") != (declared == "string"):
-            raise NodeError(
-                f"the column {name} is {expected} in one input and {declared} in another; cast one of them before",
-                permanent=True,
-                kind="user",
-            )
+        if (expected == "string") != (declared == "string") and "void" not in (expected, declared):
+            _refuse(name, expected, declared)
+
+
+def _refuse(name: str, one: str, other: str) -> NoReturn:
+    message = f"the column {name} is {one} in one input and {other} in another; cast one of them before"
+    raise NodeError(message, permanent=True, kind="user")

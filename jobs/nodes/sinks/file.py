@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
+from jobs.nodes.csv_options import AS_WRITTEN
 from jobs.nodes.file_roots import allowed_path
 from jobs.nodes.plainly import ScriptText
 from jobs.nodes.roll_back import RollBack, RollBackPoint
@@ -154,7 +155,7 @@ def _write(frame: DataFrame, folder: Path, config: FileSinkConfig, mode: str = "
     if config.max_rows_per_file is not None:
         writer = writer.option("maxRecordsPerFile", config.max_rows_per_file)
     if config.format == "csv":
-        writer = writer.option("header", "true").option("escape", '"').option("emptyValue", '""')
+        writer = writer.options(header="true", emptyValue='""', **AS_WRITTEN)
     if config.format == "json":
         writer = writer.option("ignoreNullFields", "false")
     writer.save(str(folder))
