@@ -18,6 +18,7 @@ BACKOFF_MOST = 300.0
 #: The same where a stream tries again for as long as another system is away.
 OUTAGE_MOST = 60.0
 _OUTAGES_APART = timedelta(minutes=5)
+_KNOWN = ("execution_id", "retry_count", "resolved", "job_type", "processed_records")
 _OPEN = (CommandStatus.PENDING, CommandStatus.TAKEN)
 
 
@@ -111,10 +112,9 @@ def _attempt_over(
     at_once: bool = False,
 ) -> str:
     with transaction.atomic():
-        known = Execution.objects.only("execution_id", "retry_count", "resolved", "job_type", "processed_records")
-        row = known.get(execution_id=execution_id)
+        row = Execution.objects.only(*_KNOWN).get(execution_id=execution_id)
         most = int(row.resolved.get("max_retry_times", 3))
-        endures = most > 0 and row.job_type == JobType.STREAMING and _is_endured(outage, row)
+        endures = most > 0 and _is_endured(outage, row)
         to = status_asked_for(execution_id)
         fields: dict[str, Any] = dict(error)
         if to:
@@ -142,7 +142,8 @@ def _attempt_over(
 
 
 def _is_endured(outage: Outage, row: Execution) -> bool:
-    return outage == "away" or (outage == "sign-in" and row.processed_records > 0)
+    is_one = outage == "away" or (outage == "sign-in" and row.processed_records > 0)
+    return is_one and row.job_type == JobType.STREAMING
 
 
 def _no_more(row: Execution, most: int, reason: str) -> str:
