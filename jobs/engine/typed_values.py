@@ -30,10 +30,13 @@ class Misfit(Exception):
 def typed(value: Any, kind: T.DataType, zone: tzinfo) -> Any:
     """`value` as Spark takes it for a column of `kind`: times with a zone, decimals of its scale. Misfit where it does not fit.
 
-    Numbers, times and truth may be written as text. Times without a zone are of `zone`.
+    Numbers, times and truth may be written as text, and lists and objects as JSON within one, as CSV holds them. Times without a
+    zone are of `zone`.
     """
     if value is None:
         return None
+    if isinstance(value, str) and isinstance(kind, T.ArrayType | T.MapType | T.StructType):
+        value = _within_text(value)
     if isinstance(kind, T.ArrayType):
         return _array(value, kind, zone)
     if isinstance(kind, T.MapType):
@@ -104,21 +107,29 @@ _SHOWN_BY: tuple[tuple[Callable[[Any], bool], T.DataType], ...] = (
 )
 
 
+def _within_text(text: str) -> Any:
+    """The JSON that `text` holds; `text` itself where it holds none."""
+    try:
+        return json_read(text)
+    except ValueError:
+        return text
+
+
 def _array(value: Any, kind: T.ArrayType, zone: tzinfo) -> list[Any]:
     if not isinstance(value, list):
-        raise _misfit(value, kind)
+        raise _misfit(value, kind, "a list in JSON")
     return [_inside(place, item, kind.elementType, zone) for place, item in enumerate(value)]
 
 
 def _map(value: Any, kind: T.MapType, zone: tzinfo) -> dict[Any, Any]:
     if not isinstance(value, Mapping):
-        raise _misfit(value, kind)
+        raise _misfit(value, kind, "an object in JSON")
     return {_inside(key, key, kind.keyType, zone): _inside(key, item, kind.valueType, zone) for key, item in value.items()}
 
 
 def _struct(value: Any, kind: T.StructType, zone: tzinfo) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise _misfit(value, kind)
+        raise _misfit(value, kind, "an object in JSON")
     for name in value:
         if name not in kind.names:
             raise Misfit(f"there is no field {name}; the fields are {', '.join(kind.names)}", (name,))

@@ -144,6 +144,15 @@ def require_order(frame: DataFrame, name: str, field: str) -> None:
         raise NodeError(message, permanent=True, kind="user", field=field)
 
 
+def require_comparable(frame: DataFrame, names: Iterable[str], field: str) -> None:
+    """NodeError on `field` that names the first of `names`, which are there, whose values Spark cannot compare; `{row}` as above."""
+    kinds = {one.name.lower(): type_text(one.dataType) for one in frame.schema.fields}
+    for row, name in enumerate(names):
+        if re.search(r"\bmap<|\bvariant(?![\w:])", kind := kinds[name.lower()]):
+            message = f"the column {name} is {kind}, and maps and variants cannot be compared: take another column"
+            raise NodeError(message, permanent=True, kind="user", field=field.replace("{row}", str(row)))
+
+
 def numbered(frame: DataFrame) -> DataFrame:
     """`frame` with columns c0, c1 …: what hands rows to Python reads them by name, and takes a dot in one for a step into it."""
     return frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))

@@ -53,3 +53,21 @@ def test_nodes_that_are_added_or_pasted_are_seen_and_cover_no_others(page: Page)
     page.keyboard.press("Control+v")
     expect(page.locator(".pw-node")).to_have_count(16)
     until(page, "no node on another", lambda: all(apart(one, other) for one, other in combinations(boxes(page), 2)), seconds=20)
+
+
+def test_a_node_that_is_chosen_in_the_outline_comes_into_sight(page: Page) -> None:
+    numbers = {"type": "source.generator", "config": {}}
+    nodes = {f"n{number}": {**numbers, "name": f"Numbers {number}"} for number in range(30)}
+    page.goto("/")
+    drawing = {"schema_version": 1, "name": "chosen", "title": "Chosen", "type": "STREAMING", "nodes": nodes, "edges": {}}
+    ask(page, "POST", "/api/jobs", {**drawing, "publish": False})
+    page.goto("/jobs/chosen")
+    canvas = page.locator(".pw-canvas")
+    expect(canvas).to_be_visible()
+    page.get_by_text("Outline", exact=True).click()
+    outline = page.locator(".pw-outline")
+    far = page.locator(".pw-node[data-node-id=n9]")
+    until(page, "the far node drawn", lambda: far.count() == 1, seconds=20)
+    assert not within(far.bounding_box(), canvas.bounding_box())
+    outline.get_by_text("Numbers 9", exact=True).click()
+    until(page, "the chosen node in sight", lambda: within(far.bounding_box(), canvas.bounding_box()), seconds=20)

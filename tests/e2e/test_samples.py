@@ -103,3 +103,14 @@ def test_rows_come_by_themselves_once_what_hindered_them_is_mended(page: Page) -
     expect(dock(page).get_by_role("alert")).to_contain_text("there is no column idd", timeout=PATIENCE)
     condition.fill("id > 50")
     rows_out(page, "51", "52", "53")
+
+
+def test_beside_a_long_name_the_buttons_of_a_preview_stay_whole(page: Page) -> None:
+    named = {**DOCUMENT["nodes"]["even"], "name": "A filter of which somebody wanted to tell everything in its name, " * 2}
+    page.goto("/jobs")
+    ask(page, "POST", "/api/jobs", {**DOCUMENT, "nodes": {**DOCUMENT["nodes"], "even": named}, "name": "long-name", "publish": False})
+    page.goto("/jobs/long-name?dock=preview")
+    look_at_the_filter(page)
+    for control in (dock(page).get_by_role("button", name="Make a test of these rows"), dock(page).get_by_role("combobox", name="Rows at most")):
+        expect(control).to_be_visible()
+        assert control.evaluate("control => control.scrollWidth <= control.clientWidth")

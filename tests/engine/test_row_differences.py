@@ -84,6 +84,13 @@ def test_every_row_is_told_once(expected: list[Any], actual: list[Any]) -> None:
         ("2026-01-31T12:00:00", T.TimestampNTZType(), datetime(2026, 1, 31, 12)),
         ("YQ==", T.BinaryType(), bytearray(b"a")),
         (["1", None], T.ArrayType(T.LongType()), [1, None]),
+        ('["1", null, 9007199254740993]', T.ArrayType(T.LongType()), [1, None, 9007199254740993]),
+        (
+            '{"a": 0.5, "b": "[1]"}',
+            T.StructType([T.StructField("a", T.DoubleType()), T.StructField("b", T.StringType())]),
+            {"a": 0.5, "b": "[1]"},
+        ),
+        ("[1]", T.StringType(), "[1]"),
         ({"7": "2026-01-31"}, T.MapType(T.IntegerType(), T.DateType()), {7: date(2026, 1, 31)}),
         ({"a": 1}, T.StructType([T.StructField("a", T.DoubleType()), T.StructField("b", T.StringType())]), {"a": 1.0, "b": None}),
     ],
@@ -115,7 +122,9 @@ def test_a_value_is_made_of_its_columns_type(value: Any, kind: T.DataType, made:
         ),
         ([1, {"a": 1}], T.ArrayType(T.LongType()), "{'a': 1} is no bigint: it takes a whole number of 64 bits", (1,)),
         ({"b": 1}, T.StructType([T.StructField("a", T.LongType())]), "there is no field b; the fields are a", ("b",)),
-        (1, T.ArrayType(T.LongType()), "1 is no array<bigint>", ()),
+        (1, T.ArrayType(T.LongType()), "1 is no array<bigint>: it takes a list in JSON", ()),
+        ("a|b", T.ArrayType(T.StringType()), '"a|b" is no array<string>: it takes a list in JSON', ()),
+        ("[1]", T.MapType(T.StringType(), T.LongType()), "[1] is no map<string,bigint>: it takes an object in JSON", ()),
     ],
 )
 def test_a_value_that_does_not_fit_says_why_and_where(value: Any, kind: T.DataType, words: str, path: tuple[Any, ...]) -> None:

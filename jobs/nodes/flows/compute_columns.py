@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
 from jobs.nodes import base
-from jobs.nodes.base import Flow, NodeContext
+from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.expressions import expression, expressions_of
 from jobs.nodes.form import ColumnName, hints
 
@@ -50,4 +50,14 @@ class ComputeColumns(Flow[ComputeColumnsConfig]):
         for row, computed in enumerate(context.config.columns):
             with expressions_of(computed.name, f"columns/{row}/expression", frame):
                 frame = frame.withColumn(computed.name, expression(computed.expression))
+                if context.schema_only:
+                    _require_one_row(frame)
         return frame
+
+
+def _require_one_row(frame: DataFrame) -> None:
+    """NodeError where the column that was added makes several rows of one, or none. Only while a job is drawn: nobody counts with that."""
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    if plan.children().apply(0).nodeName() == "Generate":
+        message = "it makes several rows of one, or none, as explode does: use Flat map, or a Script"
+        raise NodeError(message, permanent=True, kind="user")

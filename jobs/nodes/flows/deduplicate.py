@@ -9,7 +9,7 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import Caution, Flow, NodeContext
-from jobs.nodes.columns import column, quoted, require_columns, require_timestamp
+from jobs.nodes.columns import column, quoted, require_columns, require_comparable, require_timestamp
 from jobs.nodes.duration_fields import Span
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.windows import CLOCK, span
@@ -87,6 +87,7 @@ class Deduplicate(Flow[DeduplicateConfig]):
         config = context.config
         require_columns(frame, config.keys, "keys/{row}")
         keys = list(config.keys or frame.columns)
+        require_comparable(frame, keys, "keys/{row}" if config.keys else "keys")
         if config.time == "processing" and context.mode == "stream":
             return _by_clock(frame, keys, config)
         if config.time == "processing" or not config.time_column:

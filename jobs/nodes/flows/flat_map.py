@@ -18,12 +18,20 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 
+#: Lines may end in \r\n.
+_BLANKS = " \t\r\n"
+
+
 class FlatMapConfig(base.Config):
     column: ColumnName = Field(
         description="A column that holds a list, a map, or a text to be split.", examples=["tags"], json_schema_extra=hints("column")
     )
     separator: str = Field(
-        ",", min_length=1, max_length=100, description="Where a text is split; blanks around the parts are cut off.", examples=[",", "|"]
+        ",",
+        min_length=1,
+        max_length=100,
+        description=r"Where a text is split: \n at the ends of its lines, \t at tabs; blanks around the parts are cut off.",
+        examples=[",", "|", r"\n"],
     )
     output: str = Field(
         "",
@@ -80,8 +88,9 @@ def _elements(kind: DataType, config: FlatMapConfig) -> tuple[Column, list[str]]
     if isinstance(kind, ArrayType):
         return taken, [*place, output]
     if isinstance(kind, StringType):
-        parts = F.split(taken, re.escape(config.separator))
-        return F.transform(parts, lambda part: F.trim(part)), [*place, output]
+        separator = config.separator.replace(r"\n", "\n").replace(r"\t", "\t")
+        parts = F.split(taken, re.escape(separator))
+        return F.transform(parts, lambda part: F.btrim(part, F.lit(_BLANKS))), [*place, output]
     raise NodeError(
         f"the column {config.column} is {kind.simpleString()}; only a list, a map or a text has elements",
         permanent=True,

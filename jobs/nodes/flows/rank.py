@@ -9,7 +9,7 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeContext, NodeError
-from jobs.nodes.columns import column, require_columns
+from jobs.nodes.columns import column, require_columns, require_comparable
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.sort_keys import SortKey, sort_columns
 from jobs.nodes.whole_input import require_end
@@ -71,6 +71,8 @@ class Rank(Flow[RankConfig]):
         require_end(context, "a place is certain only after the last row", "take the largest or smallest value with Window aggregate")
         require_columns(frame, config.keys, "keys/{row}")
         require_columns(frame, (key.column for key in config.order_by), "order_by/{row}/column")
+        require_comparable(frame, config.keys, "keys/{row}")
+        require_comparable(frame, (key.column for key in config.order_by), "order_by/{row}/column")
         if config.rank_column.lower() in {name.lower() for name in frame.columns}:
             raise NodeError(
                 f"there is a column {config.rank_column} already: choose another", permanent=True, kind="user", field="rank_column"

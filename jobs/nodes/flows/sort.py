@@ -9,7 +9,7 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeContext
-from jobs.nodes.columns import require_columns
+from jobs.nodes.columns import require_columns, require_comparable
 from jobs.nodes.form import hints
 from jobs.nodes.sort_keys import SortKey, sort_columns
 from jobs.nodes.whole_input import require_end
@@ -44,4 +44,5 @@ class Sort(Flow[SortConfig]):
         (frame,) = frames["in"]
         require_end(context, "sorting needs all rows", "leave it out and sort where the rows arrive")
         require_columns(frame, (key.column for key in context.config.order_by), "order_by/{row}/column")
+        require_comparable(frame, (key.column for key in context.config.order_by), "order_by/{row}/column")
         return frame.orderBy(*sort_columns(context.config.order_by))

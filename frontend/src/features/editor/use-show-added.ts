@@ -6,7 +6,8 @@ import { useEditor } from './editor-store'
 const MARGIN = 24
 
 /**
- * Moves the view to nodes that were added where nobody sees them: from the palette, by keyboard, pasted.
+ * Moves the view to nodes that were added where nobody sees them: from the palette, by keyboard, pasted; and to one that was chosen
+ * elsewhere, as in the outline or among the problems, while nothing of it is in sight.
  * The answer is told of one that a person put where it stands: the view stays for it.
  */
 export function useShowAdded(): (id: string) => void {
@@ -21,15 +22,25 @@ export function useShowAdded(): (id: string) => void {
     known.current = new Set(Object.keys(document.nodes))
     const added = before ? [...selected].filter((id) => document.nodes[id] && !before.has(id) && !placed.current.has(id)) : []
     const well = store.getState().domNode?.getBoundingClientRect()
-    if (added.length === 0 || !well) return
-    const isOutside = (id: string) => {
+    const [chosen] = before && added.length === 0 && selected.size === 1 ? selected : []
+    const wanted = chosen && document.nodes[chosen] ? [chosen] : added
+    if (wanted.length === 0 || !well) return
+    const cornersOf = (id: string) => {
       const { x, y } = layout.positions[id] ?? { x: 0, y: 0 }
-      const start = flowToScreenPosition({ x, y })
-      const end = flowToScreenPosition({ x: x + NODE_WIDTH, y: y + NODE_HEIGHT })
-      return start.x < well.left + MARGIN || start.y < well.top + MARGIN || end.x > well.right - MARGIN || end.y > well.bottom - MARGIN
+      return [flowToScreenPosition({ x, y }), flowToScreenPosition({ x: x + NODE_WIDTH, y: y + NODE_HEIGHT })] as const
     }
-    // A frame later, when the new node has been drawn and measured.
-    if (added.some(isOutside)) requestAnimationFrame(() => requestAnimationFrame(() => void fitView({ nodes: added.map((id) => ({ id })), maxZoom: getZoom(), minZoom: 0.2, duration: 200, padding: 0.4 })))
+    const isWhole = (id: string) => {
+      const [start, end] = cornersOf(id)
+      return start.x >= well.left + MARGIN && start.y >= well.top + MARGIN && end.x <= well.right - MARGIN && end.y <= well.bottom - MARGIN
+    }
+    const isSeen = (id: string) => {
+      const [start, end] = cornersOf(id)
+      return end.x > well.left && end.y > well.top && start.x < well.right && start.y < well.bottom
+    }
+    // An added node is to be seen whole; of one that was there already, a corner says where it is.
+    if (wanted.every(chosen ? isSeen : isWhole)) return
+    // A frame later, when a new node has been drawn and measured.
+    requestAnimationFrame(() => requestAnimationFrame(() => void fitView({ nodes: wanted.map((id) => ({ id })), maxZoom: getZoom(), minZoom: 0.2, duration: 200, padding: 0.4 })))
   }, [selected, fitView, flowToScreenPosition, getZoom, store])
   return useCallback((id: string) => void placed.current.add(id), [])
 }

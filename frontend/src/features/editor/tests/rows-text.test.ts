@@ -22,7 +22,25 @@ describe('rows as text', () => {
     expect(rowsOfText('a\tb\n007\ttrue')).toEqual([{ a: '007', b: true }])
   })
 
+  it('keeps empty values at the end of the last line, as a spreadsheet copies them', () => {
+    expect(rowsOfText('a,b\r\n1,2\r\n  ')).toEqual([{ a: 1, b: 2 }])
+    expect(rowsOfText('\ufeffa\tb\tc\n1\t\t\n')).toEqual([{ a: 1, b: null, c: null }])
+    expect(rowsOfText('\n a,b\n1, x ', [{ name: 'b', type: 'string' }])).toEqual([{ ' a': 1, b: ' x ' }])
+  })
+
+  it('takes quotes within a value as they are', () => {
+    expect(rowsOfText('disk,n\n5" slim,1\n3" wide,2')).toEqual([
+      { disk: '5" slim', n: 1 },
+      { disk: '3" wide', n: 2 },
+    ])
+  })
+
+  it('reads one object over several lines', () => {
+    expect(rowsOfText('{\n  "id": 1,\n  "in": {"a": 2}\n}\n')).toEqual([{ id: 1, in: { a: 2 } }])
+  })
+
   it('says why a text holds no rows', () => {
+    expect(() => rowsOfText('a,b,a\n1,2,3')).toThrow('the first line names a twice')
     expect(() => rowsOfText('[1]')).toThrow('each item is a row')
     expect(() => rowsOfText('[[{"a": 1}]]')).toThrow('each item is a row')
     expect(() => rowsOfText('a,b\n1')).toThrow('line 2 has 1 values, the first line names 2 columns')

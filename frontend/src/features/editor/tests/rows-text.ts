@@ -33,7 +33,7 @@ function valuesOf(text: string, delimiter: string): Value[][] {
     if (quoted && sign === '"' && text[place + 1] === '"') {
       value += '"'
       place += 1
-    } else if (sign === '"') {
+    } else if (sign === '"' && (quoted || value === '')) {
       quoted = !quoted
       hadQuotes = true
     } else if (!quoted && sign === delimiter) end()
@@ -62,6 +62,8 @@ function rowsOfCsv(text: string, columns: readonly Column[]): Row[] {
   const head = text.slice(0, text.indexOf('\n'))
   const delimiter = [',', '\t', ';'].sort((one, other) => head.split(other).length - head.split(one).length)[0] ?? ','
   const [names = [], ...rows] = valuesOf(text.replace(/\r\n?/g, '\n'), delimiter)
+  const twice = names.find(({ text }, place) => names.findIndex((other) => other.text === text) < place)
+  if (twice) throw new Error(`the first line names ${twice.text || 'an empty column'} twice`)
   const types = new Map(columns.map((column) => [column.name, column.type]))
   return rows
     .filter((row) => row.some(({ text, quoted }) => text !== '' || quoted))
@@ -71,17 +73,26 @@ function rowsOfCsv(text: string, columns: readonly Column[]): Row[] {
     })
 }
 
+/** One object, or one a line, as many tools write them. */
+function objectsOf(text: string): unknown[] {
+  try {
+    return [JSON.parse(text)]
+  } catch {
+    const lines = text.split('\n').map((line) => line.trim().replace(/,$/, ''))
+    return JSON.parse(`[${lines.filter(Boolean).join(',')}]`) as unknown[]
+  }
+}
+
 /** The rows that `text` holds as JSON or CSV; an Error says why it holds none. `batches`: lists of rows may stand in it too. */
 export function rowsOfText(text: string, columns: readonly Column[] = [], batches = false): GivenRows {
   const trimmed = text.trim()
   if (trimmed === '') return []
   if (!/^[[{]/.test(trimmed)) {
     if (!trimmed.includes('\n')) throw new Error('one line alone holds no rows')
-    return rowsOfCsv(trimmed, columns)
+    // What is blank at the end of the last line may be its empty values.
+    return rowsOfCsv(text.replace(/^\ufeff?(?:[^\S\n]*\n)*/, '').replace(/(?:\n[ \r]*)+$/, ''), columns)
   }
-  // One object a line is what many tools write.
-  const data: unknown = JSON.parse(trimmed.startsWith('{') ? `[${trimmed.split('\n').map((line) => line.trim().replace(/,$/, '')).filter(Boolean).join(',')}]` : trimmed)
-  const list = data as unknown[]
+  const list = trimmed.startsWith('{') ? objectsOf(trimmed) : (JSON.parse(trimmed) as unknown[])
   if (list.every(isRow)) return list
   if (batches && list.every((item) => Array.isArray(item) && item.every(isRow))) return list as Row[][]
   throw new Error(batches ? 'each item is a row, or each is a list of rows' : 'each item is a row')
