@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 #: What the reading fills in itself, in path, parameters and body.
 PLACES = frozenset({"cursor", "page", "offset", "page_size", "now"})
 _PARAMETER_NAME = r"^[^\s&=?#]*$"
+_PAGED = "paging=page|offset|cursor|next_link|link_header|until_empty"
 
 
 class QueryParameter(base.Config):
@@ -88,7 +89,9 @@ class HttpApiConfig(base.Config):
         examples=["/next", "/links/next"],
         json_schema_extra=hints(when="paging=next_link"),
     )
-    page_size: int = Field(1000, ge=1, le=100_000, description="Records a page.", examples=[1000], json_schema_extra=hints(half=True))
+    page_size: int = Field(
+        1000, ge=1, le=100_000, description="Records a page.", examples=[1000], json_schema_extra=hints(when=_PAGED, half=True)
+    )
     records_pointer: JsonPointer = Field(
         "",
         description="Where in a page the list of records is, as a JSON pointer; empty: the page is the list.",
@@ -119,14 +122,14 @@ class HttpApiConfig(base.Config):
         le=1000,
         description="Pages that make up one batch and one checkpoint; by number and by offset they are fetched at once.",
         examples=[1, 10],
-        json_schema_extra=hints(advanced=True),
+        json_schema_extra=hints(advanced=True, when=_PAGED),
     )
     page_parameter: str = Field(
         "page",
         pattern=_PARAMETER_NAME,
         description="Parameter of the page's number.",
         examples=["page"],
-        json_schema_extra=hints(advanced=True, when="paging=page"),
+        json_schema_extra=hints(advanced=True, when="paging=page", half=True),
     )
     first_page: int = Field(
         1,
@@ -134,7 +137,7 @@ class HttpApiConfig(base.Config):
         le=1_000_000,
         description="Number of the first page.",
         examples=[0, 1],
-        json_schema_extra=hints(advanced=True, when="paging=page"),
+        json_schema_extra=hints(advanced=True, when="paging=page", half=True),
     )
     first_offset: int = Field(
         0,
@@ -156,23 +159,23 @@ class HttpApiConfig(base.Config):
         pattern=_PARAMETER_NAME,
         description="Parameter of the page size; empty sends none.",
         examples=["page_size", "limit"],
-        json_schema_extra=hints(advanced=True),
+        json_schema_extra=hints(advanced=True, when=_PAGED),
     )
     concurrency: int = Field(
         8,
         ge=1,
         le=20,
-        description="Requests at once, at most, where pages can be fetched ahead.",
+        description="Requests at once, at most.",
         examples=[4],
-        json_schema_extra=hints(advanced=True),
+        json_schema_extra=hints(advanced=True, when="paging=page|offset", half=True),
     )
     requests_per_second: float | None = Field(
         None,
         gt=0,
         le=10_000,
-        description="Requests a second, at most; empty sets no limit.",
+        description="At most; empty sets no limit.",
         examples=[5, 0.5],
-        json_schema_extra=hints(advanced=True),
+        json_schema_extra=hints(advanced=True, half=True),
     )
     most_pages: int = Field(
         1_000_000,
@@ -180,13 +183,18 @@ class HttpApiConfig(base.Config):
         le=1_000_000_000,
         description="An API with more pages than this is taken for one that does not end.",
         examples=[10_000],
-        json_schema_extra=hints(advanced=True),
+        json_schema_extra=hints(advanced=True, when=_PAGED),
     )
     timeout_seconds: float = Field(
-        30, gt=0, le=600, description="How long to wait for an answer.", examples=[30], json_schema_extra=hints(advanced=True)
+        30, gt=0, le=600, description="How long to wait for an answer.", examples=[30], json_schema_extra=hints(advanced=True, half=True)
     )
     attempts: int = Field(
-        5, ge=1, le=20, description="How often to try a request before giving up.", examples=[5], json_schema_extra=hints(advanced=True)
+        5,
+        ge=1,
+        le=20,
+        description="How often to try a request before giving up.",
+        examples=[5],
+        json_schema_extra=hints(advanced=True, half=True),
     )
 
     @model_validator(mode="after")
