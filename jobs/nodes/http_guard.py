@@ -62,7 +62,7 @@ def checked_addresses(host: str, port: int, limits: Limits) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise NodeError(f'the name "{host}" is not known ({error}); correct the address') from None
+        raise NodeError(f'the name "{host}" is not known ({getattr(error, "strerror", None) or error}); correct the address') from None
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     if not _is_allowed(host, port, limits):
         for address in addresses:

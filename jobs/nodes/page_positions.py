@@ -11,7 +11,7 @@ from jobs.nodes.page_walk import Position
 
 if TYPE_CHECKING:
     from jobs.nodes.base import NodeContext
-    from jobs.nodes.sources.http_api import HttpApiConfig
+    from jobs.nodes.sources.http_api_config import HttpApiConfig
 
 
 @dataclass(frozen=True)

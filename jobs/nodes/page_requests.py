@@ -13,7 +13,7 @@ from jobs.nodes.page_styles import PageRequest, Paging
 from jobs.nodes.page_walk import KeptPages, PageWalk
 from jobs.nodes.places import JsonTemplate, path_filled, values_as_text
 from jobs.nodes.retry_note import RetryNote
-from jobs.nodes.sources.http_api import HttpApiConfig
+from jobs.nodes.sources.http_api_config import HttpApiConfig
 
 #: In place of a value that is not there yet, until the JSON is whole; no text of a form or an API holds it.
 _ABSENT = "\x00absent"

@@ -64,12 +64,13 @@ def _goes_on(text: Column) -> Column:
     """Whether there is more behind the JSON object that `text` begins with, which Spark's parser would leave unread.
 
     A text whose only } is its end needs no second look, and costs next to nothing. Another has to be the first of two elements of a
-    list, before an empty object.
+    list, before an empty object: counting them costs half of what reading them does, but knows no NaN.
     """
     from pyspark.sql import functions as F
 
     whole = text.cast("binary")
     before_end = whole.substr(F.lit(1), F.octet_length(whole) - 1).cast("string")
     is_plain = F.endswith(text, F.lit("}")) & ~F.contains(before_end, F.lit("}"))
-    listed = F.from_json(F.concat(F.lit("["), text, F.lit(",{}]")), "array<struct<`__nothing`: int>>")
-    return ~is_plain & ~F.coalesce(F.size(listed) == 2, F.lit(False))
+    listed = F.concat(F.lit("["), text, F.lit(",{}]"))
+    read = F.size(F.from_json(listed, "array<struct<`__nothing`: int>>"))
+    return ~is_plain & ~F.coalesce(F.json_array_length(listed) == 2, read == 2, F.lit(False))

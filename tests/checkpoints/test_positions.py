@@ -19,7 +19,7 @@ from jobs.nodes.hand_positions import HandPositions, LastKey, NumberEach, Number
 from jobs.nodes.page_positions import PagePositions
 from jobs.nodes.page_styles import PageKey
 from jobs.nodes.page_walk import Position
-from jobs.nodes.sources.http_api import HttpApiConfig
+from jobs.nodes.sources.http_api_config import HttpApiConfig
 from tests.checkpoints.kept import execution_row, kept, live_of
 from tests.checkpoints.test_checkpoint_api import ended, member, send
 from tests.services.job_rows import document_with, job_row, version_add

@@ -67,7 +67,11 @@ def test_the_common_fields_of_every_node_type_are_seen_without_scrolling(page: P
         page.locator(".pw-outline-node").filter(has_text=node["name"]).click()
         expect(page.locator(".pw-panel .pw-node-type")).to_have_text(node["type"])
         expect(page.locator(".pw-panel-body textarea[readonly]")).to_have_count(0)  # an editor of code is on its way
+        expect(page.locator(".pw-panel-body label").filter(has_text="_")).to_have_count(0)  # a field without a name of its own
         heights[node["type"]] = page.evaluate(HEIGHTS)
     higher = {type_: height for type_, height in heights.items() if height[0] > height[1]}
     assert {type_: height for type_, height in higher.items() if type_ not in SCROLLS} == {}
     assert higher.keys() >= SCROLLS.keys(), "a waiver that is not needed any more"
+    page.locator(".pw-outline-node").filter(has_text="sink.http_api itself").click()
+    page.get_by_role("button", name="About this node type").click()
+    expect(page.locator(".pw-about code")).to_have_text("job/node/")

@@ -82,6 +82,14 @@ def test_a_form_has_one_level_and_a_list_holds_flat_rows(schema: dict[str, Any])
             assert inner.get("type") not in ("array", "object")
 
 
+@pytest.mark.parametrize("schema", schemas())
+def test_a_field_takes_one_kind_of_value_or_none(schema: dict[str, Any]):
+    """Of two kinds the form would ask first which one it is to be."""
+    for name, field in fields_of(schema):
+        kinds = [choice for choice in field.get("anyOf", []) if choice.get("type") != "null"]
+        assert len(kinds) < 2, name
+
+
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.type)
 def test_fields_are_numbered_in_the_order_they_are_written(spec: NodeTypeSpec):
     orders = [field["x-order"] for field in spec.schema["properties"].values()]

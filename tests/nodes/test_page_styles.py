@@ -12,7 +12,7 @@ from jobs.nodes import page_walk as walking
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.page_requests import page_walk
 from jobs.nodes.page_walk import PageWalk, Position
-from jobs.nodes.sources.http_api import HttpApiConfig
+from jobs.nodes.sources.http_api_config import HttpApiConfig
 from tests.nodes.api_server import (
     Answer,
     ApiServer,

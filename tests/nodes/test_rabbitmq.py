@@ -192,6 +192,15 @@ def test_a_port_of_the_other_kind_is_told(rabbitmq_server: RabbitMQServer):
     assert "speak TLS" in told(tls=True)
 
 
+def test_a_port_where_nothing_speaks_as_a_broker_does_is_told_after_the_steps_that_held(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("jobs.nodes.connections.rabbitmq_client.SECONDS", 1)
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        config = {"host": "127.0.0.1", "port": silent.getsockname()[1], "user": "me"}
+        steps = RabbitMQConnection().check(ConnectionSettings("main", "rabbitmq", config), Limits())
+    assert [(step.name, step.ok) for step in steps] == [("name", True), ("port", True), ("TLS", True), ("sign-in", False)]
+    assert "the broker does not answer (what takes the connection does not speak as a broker does)" in steps[-1].message
+
+
 def sink(build: Build, server: RabbitMQServer, named: dict[str, ConnectionSettings] | None = None, /, **config: Any) -> Built:
     return build("sink.rabbitmq", {"connection": "main", **config}, connections=named or connections(server))
 

@@ -1,6 +1,4 @@
 import { memo } from 'react'
-import { useTranslation } from 'react-i18next'
-import { count } from './numbers'
 import './rows-table.css'
 
 const LONGEST = 120
@@ -14,20 +12,21 @@ interface Props {
   empty: string
   /** Values that did not come whole, and how long they are. */
   cut?: readonly { row: number; column: string; characters: number }[]
+  /** How the length of a value is said that is not shown whole. */
+  lengthWords?: (characters: number) => string
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /** `characters`: how long the value is, where not all of it came. */
-function Cell({ value, numeric, characters }: { value: unknown; numeric: boolean; characters: number | undefined }) {
-  const { t } = useTranslation('shared')
+function Cell({ value, numeric, characters, lengthWords }: { value: unknown; numeric: boolean; characters: number | undefined; lengthWords: Props['lengthWords'] }) {
   if (value === null || value === undefined) return <td className={`pw-3${numeric ? ' pw-num' : ''}`}>null</td>
   const text = textOf(value)
   return (
     <td className={numeric ? 'pw-num' : undefined} title={text.length > 24 ? text.slice(0, 2000) : undefined}>
       {text.length > LONGEST ? (
         <span className="pw-long">
-          <span>{text.slice(0, LONGEST)}…</span> <small>{t('characters', { count: characters ?? text.length, figure: count(characters ?? text.length) })}</small>
+          <span>{text.slice(0, LONGEST)}…</span> <small>{lengthWords?.(characters ?? text.length)}</small>
         </span>
       ) : (
         text
@@ -37,7 +36,7 @@ function Cell({ value, numeric, characters }: { value: unknown; numeric: boolean
 }
 
 /** Rows as Spark has them: names and types in the head, long texts cut. */
-export const RowsTable = memo(function RowsTable({ label, columns, rows, empty, cut = [] }: Props) {
+export const RowsTable = memo(function RowsTable({ label, columns, rows, empty, cut = [], lengthWords }: Props) {
   const numeric = columns.map((column) => NUMERIC.test(column.type))
   const lengths = new Map(cut.map(({ row, column, characters }) => [`${row} ${column}`, characters]))
   return (
@@ -56,7 +55,7 @@ export const RowsTable = memo(function RowsTable({ label, columns, rows, empty, 
         <tbody>
           {rows.map((row, place) => (
             <tr key={place}>
-              {row.map((value, index) => <Cell key={columns[index]?.name ?? index} value={value} numeric={numeric[index] ?? false} characters={lengths.get(`${place} ${columns[index]?.name}`)} />)}
+              {row.map((value, index) => <Cell key={columns[index]?.name ?? index} value={value} numeric={numeric[index] ?? false} characters={lengths.get(`${place} ${columns[index]?.name}`)} lengthWords={lengthWords} />)}
             </tr>
           ))}
         </tbody>

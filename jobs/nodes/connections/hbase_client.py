@@ -26,7 +26,7 @@ _REFUSED = {
 
 class HbaseSettings(base.Config):
     host: str = host_field("hbase-thrift.example.com")
-    port: int = Field(9090, ge=1, le=65535, description="The port of HBase's Thrift server: 9090 by custom.", examples=[9090])
+    port: int = Field(9090, ge=1, le=65535, description="The port of HBase's Thrift server: usually 9090.", examples=[9090])
     transport: Literal["buffered", "framed"] = Field(
         "buffered",
         description="How the Thrift server frames what it reads: framed where it was started with -f or as a non-blocking server.",

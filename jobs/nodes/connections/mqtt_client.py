@@ -35,7 +35,7 @@ ClientT = TypeVar("ClientT", bound="Client")
 
 class MqttSettings(base.Config):
     host: str = host_field("mqtt.example.com")
-    port: int = Field(1883, ge=1, le=65535, description="The port of MQTT: 1883 by custom, 8883 with TLS.", examples=[1883])
+    port: int = Field(1883, ge=1, le=65535, description="The port of MQTT: usually 1883, with TLS 8883.", examples=[1883])
     sign_in: Literal["none", "password"] = Field("password", description="Whether a user signs in with a password.", examples=["password"])
     user: str = Field(
         "", max_length=255, description="Who signs in.", examples=["pipeline"], json_schema_extra=hints(when="sign_in=password")

@@ -34,7 +34,7 @@ class RabbitMQAway(SystemAway):
 
 class RabbitMQSettings(base.Config):
     host: str = host_field("rabbit.example.com")
-    port: int = Field(5672, ge=1, le=65535, description="The port of AMQP: 5672 by custom, 5671 with TLS.", examples=[5672])
+    port: int = Field(5672, ge=1, le=65535, description="The port of AMQP: usually 5672, with TLS 5671.", examples=[5672])
     virtual_host: str = Field(
         "/", min_length=1, max_length=255, description="The virtual host in which queues and exchanges lie.", examples=["/", "shop"]
     )
@@ -43,14 +43,25 @@ class RabbitMQSettings(base.Config):
     certificate_authority: str = certificate_field(when="tls=true")
 
 
+def rabbitmq_line(connection: ConnectionSettings) -> BlockingConnection:
+    """A line of its own. What takes the connection and does not speak as a broker does is an AMQPError, too."""
+    from pika import BlockingConnection
+    from pika.adapters.utils.connection_workflow import AMQPConnectorException
+    from pika.exceptions import AMQPConnectionError
+
+    try:
+        return BlockingConnection(rabbitmq_parameters(connection))
+    except AMQPConnectorException as error:
+        raise AMQPConnectionError("what takes the connection does not speak as a broker does") from error
+
+
 @contextmanager
 def rabbitmq_channel(connection: ConnectionSettings, act: str) -> Iterator[tuple[BlockingConnection, BlockingChannel]]:
     """A line of its own and a channel on it. Whatever the broker refuses inside is a NodeError that begins with `act`."""
-    from pika import BlockingConnection
     from pika.exceptions import AMQPError
 
     try:
-        with closing(BlockingConnection(rabbitmq_parameters(connection))) as line:
+        with closing(rabbitmq_line(connection)) as line:
             yield line, line.channel()
     except (AMQPError, OSError) as error:
         told = rabbitmq_error(error, act)

@@ -43,7 +43,7 @@ def ports_answer(typed: RocketmqSettings) -> str:
     for server in typed.name_servers:
         try:
             line_try(*host_and_port(server), seconds=SECONDS)
-            return f"{server} answers"
+            return f"{server} takes connections"
         except (OSError, OverflowError) as error:
             refusals.append(f"{server}: {getattr(error, 'strerror', None) or error}")
     raise NodeError(f"nothing answers ({'; '.join(refusals)}); check ports, firewall and whether the name servers run")

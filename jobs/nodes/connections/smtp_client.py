@@ -28,7 +28,7 @@ _SIGN_IN_CODES = frozenset({530, 534, 535, 538})
 
 class SmtpSettings(base.Config):
     host: str = host_field("smtp.example.com")
-    port: int = Field(587, ge=1, le=65535, description="The port: 587 with STARTTLS by custom, 465 with TLS, 25 with none.", examples=[587])
+    port: int = Field(587, ge=1, le=65535, description="The port: usually 587 with STARTTLS, 465 with TLS, 25 with none.", examples=[587])
     security: Literal["starttls", "tls", "none"] = Field(
         "starttls",
         description="Whether the line is encrypted: once the server has greeted, from the first byte on, or not at all.",

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from jobs.nodes.base import ConnectionSettings, NodeError
-from jobs.nodes.connections.rabbitmq_client import RabbitMQAway, rabbitmq_error, rabbitmq_parameters, stream_channel_close
+from jobs.nodes.connections.rabbitmq_client import RabbitMQAway, rabbitmq_error, rabbitmq_line, stream_channel_close
 from jobs.nodes.rabbitmq.queue_kind import is_other_kind, other_kind_words
 from jobs.nodes.rabbitmq.told import OFFSET_HEADER, reading_act
 
@@ -108,11 +108,9 @@ class StreamLine:
 
     @contextmanager
     def _told(self) -> Iterator[BlockingConnection]:
-        from pika import BlockingConnection
-
         with self.translated():
             if self._line is None:
-                self._line = BlockingConnection(rabbitmq_parameters(self._connection))
+                self._line = rabbitmq_line(self._connection)
             yield self._line
 
     @contextmanager

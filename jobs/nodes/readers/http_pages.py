@@ -22,7 +22,7 @@ from jobs.nodes.page_requests import page_walk
 from jobs.nodes.page_styles import Page, PageKey, Place
 from jobs.nodes.page_walk import PageWalk, Position
 from jobs.nodes.retry_note import RetryNote
-from jobs.nodes.sources.http_api import HttpApiConfig
+from jobs.nodes.sources.http_api_config import HttpApiConfig
 from jobs.nodes.worker_errors import carried_out
 
 #: Pages stay for a batch that is run again; a restore to an older point asks the API anew.

@@ -76,7 +76,7 @@ def frame_length(head: bytes) -> int:
     """How many bytes follow the first four."""
     length = int.from_bytes(head, "big")
     if len(head) != _LENGTH or not _LENGTH <= length <= MOST_BYTES:
-        raise BrokenFrame(f"{head!r} is not how a frame begins")
+        raise BrokenFrame(f"it begins with {head.decode('latin-1')!r}, which is no frame")
     return length
 
 

@@ -75,10 +75,15 @@ class Delivery(base.Config):
         json_schema_extra=hints(advanced=True),
     )
     timeout_seconds: float = Field(
-        30, gt=0, le=600, description="How long to wait for an answer.", examples=[30], json_schema_extra=hints(advanced=True)
+        30, gt=0, le=600, description="How long to wait for an answer.", examples=[30], json_schema_extra=hints(advanced=True, half=True)
     )
     attempts: int = Field(
-        5, ge=1, le=20, description="How often to try a request before giving up.", examples=[5], json_schema_extra=hints(advanced=True)
+        5,
+        ge=1,
+        le=20,
+        description="How often to try a request before giving up.",
+        examples=[5],
+        json_schema_extra=hints(advanced=True, half=True),
     )
 
 

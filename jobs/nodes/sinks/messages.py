@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from jobs.nodes.base import NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
-from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.form import hints
 from jobs.nodes.formats import FORMATS, KnownFormat
 from jobs.nodes.rejected_rows import whole_row
 
@@ -68,7 +68,8 @@ def id_columns_field(place: str) -> Any:
     )
 
 
-OptionalColumn = ColumnName | Literal[""]
+#: A column's name, or "" for none.
+OptionalColumn = Annotated[str, StringConstraints(max_length=255, pattern=r"^[^\r\n]*$")]
 
 
 def message_value(frame: DataFrame, form: MessageForm, act: str) -> Column:

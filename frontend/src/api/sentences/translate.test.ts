@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { translator } from './translate'
 
 const say = translator({
+  '{} is required': '{1} 必须填写',
   'topic {} does not exist; {}': 'topic {1} 不存在；{2}',
   'create it, or correct its name': '创建它，或更正名称',
   '{} is no {}': '{1} 不是 {2}',
@@ -25,6 +26,11 @@ describe("the server's sentences", () => {
 
   it('are found inside one another and behind one another', () => {
     expect(say('reading kafka "main": topic orders does not exist; create it, or correct its name')).toBe('读取 kafka “main”：topic orders 不存在；创建它，或更正名称')
+  })
+
+  it('have a space around a value only where it is not Chinese itself', () => {
+    expect(say('主题 is required')).toBe('主题必须填写')
+    expect(say('topic is required')).toBe('topic 必须填写')
   })
 
   it('go by the most telling one', () => {

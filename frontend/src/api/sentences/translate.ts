@@ -52,6 +52,17 @@ function valuesIn(parts: string[], text: string): string[] | null {
   return values.every(isWhole) ? values : null
 }
 
+const CHINESE = /[\u4e00-\u9fff]/
+const isChinese = (sign: string | undefined) => sign !== undefined && CHINESE.test(sign)
+
+/** `words` with their values; the space around a value is for one that is not Chinese itself. */
+const filled = (words: string, valueOf: (number: number) => string) =>
+  words.replace(/( ?)\{(\d+)\}( ?)/g, (place: string, space: string, number: string, behind: string, at: number) => {
+    const value = valueOf(Number(number))
+    const [before, after] = [words[at - 1], words[at + place.length]]
+    return `${isChinese(before) && isChinese(value[0]) ? '' : space}${value}${isChinese(value.at(-1)) && isChinese(after) ? '' : behind}`
+  })
+
 const isJoined = (value: string) => JOINS.some(([join]) => value.includes(join))
 
 const weight = ({ parts }: Known) => parts.reduce((length, part) => length + part.length, 0)
@@ -67,7 +78,7 @@ export function translator(sentences: Sentences): (text: string) => string {
     for (const one of known) {
       const { parts, words } = one
       const values = valuesIn(parts, text)
-      if (values && (weight(one) >= TELLING || !values.some(isJoined))) return words.replace(/\{(\d+)\}/g, (_, number: string) => inside(values[Number(number) - 1] ?? '', depth + 1))
+      if (values && (weight(one) >= TELLING || !values.some(isJoined))) return filled(words, (number) => inside(values[number - 1] ?? '', depth + 1))
     }
     return null
   }

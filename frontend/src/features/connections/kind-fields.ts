@@ -55,7 +55,7 @@ function fieldOf(name: string, schema: Schema, required: boolean): KindField {
     label: schema.title ?? name,
     help: schema.description ?? '',
     type: schema.type ?? 'string',
-    choices: (schema.enum ?? []).map((value) => ({ value, label: schema['x-choices']?.[value] ?? value })),
+    choices: (schema.enum ?? []).map((value) => ({ value, label: schema['x-choices']?.[value] ?? value.replaceAll('_', ' ') })),
     required,
     advanced: schema['x-advanced'] === true,
     long: schema['x-widget'] === 'textarea',

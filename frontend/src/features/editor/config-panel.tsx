@@ -52,6 +52,9 @@ function NodeMenu({ id, name }: { id: string; name: string }) {
   )
 }
 
+/** What stands between backticks, as code. */
+const withCode = (text: string) => text.split('`').map((part, place) => (place % 2 ? <code key={place}>{part}</code> : part))
+
 function NodePanel({ id }: { id: string }) {
   const { t, i18n } = useTranslation('canvas')
   const document = useDocument()
@@ -91,7 +94,7 @@ function NodePanel({ id }: { id: string }) {
         {showsHelp && type && (
           <div className="pw-about">
             <p>{typeWords(t, type).help}</p>
-            {type.guarantee && <p>{said(type.guarantee)}</p>}
+            {type.guarantee && <p>{withCode(said(type.guarantee))}</p>}
           </div>
         )}
         {elsewhere.map((problem) => (

@@ -2,14 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { request } from '../../api/request'
 import type { FormHelp } from './form/form-context'
 
-const NONE: FormHelp['connections'] = []
-
-/** Names and kinds of the connections a node may refer to. */
+/** Names and kinds of the connections a node may refer to; undefined until they are known. */
 export function useConnections(): FormHelp['connections'] {
   const { data } = useQuery({
     queryKey: ['connections', 'names'],
-    queryFn: async () => (await request<{ results: FormHelp['connections'] }>('GET', '/api/connections?page_size=500')).results,
+    queryFn: async () => (await request<{ results: NonNullable<FormHelp['connections']> }>('GET', '/api/connections?page_size=500')).results,
     staleTime: 30_000,
   })
-  return data ?? NONE
+  return data
 }

@@ -6,7 +6,8 @@ export interface FormHelp {
   columns: Column[]
   /** What a query of the node may read. */
   tables: readonly Table[]
-  connections: { name: string; kind: string }[]
+  /** Undefined until they are known. */
+  connections: { name: string; kind: string }[] | undefined
   focusField: string | null
   /** Sentences that warn only. */
   warnings: ReadonlySet<string>

@@ -77,6 +77,7 @@ function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorS
   const data = (formData ?? {}) as Record<string, unknown>
   const folded = shown.filter(({ name }) => isFolded(fields[name] ?? {}, data))
   const lines = (some: typeof shown) => <Lines properties={some} isShort={({ name }) => fields[name]?.['x-half'] === true} />
+  if (shown.length === 0) return <p className="pw-field-help">{t('noSettings')}</p>
   const set = folded.filter(({ name }) => isSet(fields[name] ?? {}, data[name])).length
   return (
     <>

@@ -86,12 +86,13 @@ function WordsWidget(props: WidgetProps) {
 function ConnectionWidget(props: WidgetProps) {
   const { t } = useTranslation('canvas')
   const kinds = ((props.schema as Record<string, unknown>)['x-connection-kinds'] ?? []) as string[]
-  const fitting = help(props).connections.filter((connection) => kinds.length === 0 || kinds.includes(connection.kind))
+  const { connections } = help(props)
+  const fitting = (connections ?? []).filter((connection) => kinds.length === 0 || kinds.includes(connection.kind))
   const names = [...new Set([...fitting.map((connection) => connection.name), ...(props.value ? [String(props.value)] : [])])]
   return (
     <>
       <Select id={props.id} data={names} value={props.value || null} error={errorOf(props)} searchable clearable={!props.required} placeholder={t('chooseConnection')} nothingFoundMessage={t('noConnection')} onChange={(value) => props.onChange(value ?? '')} />
-      {fitting.length === 0 && (
+      {connections && fitting.length === 0 && (
         <Link className="pw-link" to="/connections?new=1">
           {t('newConnection')}
         </Link>

@@ -1,7 +1,6 @@
 import i18next from 'i18next'
 import type { PreviewSide, Sample } from '../../../api/types'
 import type { Column, Json, Row } from '../../../dag/document'
-import { count } from '../../../shared/numbers'
 import type { SampleRows } from '../draft-requests'
 
 /** Source id → the rows that are kept of it. */
@@ -10,7 +9,7 @@ export type Samples = Readonly<Record<string, Sample>>
 /** What a table of a preview shows, as rows by column name. Throws where a value did not come whole: other rows would be made of it. */
 export function rowsOfSide(side: PreviewSide | undefined): Row[] {
   const [cut] = side?.cut ?? []
-  if (cut) throw new Error(i18next.t('samples:cut', { column: cut.column, figure: count(cut.characters) }))
+  if (cut) throw new Error(i18next.t('samples:cut', { column: cut.column, count: cut.characters }))
   return (side?.rows ?? []).map((row) => Object.fromEntries((side?.columns ?? []).map((column, place) => [column.name, (row[place] ?? null) as Json])))
 }
 
