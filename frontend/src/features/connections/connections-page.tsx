@@ -20,17 +20,10 @@ import './connections.css'
 import { HealthWords } from './health-words'
 import './i18n'
 import { KindIcon } from './kind-icon'
+import { placeOf } from './place-of'
 
 const ConnectionPanel = lazy(() => import('./connection-panel'))
 const NewConnection = lazy(() => import('./new-connection'))
-
-/** Where each system is, in one line without its secrets. */
-const placeOf = (connection: Connection) => {
-  const { config } = connection
-  if (config.bucket) return [config.endpoint, config.bucket, config.folder].filter(Boolean).join('/')
-  const where = config.base_url ?? config.url ?? config.servers ?? config.path ?? (config.host ? [config.host, config.port].filter(Boolean).join(':') + (config.database ? `/${String(config.database)}` : '') : '')
-  return String(where)
-}
 
 const titleOf = (kind: ConnectionKind | undefined, word: string) => (kind ? kindTitle(kind) : word)
 
