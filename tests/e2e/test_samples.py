@@ -111,6 +111,9 @@ def test_beside_a_long_name_the_buttons_of_a_preview_stay_whole(page: Page) -> N
     ask(page, "POST", "/api/jobs", {**DOCUMENT, "nodes": {**DOCUMENT["nodes"], "even": named}, "name": "long-name", "publish": False})
     page.goto("/jobs/long-name?dock=preview")
     look_at_the_filter(page)
-    for control in (dock(page).get_by_role("button", name="Make a test of these rows"), dock(page).get_by_role("combobox", name="Rows at most")):
+    for control in (
+        dock(page).get_by_role("button", name="Make a test of these rows"),
+        dock(page).get_by_role("combobox", name="Rows at most"),
+    ):
         expect(control).to_be_visible()
         assert control.evaluate("control => control.scrollWidth <= control.clientWidth")
