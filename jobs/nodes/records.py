@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: The field into which Spark puts a text that does not fit the others.
 CORRUPT = "_corrupt_record"
 
+_MORE = "more stands behind its JSON object"
+
 
 @dataclass(frozen=True)
 class RecordShape:
@@ -49,11 +51,18 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
 
 
 def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> Column:
-    """`words`, and which column of the record that `record_parsed` put into the column `name` does not hold its value."""
+    """`words`, and which column of the record that `record_parsed` put into the column `name` does not hold its value.
+
+    A JSON object that fits is here for what stands behind it.
+    """
     from pyspark.sql import functions as F
 
     held = {field.name: F.col(name).getField(field.name) for field in shape.schema.fields}
-    return misfit_told(words, value.cast("string"), held, shape.schema, shape.format, _csv_options(shape))
+    told = misfit_told(words, value.cast("string"), held, shape.schema, shape.format, _csv_options(shape))
+    if shape.format != "json":
+        return told
+    fits = F.col(name).isNotNull() & F.col(f"{name}.{CORRUPT}").isNull()
+    return F.when(fits, F.lit(f"{words}: {_MORE}")).otherwise(told)
 
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:
