@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../../dag/document'
 import { textOfRows } from '../tests/rows-text'
-import { faultPlace, rowFaults, unreadablePlace } from './row-faults'
+import { faultPlace, lineIn, rowFaults, unreadablePlace } from './row-faults'
 
 const problem = (pointer: string, message: string): Problem => ({ severity: 'error', code: 'sample.misfit', pointer, message })
 
@@ -42,7 +42,8 @@ describe('faults of sample rows', () => {
   })
 
   it('of text that is no JSON stand at the line that the browser names', () => {
-    expect(unreadablePlace('[\n{"a": }\n]', 'Unexpected token in JSON at position 8 (line 2 column 7)')).toMatchObject({ from: 2, to: 9 })
-    expect(unreadablePlace('[1]', 'each item is a row')).toBeNull()
+    expect(lineIn('Unexpected token in JSON at position 8 (line 2 column 7)')).toBe(2)
+    expect(unreadablePlace('[\n{"a": }\n]', 2, 'why')).toEqual({ from: 2, to: 9, words: 'why' })
+    expect(unreadablePlace('[1]', lineIn('each item is a row'), 'why')).toBeNull()
   })
 })

@@ -57,9 +57,11 @@ function valueLength(text: string): number {
   return text.length
 }
 
-/** The line of which a browser says that its JSON cannot be read. */
-export function unreadablePlace(text: string, words: string): FaultPlace | null {
-  const number = Number(/line (\d+)/.exec(words)?.[1] ?? 0)
+/** The line of which a browser says that its JSON cannot be read; 0 where it names none. */
+export const lineIn = (words: string): number => Number(/line (\d+)/.exec(words)?.[1] ?? 0)
+
+/** Where line `number` stands, which cannot be read. */
+export function unreadablePlace(text: string, number: number, words: string): FaultPlace | null {
   const lines = text.split('\n')
   if (number < 1 || number > lines.length) return null
   const start = lines.slice(0, number - 1).reduce((sum, one) => sum + one.length + 1, 0)

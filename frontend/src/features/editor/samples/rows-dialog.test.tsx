@@ -81,7 +81,7 @@ it('text that holds no rows is said to, without asking anybody', async () => {
   const { sent } = opened(mine, {})
   await write('[1]')
   press('save')
-  expect(await screen.findByText('each item is a row')).toBeVisible()
+  expect(await screen.findByText('noRows.item')).toBeVisible()
   expect(sent).toEqual([])
 })
 

@@ -5,8 +5,9 @@ import { ApiError } from '../../../api/request'
 import type { Column, Problem, Row } from '../../../dag/document'
 import { previewNode, type SampleRows } from '../draft-requests'
 import { useEditor } from '../editor-store'
-import { rowsOfText, textOfRows } from '../tests/rows-text'
-import { rowFaults, unreadablePlace, type FaultPlace, type RowFault } from './row-faults'
+import { NoRows, rowsOfText, textOfRows } from '../tests/rows-text'
+import { useRowsWords } from '../tests/rows-words'
+import { lineIn, rowFaults, unreadablePlace, type FaultPlace, type RowFault } from './row-faults'
 import { SampleConflict } from './sample-requests'
 import { columnsText } from './sample-rows'
 import type { KeptSamples } from './use-samples'
@@ -40,6 +41,7 @@ async function checked(nodeId: string, sample: SampleRows): Promise<readonly Pro
 
 /** The rows of one source while they are edited. `begin`: those with which it begins; `seen`: the revision that is kept of them, "" without any. */
 export function useEditedRows(nodeId: string, kept: KeptSamples, begin: SampleRows, seen: string, types: readonly Column[]) {
+  const wordsOf = useRowsWords()
   const [now, setNow] = useState(() => written(begin))
   const [over, setOver] = useState(seen)
   const [conflict, setConflict] = useState<SampleConflict | null>(null)
@@ -52,8 +54,9 @@ export function useEditedRows(nodeId: string, kept: KeptSamples, begin: SampleRo
       setNow({ ...now, text: textOfRows(rows), faults: [], unreadable: null, refused: '' })
       return rows
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error)
-      setNow({ ...now, text, faults: [], unreadable: unreadablePlace(text, words), refused: words })
+      const words = wordsOf(error)
+      const line = error instanceof NoRows ? Number(error.values.line ?? 0) : lineIn(words)
+      setNow({ ...now, text, faults: [], unreadable: unreadablePlace(text, line, words), refused: words })
       return null
     }
   }

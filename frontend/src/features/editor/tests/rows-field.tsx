@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import type { Column, GivenRows } from '../../../dag/document'
 import { StateGlyph } from '../../../shared/state-glyph'
 import { rowsOfText, textOfRows } from './rows-text'
+import { useRowsWords } from './rows-words'
 
 /** Always as many: were the field to grow when it is left, what was clicked on would move away. */
 const ROWS = 5
@@ -22,6 +23,7 @@ interface Props {
 /** Rows as text, JSON or CSV. They are taken over when the field is left, and written anew, one a line; what cannot be read stays as it is. */
 export function RowsField({ title, label, rows, columns, batches = false, act, onChange }: Props) {
   const { t } = useTranslation('canvas')
+  const wordsOf = useRowsWords()
   const id = useId()
   const [text, setText] = useState<string | null>(null)
   const [why, setWhy] = useState('')
@@ -32,7 +34,7 @@ export function RowsField({ title, label, rows, columns, batches = false, act, o
       setText(null)
       setWhy('')
     } catch (error) {
-      setWhy(error instanceof Error ? error.message : String(error))
+      setWhy(wordsOf(error))
     }
   }
   return (

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Row } from '../../../dag/document'
-import { rowsOfText, textOfRows } from './rows-text'
+import { NoRows, rowsOfText, textOfRows } from './rows-text'
+
+function refusal(read: () => unknown) {
+  try {
+    read()
+  } catch (error) {
+    if (error instanceof NoRows) return [error.reason, error.values]
+  }
+  return null
+}
 
 describe('rows as text', () => {
   it('reads what it writes, rows and batches', () => {
@@ -40,11 +49,12 @@ describe('rows as text', () => {
   })
 
   it('says why a text holds no rows', () => {
-    expect(() => rowsOfText('a,b,a\n1,2,3')).toThrow('the first line names a twice')
-    expect(() => rowsOfText('[1]')).toThrow('each item is a row')
-    expect(() => rowsOfText('[[{"a": 1}]]')).toThrow('each item is a row')
-    expect(() => rowsOfText('a,b\n1')).toThrow('line 2 has 1 values, the first line names 2 columns')
-    expect(() => rowsOfText('nothing')).toThrow('one line')
+    expect(refusal(() => rowsOfText('a,b,a\n1,2,3'))).toEqual(['twice', { name: 'a' }])
+    expect(refusal(() => rowsOfText('a,,\n1,2,3'))).toEqual(['unnamedTwice', { name: '' }])
+    expect(refusal(() => rowsOfText('[1]'))).toEqual(['item', {}])
+    expect(refusal(() => rowsOfText('[[{"a": 1}], 1]', [], true))).toEqual(['itemOrBatch', {}])
+    expect(refusal(() => rowsOfText('a,b\n1'))).toEqual(['width', { line: 2, values: 1, columns: 2 }])
+    expect(refusal(() => rowsOfText('nothing'))).toEqual(['oneLine', {}])
     expect(() => rowsOfText('[{')).toThrow()
   })
 })

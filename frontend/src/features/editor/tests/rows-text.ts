@@ -2,6 +2,18 @@ import type { Column, GivenRows, Json, Row } from '../../../dag/document'
 
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/
 
+export type NoRowsReason = 'twice' | 'unnamedTwice' | 'width' | 'oneLine' | 'item' | 'itemOrBatch'
+
+/** Why a text holds no rows; `useRowsWords` says it. */
+export class NoRows extends Error {
+  constructor(
+    readonly reason: NoRowsReason,
+    readonly values: Readonly<Record<string, string | number>> = {},
+  ) {
+    super(reason)
+  }
+}
+
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** One row a line, so that rows can be told apart and compared. */
@@ -63,12 +75,12 @@ function rowsOfCsv(text: string, columns: readonly Column[]): Row[] {
   const delimiter = [',', '\t', ';'].sort((one, other) => head.split(other).length - head.split(one).length)[0] ?? ','
   const [names = [], ...rows] = valuesOf(text.replace(/\r\n?/g, '\n'), delimiter)
   const twice = names.find(({ text }, place) => names.findIndex((other) => other.text === text) < place)
-  if (twice) throw new Error(`the first line names ${twice.text || 'an empty column'} twice`)
+  if (twice) throw new NoRows(twice.text ? 'twice' : 'unnamedTwice', { name: twice.text })
   const types = new Map(columns.map((column) => [column.name, column.type]))
   return rows
     .filter((row) => row.some(({ text, quoted }) => text !== '' || quoted))
     .map((row, number) => {
-      if (row.length !== names.length) throw new Error(`line ${number + 2} has ${row.length} values, the first line names ${names.length} columns`)
+      if (row.length !== names.length) throw new NoRows('width', { line: number + 2, values: row.length, columns: names.length })
       return Object.fromEntries(row.map((value, place) => [names[place]?.text ?? '', typed(value, types.get(names[place]?.text ?? ''))]))
     })
 }
@@ -83,17 +95,17 @@ function objectsOf(text: string): unknown[] {
   }
 }
 
-/** The rows that `text` holds as JSON or CSV; an Error says why it holds none. `batches`: lists of rows may stand in it too. */
+/** The rows that `text` holds as JSON or CSV; NoRows, or JSON's own error, says why it holds none. `batches`: lists of rows may stand in it too. */
 export function rowsOfText(text: string, columns: readonly Column[] = [], batches = false): GivenRows {
   const trimmed = text.trim()
   if (trimmed === '') return []
   if (!/^[[{]/.test(trimmed)) {
-    if (!trimmed.includes('\n')) throw new Error('one line alone holds no rows')
+    if (!trimmed.includes('\n')) throw new NoRows('oneLine')
     // What is blank at the end of the last line may be its empty values.
     return rowsOfCsv(text.replace(/^\ufeff?(?:[^\S\n]*\n)*/, '').replace(/(?:\n[ \r]*)+$/, ''), columns)
   }
   const list = trimmed.startsWith('{') ? objectsOf(trimmed) : (JSON.parse(trimmed) as unknown[])
   if (list.every(isRow)) return list
   if (batches && list.every((item) => Array.isArray(item) && item.every(isRow))) return list as Row[][]
-  throw new Error(batches ? 'each item is a row, or each is a list of rows' : 'each item is a row')
+  throw new NoRows(batches ? 'itemOrBatch' : 'item')
 }

@@ -1,0 +1,15 @@
+import { useCallback } from 'react'
+import { useTranslation } from 'react-i18next'
+import { NoRows } from './rows-text'
+
+/** Why a text holds no rows, in the reader's language; what is said of JSON is the browser's. */
+export function useRowsWords(): (error: unknown) => string {
+  const { t } = useTranslation('canvas')
+  return useCallback(
+    (error: unknown) => {
+      if (error instanceof NoRows) return t(`noRows.${error.reason}`, { ...error.values, interpolation: { escapeValue: false } })
+      return error instanceof Error ? error.message : String(error)
+    },
+    [t],
+  )
+}
