@@ -41,9 +41,9 @@ class Aggregate(base.Config):
     name: ColumnName = Field(description="The column that comes out.", examples=["flights"])
     function: Function = Field(
         "count",
-        description="How rows become one value. First and last go by time; of rows with the same, a window takes any. count_distinct is an estimate, even of few values, and the "
-        "percentiles are close ones; count_distinct_exact keeps every different value of a group, so that what a stream remembers "
-        "grows with them.",
+        description="How rows become one value. First and last go by time; of rows with the same, a window takes any. "
+        "count_distinct is an estimate, even of few values, and the percentiles are close ones; count_distinct_exact keeps "
+        "every different value of a group, so that what a stream remembers grows with them.",
         examples=["avg", "p95"],
     )
     column: str = Field(
