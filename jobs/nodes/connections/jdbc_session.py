@@ -102,6 +102,7 @@ def _jvm_start() -> None:
     with _STARTING:
         if jpype.isJVMStarted():
             return
+        jpype.config.onexit = False  # a driver's threads must not hold up the end of the process
         try:
             jpype.startJVM(*_JVM_ARGUMENTS, convertStrings=True)
         except (OSError, RuntimeError, ValueError, jpype.JVMNotFoundException) as error:
