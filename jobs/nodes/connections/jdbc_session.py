@@ -98,6 +98,7 @@ def sql_told(act: str) -> Iterator[None]:
 def _jvm_start() -> None:
     """Once in a process. A process that was forked from one with a JVM could not use it: none forks here after it."""
     import jpype
+    import jpype.config
 
     with _STARTING:
         if jpype.isJVMStarted():
