@@ -9,7 +9,7 @@ from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.engine.grouping import sends_again
 from jobs.engine.steps import Steps
-from jobs.nodes.base import Flow, NodeContext, NodeError, NodeType
+from jobs.nodes.base import Flow, NodeContext, NodeError, NodeType, Sink
 
 
 def cautions_of(node_type: NodeType[Any], context: NodeContext[Any]) -> list[Problem]:
@@ -25,6 +25,20 @@ def cautions_of(node_type: NodeType[Any], context: NodeContext[Any]) -> list[Pro
         )
         for caution in found
     ]
+
+
+def caution_of_updates(steps: Steps, node_id: str) -> list[Problem]:
+    """A warning of a stream's sink in which the changes of a group would stand side by side."""
+    node_type, step = steps.types[node_id], steps.by_id[node_id]
+    if not (isinstance(node_type, Sink) and node_type.accumulates) or node_type.replaces(step.config):
+        return []
+    if not (other := _before(steps, node_id, sends_again)):
+        return []
+    message = (
+        f'"{step.name}": "{other}" before it sends a group again each time it changes, and here each change becomes one more row; '
+        "write into a table by key, or let a window emit on close"
+    )
+    return [Problem(severity="warning", code="updates.appended", node_id=node_id, pointer=pointer_of(("nodes", node_id)), message=message)]
 
 
 def refuse_state_behind_updates(steps: Steps, node_id: str) -> None:

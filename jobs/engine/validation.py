@@ -17,7 +17,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.acting import refuse_repeats
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.behind_sinks import refuse_behind_sinks, refuse_led_on
-from jobs.engine.cautions import cautions_of, refuse_memory, refuse_second_watermark, refuse_state_behind_updates
+from jobs.engine.cautions import caution_of_updates, cautions_of, refuse_memory, refuse_second_watermark, refuse_state_behind_updates
 from jobs.engine.compiler import PlanInvalid, step_compile
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
@@ -126,6 +126,7 @@ class _Analyser:
                 schema = self._frames.into(step.node_id).schema
                 refuse_led_on(self._steps, step.node_id, schema)
                 node_type.check(self._spark, schema, context)
+                self._found.problems.extend(caution_of_updates(self._steps, step.node_id))
             else:
                 for port in self._output_ports(node_type, step):
                     schemas[port] = _schema(self._frames.of(step.node_id, port))

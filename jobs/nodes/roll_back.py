@@ -52,6 +52,9 @@ class RollsBack(Generic[ConfigT]):
     #: Why rows written behind a checkpoint stay when a job goes back to it; for a sink that never takes them away.
     stays: ClassVar[Hindrance] = "kept"
 
+    #: Whether what it writes stays side by side in a target of rows, unless `replaces`.
+    accumulates: ClassVar[bool] = False
+
     def target_of(self, config: ConfigT) -> str:
         """The same text for two nodes that write to one target in which `roll_back` cannot tell their rows apart; "" where it can."""
         return ""

@@ -11,7 +11,7 @@ import pytest
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.validation import Analysis, analyse
 from jobs.nodes.base import Limits
-from tests.engine.graphs import COLLECT, Bench, document, files, numbers, windows
+from tests.engine.graphs import COLLECT, Bench, document, files, keep, numbers, windows
 from tests.engine.nodes import CollectSink
 from tests.servers.waiting import wait_until
 
@@ -195,15 +195,33 @@ def test_state_that_grows_is_told_on_the_field_that_bounds_it(bench: Bench) -> N
     }
     edges = "gen>sums, sums>a, gen>once, once>b, gen>bounded, bounded>c"
     found = analysis(bench, nodes, edges).problems
-    assert [(one.severity, one.code, one.pointer) for one in found] == [
-        ("warning", "state.grows", "/nodes/once/config/time_column"),
-        ("warning", "state.grows", "/nodes/sums/config/group_by"),
+    grows = [one for one in found if one.code == "state.grows"]
+    assert [(one.severity, one.pointer) for one in grows] == [
+        ("warning", "/nodes/once/config/time_column"),
+        ("warning", "/nodes/sums/config/group_by"),
     ]
     assert (
         'remembers every id for ever: name the time column, or go by the clock: then one is forgotten after the time "within"'
-        in found[0].message
+        in grows[0].message
     )
     assert analysis(bench, {**nodes, "gen": numbers(10)}, edges, "BATCH_ROLLER").problems == []
+
+
+def test_changes_that_would_stand_side_by_side_in_a_target_are_told(bench: Bench) -> None:
+    def told(before: Any, out: Any, type: str = "STREAMING") -> list[tuple[str, str, str | None]]:
+        nodes = {"gen": numbers(None if type == "STREAMING" else 9), "counts": before, "all": keep("true"), "out": out}
+        found = analysis(bench, nodes, "gen>counts, counts>all, all>out", type).problems
+        assert [one.message for one in found if "sends a group again each time it changes" not in one.message] == []
+        return [(one.severity, one.code, one.node_id) for one in found]
+
+    warned = [("warning", "updates.appended", "out")]
+    assert told(windows(), files("out")) == warned
+    assert told(windows(), files("out"), "BATCH_ROLLER") == []
+    assert told(windows(emit="close"), files("out")) == []
+    assert told(windows(), ("sink.none", {})) == []
+    delta = {"path": str(bench.files / "table")}
+    assert told(windows(), ("sink.delta", delta)) == warned
+    assert told(windows(), ("sink.delta", delta | {"mode": "upsert", "keys": ["window_start"]})) == []
 
 
 def test_a_list_that_grows_for_ever_is_told_also_without_groups(bench: Bench) -> None:

@@ -26,4 +26,6 @@ def test_a_message_of_two_objects_is_rejected_and_loses_none_unseen(spark: Spark
     messages = spark.createDataFrame([(text.encode(),) for text in told], "value binary")
     rows = payload_read(messages, payload_schema(spark, JSON, lambda: told[:1]), {}, JSON).collect()
     assert [row.id for row in rows if row[REJECTED] is None] == [1]
-    assert [row[REJECTED] for row in rows if row[REJECTED]] == [f"the message does not fit the columns: more stands behind its JSON object:\n{told[1]}"]
+    assert [row[REJECTED] for row in rows if row[REJECTED]] == [
+        f"the message does not fit the columns: more stands behind its JSON object:\n{told[1]}"
+    ]

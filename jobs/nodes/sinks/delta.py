@@ -43,6 +43,7 @@ class DeltaSink(Sink[DeltaSinkConfig]):
     summary_template = "{path} · {mode}"
     guarantee: ClassVar[str] = "exactly once"
     stays: ClassVar[Hindrance] = "delta"
+    accumulates: ClassVar[bool] = True
 
     @classmethod
     def failure_words(cls, text: str, connection: str) -> NodeError | None:

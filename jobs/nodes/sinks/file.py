@@ -43,6 +43,7 @@ class FileSink(Sink[FileSinkConfig]):
     icon = "file-download"
     Config = FileSinkConfig
     connection_kinds = SINK_STORE_KINDS
+    accumulates: ClassVar[bool] = True
     summary_template = "{path} · {format}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"compression", "max_rows_per_file", "roll_megabytes", "roll_seconds"})
     guarantee: ClassVar[str] = "exactly once"

@@ -54,6 +54,7 @@ class JdbcSink(Sink[JdbcSinkConfig]):
     pace_fields: ClassVar[frozenset[str]] = frozenset({"batch_size"})
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
+    accumulates: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._rows_before: int | None = None
