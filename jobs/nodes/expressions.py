@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.node_error import reworded
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -93,7 +94,7 @@ def expressions_of(place: str, field: str, frame: DataFrame) -> Iterator[None]:
     try:
         yield
     except NodeError as error:
-        raise error.told_as(f"{place}: {error.message}", field) from error
+        raise reworded(error, f"{place}: {error.message}", field) from error
     except PySparkException as error:
         raise ExpressionRefused(place, field, frame.columns, error) from error
 

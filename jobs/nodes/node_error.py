@@ -25,11 +25,6 @@ class NodeError(Exception):
         self.kind = kind
         self.field = field
 
-    def told_as(self, message: str, field: str | None = None) -> NodeError:
-        """The same fault in other words: an outage stays one."""
-        kind = outage_error(self.outage)
-        return kind(message, permanent=self.permanent, kind=self.kind, field=self.field if field is None else field)
-
 
 class SystemAway(NodeError):
     """Another system does not answer, or asks to come later: a stream tries again until it does."""
@@ -45,3 +40,9 @@ class SignInRefused(NodeError):
 
 def outage_error(outage: Outage) -> type[NodeError]:
     return {"away": SystemAway, "sign-in": SignInRefused}.get(outage, NodeError)
+
+
+def reworded(error: NodeError, message: str, field: str | None = None) -> NodeError:
+    """The same fault in other words: an outage stays one."""
+    kind = outage_error(error.outage)
+    return kind(message, permanent=error.permanent, kind=error.kind, field=error.field if field is None else field)

@@ -15,6 +15,7 @@ from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.json_schema import json_schema_columns
+from jobs.nodes.node_error import reworded
 
 _MOST_VERSIONS = 200
 _ATTEMPTS, _SECONDS = 3, 10.0
@@ -68,7 +69,7 @@ def _told_in_words(connection: ConnectionSettings, subject: str) -> Iterator[Non
     except NodeError as error:
         field = error.field if error.field in ("subject", "format") else "registry_connection"
         message = f'asking registry "{connection.name}" for {subject}: {error.message}'
-        raise error.told_as(message, field) from error
+        raise reworded(error, message, field) from error
     except (KeyError, TypeError, ValueError) as error:
         raise NodeError(f'registry "{connection.name}" tells of {subject} what is no schema ({error})', field="subject") from error
 

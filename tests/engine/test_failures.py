@@ -8,7 +8,7 @@ import pytest
 from jobs.engine.events import BatchWritten
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from jobs.nodes.base import NodeError
-from jobs.nodes.node_error import SignInRefused, SystemAway
+from jobs.nodes.node_error import SignInRefused, SystemAway, reworded
 from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
 
 pytestmark = pytest.mark.spark
@@ -36,7 +36,7 @@ def test_what_fails_for_want_of_another_system_is_told_as_that(bench: Bench) -> 
     plan = bench.plan(document({"gen": numbers(10, 10), "out": COLLECT}, "gen>out"))
     found = failure_of(AtNode("out", SystemAway("the server answered 503")), plan)
     assert (found.outage, found.permanent, found.node_id) == ("away", False, "out")
-    refused = failure_of(AtNode("out", SignInRefused("correct the password", permanent=True).told_as("no")), plan)
+    refused = failure_of(AtNode("out", reworded(SignInRefused("correct the password", permanent=True), "no")), plan)
     assert (refused.outage, refused.permanent, refused.message) == ("sign-in", True, '"Out": no')
     assert not failure_of(AtNode("out", NodeError("no such path", permanent=True)), plan).outage
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.kafka_refusal import kafka_refusal, kafka_silence
 from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings, kafka_client_settings
+from jobs.nodes.node_error import reworded
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
@@ -172,7 +173,7 @@ class KafkaAdmin:
         self._client = None
         where = f'connecting to "{self._name}"'
         if (why := kafka_refusal(self._typed, heard)) is not None:
-            return why.told_as(f"{where}: {why.message}")
+            return reworded(why, f"{where}: {why.message}")
         if (answer := _answer_in(error)) is not None:
             return NodeError(f"{where}: the cluster refuses ({answer}); have the right granted, or correct the connection")
         return NodeError(f"{where}: {kafka_silence(self._typed, heard)}")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import Batch, NodeContext, NodeError
+from jobs.nodes.node_error import reworded
 from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, row_shown
 from jobs.nodes.sinks.jdbc_marker import Marker
@@ -125,7 +126,7 @@ def _own_sql(dialect: Dialect, cursor: Any, statement: str, field: str) -> None:
         cursor.execute(statement)
     except Exception as error:
         found = dialect.sentence(error)
-        raise found.told_as(f"{words}: {found.message}", field) from error
+        raise reworded(found, f"{words}: {found.message}", field) from error
     if not dialect.in_transaction(cursor):
         raise NodeError(
             f"{words} ended the batch's transaction; take out what commits, such as COMMIT, or a change of a table on MySQL",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.jdbc_session import jdbc_close, jdbc_open, sql_told
+from jobs.nodes.node_error import reworded
 from jobs.nodes.sources.jdbc_dialect import BOUND, Chunk, ReadColumn, ReadDialect
 from jobs.nodes.sources.jdbc_values import JdbcColumn, JdbcKey, columns_of
 
@@ -131,7 +132,7 @@ class OtherReadDialect(ReadDialect):
             table = self.config.table
             if not error.permanent or table == table.upper() or not cursor.keeps_capitals:
                 raise
-            raise error.told_as(f"{error.message}; this database keeps names in capitals: try {table.upper()}", "table") from error
+            raise reworded(error, f"{error.message}; this database keeps names in capitals: try {table.upper()}", "table") from error
 
     @property
     def _act(self) -> str:

@@ -15,6 +15,7 @@ from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.formats import format_hinders_real_time
 from jobs.nodes.hand_positions import HandPositions
 from jobs.nodes.json_schema import json_schema_columns
+from jobs.nodes.node_error import reworded
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.schema_registry import registry_json_schema, registry_schemas
@@ -125,7 +126,7 @@ class KafkaSource(Source[KafkaSourceConfig]):
         try:
             return payload_schema(spark, config, lambda: _newest(context), _kept(context, "sampled_schema.json"), avro, registered)
         except NodeError as error:
-            raise error.told_as(f"reading {config.topic}: {error.message}") from error
+            raise reworded(error, f"reading {config.topic}: {error.message}") from error
 
     def buffered(self, context: NodeContext[KafkaSourceConfig], positions: Sequence[Any] = ()) -> Buffered | None:
         return None if context.bounded else self._waiting(context).look(positions)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberPart
+from jobs.nodes.node_error import reworded
 from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
@@ -89,4 +90,4 @@ def _newest(context: NodeContext[RabbitMQStreamConfig]) -> list[str]:
             parts = reading.messages(StreamRange(first, begin.newest))
             return [one.value.decode("utf-8", "replace") for part in parts for one in part]
         except NodeError as error:
-            raise error.told_as(f"looking at the newest messages: {error.message}", "") from error
+            raise reworded(error, f"looking at the newest messages: {error.message}", "") from error

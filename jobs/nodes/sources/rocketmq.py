@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberEach
+from jobs.nodes.node_error import reworded
 from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
@@ -123,4 +124,4 @@ def _newest(context: NodeContext[RocketmqSourceConfig]) -> list[str]:
         try:
             return [one.value.decode("utf-8", "replace") for place in found for part in reading.messages(place) for one in part]
         except NodeError as error:
-            raise error.told_as(f"looking at the newest messages: {error.message}", "") from error
+            raise reworded(error, f"looking at the newest messages: {error.message}", "") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import SystemAway, reworded
 from jobs.nodes.patience import Patience
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Store(ABC):
         if self.is_taken(error):
             return StoredAlready(f"{self.title}: {act}: it is there already", kind="user")
         if (known := self.meaning(error)) is not None:
-            return known.told_as(f"{self.title}: {act}: {known.message}", "")
+            return reworded(known, f"{self.title}: {act}: {known.message}", "")
         if isinstance(error, FileNotFoundError):
             return StoredGone(f"{self.title}: {act}: it is not there", kind="user")
         why = " ".join(str(error).split()) or type(error).__name__
