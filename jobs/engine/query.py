@@ -192,10 +192,11 @@ class StreamQuery:
                 if not self._stop_at_boundary():
                     raise TimeoutError(f"query {self.key} does not stop behind its batch")
                 if not self._stopping.is_set() and (self.failure is None or isinstance(self.failure, StopRequested)):
-                    self._act_and_go_on(act)
+                    self._act_and_go_on(act)  # from its start on the next pause may be asked for, which is not to be forgotten
+                else:
+                    self._pausing.clear()
             except BaseException as error:
                 self.failure = error
-            finally:
                 self._pausing.clear()
         self._on_change()
 

@@ -314,7 +314,7 @@ def test_certificates_of_both_sides_over_tls(spark: SparkSession, build: Build, 
         ("plain", {"security": "tls"}, "the port does not speak TLS"),
         ("plain", {"security": "sasl_plaintext", "user": USER}, "the port lets in without a sign-in"),
         ("sasl", {"security": "sasl_plaintext", "user": USER}, "the brokers know no SCRAM-SHA-512, but PLAIN"),
-        ("sasl", {"security": "plaintext"}, "whether its port asks for TLS or a sign-in"),
+        ("sasl", {"security": "plaintext"}, "asks for TLS or a sign-in"),
     ],
 )
 def test_a_security_that_does_not_fit_the_port_is_told_at_once(kafka_server: KafkaServer, port: str, config: dict[str, Any], words: str):
