@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -61,7 +62,8 @@ class SftpServer:
         (self.folder / "config").write_text(_CONFIG.format(port=self.port, folder=self.folder))
         fields = ["host", "port", "username", "host_key"]
         self.stores.write_text(json.dumps({"sftp": {"title": "SFTP", "protocol": "sftp", "fields": fields, "secret": "private_key"}}))
-        Path("/run/sshd").mkdir(exist_ok=True)  # which it wants to exist, and a package that does not start it does not make
+        if os.getuid() == 0:  # then it wants a folder that its package makes only when it starts it
+            Path("/run/sshd").mkdir(exist_ok=True)
         with or_ended(self.kill):
             self.start()
         return self

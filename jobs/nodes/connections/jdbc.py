@@ -54,7 +54,7 @@ class JdbcConnection(ConnectionKind):
         return form
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
-        """Name, port, driver, sign-in, reading; in a process of its own, which a driver may bring down."""
+        """Name, port, driver, sign-in; in a process of its own, which a driver may bring down."""
         from jobs.nodes.connections.jdbc_check import checked_apart
 
         return checked_apart(settings, limits)

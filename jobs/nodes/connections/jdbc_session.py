@@ -37,7 +37,7 @@ def jdbc_open(settings: ConnectionSettings, limits: Limits) -> Any:
     """A `java.sql.Connection` that only reads, in a transaction; NodeError in one sentence when there is none."""
     typed = JdbcSettings.model_validate(settings.config)
     driver = jdbc_driver(typed.driver, limits)
-    line_check(settings.name, typed)
+    _line_check(settings.name, typed)
     loaded = driver_load(driver)
     import jpype
 
@@ -65,7 +65,7 @@ def jdbc_close(session: Any) -> None:
             continue
 
 
-def line_check(name: str, typed: JdbcSettings) -> None:
+def _line_check(name: str, typed: JdbcSettings) -> None:
     """Drivers wait long for a host that does not answer. SystemAway when it does not."""
     try:
         socket.create_connection((typed.host, typed.port), timeout=_CONNECT_SECONDS).close()

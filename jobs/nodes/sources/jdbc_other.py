@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any, ClassVar
 
 from jobs.nodes.base import NodeError
@@ -48,10 +48,11 @@ class OtherReadDialect(ReadDialect):
         return ReadColumn(column.name, column.spark_type, self.quoted(column.name), _parsed if is_parsed else None)
 
     def run(self, cursor: Any, statement: str, values: tuple[Any, ...] = ()) -> None:
-        cursor.run(statement.replace(BOUND, "?"), self._bound(values))
+        with self._results(cursor, statement, values, most=1) as results:
+            cursor.keep(results)
 
     def rows(self, cursor: Any, statement: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        with cursor.results(statement.replace(BOUND, "?"), self._bound(values)) as results:
+        with self._results(cursor, statement, values) as results:
             takers = [(column.taken, place) for place, column in enumerate(columns_of(results.getMetaData()), start=1)]
             while results.next():
                 yield tuple(take(results, place) for take, place in takers)
@@ -70,9 +71,7 @@ class OtherReadDialect(ReadDialect):
         return self._largest(cursor, Chunk())
 
     def chunk_end(self, cursor: Any, chunk: Chunk, rows: int) -> Any:
-        where, values = self._where(chunk)
-        statement = f"SELECT {self.key} FROM {self.relation}{where} ORDER BY {self.key}".replace(BOUND, "?")
-        with cursor.results(statement, self._bound(values), most=rows) as results:
+        with self._keys(cursor, chunk, most=rows) as results:
             if all(results.next() for _ in range(rows)):
                 return self._shown(results)
         return self._largest(cursor, chunk)
@@ -80,17 +79,15 @@ class OtherReadDialect(ReadDialect):
     def split(self, cursor: Any, chunk: Chunk, rows: int, parts: int) -> list[Chunk]:
         if parts <= 1 or rows <= 1:
             return [chunk]
-        where, values = self._where(chunk)
         step = -(-rows // parts)
-        statement = f"SELECT {self.key} FROM {self.relation}{where} ORDER BY {self.key}".replace(BOUND, "?")
-        ends = []
-        with cursor.results(statement, self._bound(values)) as results:
-            for place in range(1, rows):
-                if not results.next():
-                    break
+        ends: dict[Any, None] = {}
+        with self._keys(cursor, chunk, most=rows - 1) as results:
+            place = 0
+            while results.next():
+                place += 1
                 if place % step == 0:
-                    ends.append(self._shown(results))
-        ends = [end for end in dict.fromkeys(ends) if end != chunk.upto]
+                    ends[self._shown(results)] = None
+        ends.pop(chunk.upto, None)
         return [Chunk(after, upto) for after, upto in zip([chunk.after, *ends], [*ends, chunk.upto], strict=True)]
 
     @property
@@ -110,17 +107,23 @@ class OtherReadDialect(ReadDialect):
 
     def _largest(self, cursor: Any, chunk: Chunk) -> Any:
         where, values = self._where(chunk)
-        statement = f"SELECT max({self.key}) FROM {self.relation}{where}".replace(BOUND, "?")
-        with cursor.results(statement, self._bound(values)) as results:
+        with self._results(cursor, f"SELECT max({self.key}) FROM {self.relation}{where}", values) as results:
             return self._shown(results) if results.next() else None
+
+    def _keys(self, cursor: Any, chunk: Chunk, *, most: int) -> AbstractContextManager[Any]:
+        """The first `most` keys of `chunk` in their order."""
+        where, values = self._where(chunk)
+        return self._results(cursor, f"SELECT {self.key} FROM {self.relation}{where} ORDER BY {self.key}", values, most=most)
+
+    def _results(self, cursor: Any, statement: str, values: tuple[Any, ...] = (), *, most: int = 0) -> AbstractContextManager[Any]:
+        """What `statement` finds; each of `values`, which are keys, stands where BOUND does."""
+        bound = tuple((self._key_column.bind, value) for value in values) if self._key_column else ()
+        found: AbstractContextManager[Any] = cursor.results(statement.replace(BOUND, "?"), bound, most=most)
+        return found
 
     def _shown(self, results: Any) -> Any:
         assert self._key_column is not None, "the columns were asked for"
         return self._key_column.shown(results, 1)
-
-    def _bound(self, values: tuple[Any, ...]) -> tuple[tuple[Any, Any], ...]:
-        """Each with what binds it: only keys are bound."""
-        return tuple((self._key_column.bind, value) for value in values) if self._key_column else ()
 
     @contextmanager
     def _told_of_capitals(self, cursor: Any) -> Iterator[None]:
@@ -161,11 +164,10 @@ class _Cursor:
                 bind(made, place, value)
             yield made.executeQuery() if bound else made.executeQuery(statement)
 
-    def run(self, statement: str, bound: tuple[tuple[Any, Any], ...]) -> None:
-        """Keeps the first row, of whole numbers."""
-        with self.results(statement, bound, most=1) as results:
-            width = int(results.getMetaData().getColumnCount())
-            self._first = tuple(int(results.getLong(place)) for place in range(1, width + 1)) if results.next() else None
+    def keep(self, results: Any) -> None:
+        """The first row, of whole numbers."""
+        width = int(results.getMetaData().getColumnCount())
+        self._first = tuple(int(results.getLong(place)) for place in range(1, width + 1)) if results.next() else None
 
     def fetchone(self) -> tuple[Any, ...] | None:
         return self._first
