@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
@@ -11,16 +11,19 @@ from jobs.engine.grouping import sends_again
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeContext, NodeError, NodeType, Sink
 
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
 
-def cautions_of(node_type: NodeType[Any], context: NodeContext[Any]) -> list[Problem]:
-    """Warnings of a node that holds otherwise."""
-    found = node_type.cautions(context) if isinstance(node_type, Flow) else ()
+
+def cautions_of(node_type: NodeType[Any], context: NodeContext[Any], arriving: Sequence[StructType]) -> list[Problem]:
+    """Warnings of a node that holds otherwise. `arriving`: the columns of each of its inputs."""
+    found = node_type.cautions(context, arriving) if isinstance(node_type, Flow) else ()
     return [
         Problem(
             severity="warning",
-            code="state.grows",
+            code=caution.code,
             node_id=context.node_id,
-            pointer=pointer_of(("nodes", context.node_id, "config", caution.field)),
+            pointer=pointer_of(("nodes", context.node_id, *(("config", caution.field) if caution.field else ()))),
             message=f'"{context.node_name}": {caution.message}',
         )
         for caution in found

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from jobs.dag.catalogue import Catalogue
 from jobs.dag.document import DagDocument
@@ -110,13 +111,13 @@ class _Analyser:
     def _analyse(self, step: Step) -> None:
         node_type = self._steps.types[step.node_id]
         schemas: dict[str, Schema] = {}
-        arriving: list[str] = []
+        arriving: list[StructType] = []
         context = self._steps.context(step.node_id, "batch", schema_only=True)
         try:
             for arrow in self._steps.arriving(step.node_id, references=True):
                 frame = self._frames.of(arrow.source, arrow.port)
                 schemas.setdefault(arrow.input, _schema(frame))
-                arriving.extend(name for name in frame.columns if name not in arriving)
+                arriving.append(frame.schema)
             if step.node_id not in self._given:
                 node_type.check_connection(context)
             refuse_behind_sinks(self._steps, step.node_id)
@@ -133,7 +134,7 @@ class _Analyser:
                 for refuse in (refuse_state_behind_updates, refuse_second_watermark, refuse_memory, refuse_repeats, refuse_late):
                     refuse(self._steps, step.node_id)
                 self._streams.check(step.node_id)
-            self._found.problems.extend(cautions_of(node_type, context))
+            self._found.problems.extend(cautions_of(node_type, context, arriving))
         except Exception as error:
             self._found.problems.append(self._problem(error, step, arriving))
             if isinstance(node_type, Source) and not _is_about_columns(error) and self._columns_give(step.node_id):
@@ -151,7 +152,8 @@ class _Analyser:
             self._frames.give(source, frames[source])
         return told is not None
 
-    def _problem(self, error: Exception, step: Step, columns: list[str]) -> Problem:
+    def _problem(self, error: Exception, step: Step, arriving: list[StructType]) -> Problem:
+        columns = list(dict.fromkeys(name for schema in arriving for name in schema.names))
         cause = error.__cause__ if isinstance(error, AtNode) and error.__cause__ else error
         node = self._document.nodes[step.node_id]
         config = substitute(node.config, self._values)

@@ -224,8 +224,8 @@ class Flow(NodeType[ConfigT]):
         """For a test of a stream without a clock, which ends with its input. NodeError where that makes no sense."""
         return config
 
-    def cautions(self, context: NodeContext[ConfigT]) -> Sequence[Caution]:
-        """Told while the job is drawn, of a node that holds otherwise; such as state that grows for ever."""
+    def cautions(self, context: NodeContext[ConfigT], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        """Told while the job is drawn, of a node that holds otherwise; such as state that grows for ever. `arriving`: one per input."""
         return ()
 
     def tallies(self, config: ConfigT) -> Mapping[str, Column]:

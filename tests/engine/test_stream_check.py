@@ -143,3 +143,13 @@ def test_what_stands_beside_a_stream_is_not_asked_again(bench: Bench) -> None:
     limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
     found = analyse(bench.spark, drawn, connections={}, limits=limits, parameters={}, registry=REGISTRY, given=given)
     assert found.problems == []
+
+
+def test_numbers_that_a_union_would_round_are_warned_of(analysed: Callable[..., Analysis]) -> None:
+    """A key of 19 digits beside a column that a sample made floating point."""
+    ratio = "flow.compute_columns", {"columns": [{"name": "id", "expression": "value / 2"}]}
+    nodes = {"gen": numbers(10), "other": numbers(10), "half": ratio, "all": ("flow.union", {}), "out": COLLECT}
+    (problem,) = analysed(nodes, "gen>all, other>half, half>all, all>out", "SQL_TASK").problems
+    assert (problem.severity, problem.code, problem.pointer) == ("warning", "numbers.rounded", "/nodes/all")
+    assert "the column id holds exact numbers in one input and floating point in another" in problem.message
+    assert analysed({**nodes, "half": ("flow.limit", {"rows": 1})}, "gen>all, other>half, half>all, all>out", "SQL_TASK").problems == []

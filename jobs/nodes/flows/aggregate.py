@@ -16,6 +16,7 @@ from jobs.nodes.form import ColumnName, hints
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
 #: Types of which Spark says no order, wherever they stand in another.
 _WITHOUT_ORDER = ("map<", "variant")
@@ -75,7 +76,7 @@ class AggregateFlow(Flow[AggregateConfig]):
     def output_mode(self, config: AggregateConfig) -> Literal["append", "update"]:
         return "update"
 
-    def cautions(self, context: NodeContext[AggregateConfig]) -> Sequence[Caution]:
+    def cautions(self, context: NodeContext[AggregateConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
         config = context.config
         if context.bounded:
             return ()

@@ -16,6 +16,7 @@ from jobs.nodes.windows import CLOCK, span
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 _PLACE = "__place"
 
@@ -74,7 +75,7 @@ class Deduplicate(Flow[DeduplicateConfig]):
         """Nothing is forgotten where no time passes."""
         return config.model_copy(update={"time": "event"}) if config.time == "processing" else config
 
-    def cautions(self, context: NodeContext[DeduplicateConfig]) -> Sequence[Caution]:
+    def cautions(self, context: NodeContext[DeduplicateConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
         if context.bounded or context.config.forgets:
             return ()
         what = ", ".join(context.config.keys) or "row"

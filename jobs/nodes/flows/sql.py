@@ -16,6 +16,7 @@ from jobs.nodes.form import hints
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 
 #: Functions of Spark that make one value of many rows, behind those by which such a query is known at once.
@@ -64,7 +65,7 @@ class SqlFlow(Flow[SqlConfig]):
     def output_mode(self, config: SqlConfig) -> Literal["append", "update"]:
         return "update" if _GROUPED.search(_bare(config.query)) else "append"
 
-    def cautions(self, context: NodeContext[SqlConfig]) -> Sequence[Caution]:
+    def cautions(self, context: NodeContext[SqlConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
         if context.bounded or not self.is_stateful(context.config):
             return ()
         message = (

@@ -45,7 +45,7 @@ class Stateful(KeyedFlow[StatefulConfig]):
     def sets_watermark(self, config: StatefulConfig) -> bool:
         return config.time == "event"
 
-    def cautions(self, context: NodeContext[StatefulConfig]) -> Sequence[Caution]:
+    def cautions(self, context: NodeContext[StatefulConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
         config = context.config
         kept = [one.name for one in config.state if not one.ttl]
         if context.bounded or not kept or has_on_timer(config.code):

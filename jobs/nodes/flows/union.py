@@ -10,12 +10,12 @@ from pydantic import Field
 
 from jobs.dag.catalogue import Port
 from jobs.nodes import base
-from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
 from jobs.nodes.columns import type_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import DataType
+    from pyspark.sql.types import DataType, StructType
 
 
 class UnionConfig(base.Config):
@@ -35,6 +35,16 @@ class Union(Flow[UnionConfig]):
     ports = (Port("in", "input", many=True), Port("out", "output"))
     changes_row_count: ClassVar[bool] = True
     summary_template = "by column name"
+
+    def cautions(self, context: NodeContext[UnionConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        found = []
+        for name in _exact_beside_floating(arriving):
+            message = (
+                f"the column {name} holds exact numbers in one input and floating point in another: together they are floating point, "
+                "which keeps about 15 digits of a number; cast one of them before"
+            )
+            found.append(Caution("", message, "numbers.rounded"))
+        return found
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[UnionConfig]) -> DataFrame:
         if context.schema_only:
@@ -59,6 +69,15 @@ def _check_same(inputs: list[DataFrame], names: Sequence[str]) -> None:
                 kind="user",
                 field="missing_columns",
             )
+
+
+def _exact_beside_floating(inputs: Sequence[StructType]) -> list[str]:
+    """The columns in which one input has numbers of more digits than the floating point of another keeps."""
+    from pyspark.sql.types import DecimalType, DoubleType, FloatType, LongType
+
+    exact = {field.name.lower(): field.name for schema in inputs for field in schema if isinstance(field.dataType, LongType | DecimalType)}
+    floating = {field.name.lower() for schema in inputs for field in schema if isinstance(field.dataType, FloatType | DoubleType)}
+    return [name for key, name in exact.items() if key in floating]
 
 
 def _require_alike(inputs: list[DataFrame]) -> None:
