@@ -7,7 +7,7 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.serializers import CPickleSerializer
@@ -18,6 +18,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from jobs.engine.events import NodeCounts
 from jobs.engine.steps import Steps
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED
+from jobs.nodes.columns import column
 
 #: How many rejected rows of one node and batch are kept to look at, and how much of each.
 SAMPLE_ROWS = 100
@@ -27,6 +28,8 @@ PREFIX = "rows_"
 _PORT = "port "
 _PATIENCE_SECONDS = 5.0
 _TALLY = "tally "
+#: Stands before a node's id and one of its inputs in the name under which rows without a time are counted.
+_TIMELESS = "timeless_"
 #: Output port, or what is counted besides → a column that is true for the rows that count there.
 Marks = Mapping[str, Column]
 
@@ -36,7 +39,7 @@ class Seen:
     """What passed behind one node in one batch. `sample`: (reason, JSON text) of rejected rows.
 
     `ports`: rows of each output port, of a node that sends them to several. `tallies`: what else was counted, by its name.
-    `late`: what a stream left out as too late; `timeless`: what it left out because it has no time.
+    `late`: what a stream left out as too late; `timeless`: what was left out because it has no time.
     """
 
     rows: int
@@ -56,6 +59,10 @@ class Counter(ABC):
         `ports`: output port → what is true for its rows, where they go to several; `tallies`: name → what else to count.
         """
 
+    @abstractmethod
+    def timeless(self, frame: DataFrame, node_id: str, port: str, time: str) -> DataFrame:
+        """`frame`, which arrives at an input of the node, with those of its rows counted that have no value in the column `time`."""
+
     def forget(self, node_ids: Iterable[str]) -> None:
         """Frames of these nodes that were counted are not computed: others take their places."""
         return
@@ -71,12 +78,16 @@ class NoCounter(Counter):
     def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
         return frame
 
+    def timeless(self, frame: DataFrame, node_id: str, port: str, time: str) -> DataFrame:
+        return frame
+
 
 @dataclass
 class StreamCounter(Counter):
     """Counts inside a streaming plan; each batch is read from the query's last execution before Spark commits the batch."""
 
     node_ids: set[str] = field(default_factory=set)
+    timed: dict[str, str] = field(default_factory=dict)  # name of an observation → its node
 
     def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
         if node_id in self.node_ids:  # a second occurrence of the same node
@@ -84,9 +95,21 @@ class StreamCounter(Counter):
         self.node_ids.add(node_id)
         return frame.observe(PREFIX + node_id, *_measures(frame, sample, ports, tallies or {}))
 
+    def timeless(self, frame: DataFrame, node_id: str, port: str, time: str) -> DataFrame:
+        name = f"{_TIMELESS}{node_id}.{port}"
+        if name in self.timed:
+            return frame
+        self.timed[name] = node_id
+        return frame.observe(name, _without(time))
+
     def seen(self, spark: SparkSession, execution: Any) -> dict[str, Seen]:
         """What the batch that is being written has seen so far; nodes that Spark did not reach are missing."""
-        return {node_id: seen_of(row) for node_id, row in observed_rows(spark, execution, self.node_ids).items()}
+        seen = {node_id: seen_of(row) for node_id, row in observed_rows(spark, execution, self.node_ids).items()}
+        metrics = execution.observedMetrics()
+        for name, node_id in self.timed.items():
+            if metrics.contains(name):
+                _add_timeless(seen, node_id, metrics.apply(name).getLong(0))
+        return seen
 
 
 def last_execution(query: StreamingQuery) -> Any:
@@ -109,6 +132,7 @@ class BatchCounter(Counter):
     """Counts inside one batch's own frames; the first action that computes a frame completely decides."""
 
     observations: dict[str, Observation] = field(default_factory=dict)
+    timed: dict[str, dict[str, Observation]] = field(default_factory=dict)  # node → input port → observation
 
     def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
         if node_id in self.observations:
@@ -116,15 +140,37 @@ class BatchCounter(Counter):
         observation = self.observations[node_id] = Observation(PREFIX + node_id)
         return frame.observe(observation, *_measures(frame, sample, ports, tallies or {}))
 
+    def timeless(self, frame: DataFrame, node_id: str, port: str, time: str) -> DataFrame:
+        observations = self.timed.setdefault(node_id, {})
+        if port in observations:
+            return frame
+        observation = observations[port] = Observation(f"{_TIMELESS}{node_id}.{port}")
+        return frame.observe(observation, _without(time))
+
     def forget(self, node_ids: Iterable[str]) -> None:
         for node_id in node_ids:
             self.observations.pop(node_id, None)
+            self.timed.pop(node_id, None)
 
     def seen(self) -> dict[str, Seen]:
         """Spark tells what it observed a moment after the action: wait for it, but not for ever."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         arrived = [node_id for node_id, observation in self.observations.items() if _arrived(observation, deadline)]
-        return {node_id: seen_of(row) for node_id in arrived if (row := _observed(self.observations[node_id])) is not None}
+        seen = {node_id: seen_of(row) for node_id in arrived if (row := _observed(self.observations[node_id])) is not None}
+        for node_id in seen.keys() & self.timed.keys():
+            for observation in self.timed[node_id].values():
+                row = _observed(observation) if _arrived(observation, deadline) else None
+                _add_timeless(seen, node_id, row["rows"] if row else 0)
+        return seen
+
+
+def _without(time: str) -> Column:
+    return F.count_if(column(time).isNull()).alias("rows")
+
+
+def _add_timeless(seen: dict[str, Seen], node_id: str, rows: int) -> None:
+    if node_id in seen:
+        seen[node_id] = replace(seen[node_id], timeless=seen[node_id].timeless + rows)
 
 
 def _observed(observation: Observation) -> dict[str, Any] | None:

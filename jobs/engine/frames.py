@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from jobs.engine.clock import clock_set
 from jobs.engine.counts import Counter, NoCounter
 from jobs.engine.failure import REJECTED_MARK, AtNode
-from jobs.engine.late_rows import marked, timeless_counted
+from jobs.engine.late_rows import marked
 from jobs.engine.references import References
 from jobs.engine.steps import LATE, Arrow, Steps, occurrence_above
 from jobs.nodes.base import REJECTED, Flow, Routed, Sink, Source
@@ -125,15 +125,14 @@ class Frames:
             return {"errors": rejected_none(self._spark, self.into(node_id).schema)}
         assert isinstance(node_type, Flow)
         frames: dict[str, list[DataFrame]] = {}
-        runs_in_stream = self._mode == "stream" and not self._schema_only
-        counts = runs_in_stream and not isinstance(self._counter, NoCounter)
-        times = {port: getattr(context.config, name) for port, name in node_type.time_fields.items()} if counts else {}
-        marks = runs_in_stream and self._steps.leads_late_on(node_id)
+        times = node_type.times(context)
+        marks = self._mode == "stream" and not self._schema_only and self._steps.leads_late_on(node_id)
         for arrow in self._steps.arriving(node_id, references=True):
             frame = self.arriving(arrow, occurrence)
             frame = marked(frame, node_id) if marks else frame
-            time = times.get(arrow.input)
-            frames.setdefault(arrow.input, []).append(timeless_counted(frame, node_id, arrow.input + occurrence, time) if time else frame)
+            if arrow.input in times:
+                frame = self._counter.timeless(frame, node_id, arrow.input, times[arrow.input])
+            frames.setdefault(arrow.input, []).append(frame)
         if self._mode == "batch" and self._kept_references is not None:
             context = replace(context, config=self._kept_references.config_for(node_id, context.config))
         made = node_type.apply(frames, context)

@@ -11,16 +11,12 @@ from pyspark.sql import functions as F
 
 from jobs.engine.counts import Seen
 from jobs.engine.steps import Steps
-from jobs.nodes.columns import column
 
 _METRIC = "numRowsDroppedByWatermark"
 #: Of the two operators of a session window it is the one that leaves nothing out.
 _BESIDE = "SessionWindowStateStoreSave"
 #: Stands before a node's id in the name under which a streaming plan shows what arrives there.
 ARRIVING = "arriving_"
-#: Stands before a node's id and one of its inputs in the name under which a streaming plan counts rows without a time.
-_TIMELESS = "timeless_"
-_WATERMARK = "EventTimeWatermark"
 
 
 def stateful_nodes(steps: Steps, frontier: str) -> tuple[str, ...]:
@@ -34,8 +30,7 @@ def stateful_nodes(steps: Steps, frontier: str) -> tuple[str, ...]:
 
 
 def with_late_rows(seen: Mapping[str, Seen], execution: Any, stateful: tuple[str, ...]) -> dict[str, Seen]:
-    """`seen` in a batch, with what came too late, or without a time, for each of the `stateful` nodes; a node with several operators of
-    Spark has none.
+    """`seen` in a batch, with what came too late for each of the `stateful` nodes; a node with several operators of Spark has none.
 
     A node that groups sees the late rows of a group put together within each task: those count as one.
     """
@@ -43,27 +38,8 @@ def with_late_rows(seen: Mapping[str, Seen], execution: Any, stateful: tuple[str
     told = dict(seen)
     for node_id, operator in zip(stateful, operators, strict=False) if len(stateful) == len(operators) else ():
         if node_id in told:
-            own = told[node_id]
-            told[node_id] = replace(own, late=own.late + rows_dropped(operator), timeless=own.timeless + rows_without_time(operator))
-    for node_id, rows in timeless_rows(execution) if stateful else ():
-        if node_id in told:
-            told[node_id] = replace(told[node_id], timeless=told[node_id].timeless + rows)
+            told[node_id] = replace(told[node_id], late=told[node_id].late + rows_dropped(operator))
     return told
-
-
-def timeless_counted(frame: DataFrame, node_id: str, port: str, time: str) -> DataFrame:
-    """What arrives at the node's input in a streaming plan; how many of its rows have no `time` is seen in each batch."""
-    return frame.observe(f"{_TIMELESS}{node_id}.{port}", F.count_if(column(time).isNull()).alias("rows"))
-
-
-def timeless_rows(execution: Any) -> Iterator[tuple[str, int]]:
-    """Nodes, and how many rows without a time came to one of their inputs."""
-    observed = execution.observedMetrics()
-    names = observed.keysIterator()
-    while names.hasNext():
-        name = str(names.next())
-        if name.startswith(_TIMELESS):
-            yield name.removeprefix(_TIMELESS).partition(".")[0], int(observed.apply(name).getLong(0))
 
 
 def marked(frame: DataFrame, node_id: str) -> DataFrame:
@@ -74,29 +50,6 @@ def marked(frame: DataFrame, node_id: str) -> DataFrame:
 
 def rows_dropped(operator: Any) -> int:
     return int(operator.metrics().apply(_METRIC).value())
-
-
-def rows_without_time(operator: Any) -> int:
-    """Rows that do not reach a stateful operator because they have no time: what passed the watermark before it, less what passed the
-    filter that stands between the two. Both are Spark's own counts and cost nothing.
-
-    None where Spark has put another filter together with that one.
-    """
-    passed = None
-    while not operator.children().isEmpty():
-        operator = operator.children().head()
-        name = operator.nodeName()
-        if name == "Filter":
-            passed = _output_rows(operator) if operator.condition().nodeName() == "IsNotNull" else None
-        elif name == _WATERMARK:
-            return 0 if passed is None else max(0, int(operator.eventTimeStats().value().count()) - passed)
-        elif operator.metrics().contains(_METRIC):
-            return 0
-    return 0
-
-
-def _output_rows(operator: Any) -> int:
-    return int(operator.metrics().apply("numOutputRows").value())
 
 
 def stateful_operators(plan: Any) -> Iterator[Any]:

@@ -82,6 +82,9 @@ class LineCounter(Counter):
             return frame
         return frame.observe(PREFIX + node_id, *(rejection_measures(frame, sample) if rejects else [F.lit(1).alias("line")]))
 
+    def timeless(self, frame: DataFrame, node_id: str, port: str, time: str) -> DataFrame:
+        raise AssertionError("a node that leaves out rows without a time is no part of a line")
+
     def _mark(self, frame: DataFrame, node_id: str, rejects: bool) -> Mark:
         """What was planned, corrected by what the frame is: a source may reject rows by its type and not by its form."""
         mark = self.marks[node_id]

@@ -188,17 +188,13 @@ class Flow(NodeType[ConfigT]):
     family = "flow"
     ports: ClassVar[tuple[Port, ...]] = (Port("in", "input"), Port("out", "output"))
     filters_rows: ClassVar[bool] = False  # what it does to the number of rows is one Spark filter, whose own count the engine can take
-    #: It moves rows between Spark's tasks: what ran before it cannot be read off the operators behind it.
-    moves_rows: ClassVar[bool] = False
+    moves_rows: ClassVar[bool] = False  # between Spark's tasks: what ran before it cannot be read off the operators behind it
     reads_names: ClassVar[bool] = False  # what it does depends on what the nodes before it are called
 
     #: It acts on another system, or takes its time, for each row: its rows have to be computed once a batch, in one query.
     computes_once: ClassVar[bool] = False
-    #: It acts on another system: what it does is done for all rows of a batch before the first sink gets one.
-    acts: ClassVar[bool] = False
+    acts: ClassVar[bool] = False  # on another system: what it does is done for all rows of a batch before the first sink gets one
     needs_rocksdb: ClassVar[bool] = False  # Spark keeps its state in RocksDB only, never in memory
-    #: Input port → the field that names the time without which a stream leaves a row out, where Spark counts none of them.
-    time_fields: ClassVar[Mapping[str, str]] = {}
     tells_late_rows: ClassVar[bool] = False  # it has a port `late`, which gives rows of its input as they came: see `too_late`
 
     def is_stateful(self, config: ConfigT) -> bool:
@@ -215,6 +211,10 @@ class Flow(NodeType[ConfigT]):
     def sets_watermark(self, config: ConfigT) -> bool:
         """A stateful node tells a stream by which column event time goes on: Spark takes that once on the way to a sink."""
         return False
+
+    def times(self, context: NodeContext[ConfigT]) -> Mapping[str, str]:
+        """Input port → the column without whose value a row is left out there."""
+        return {}
 
     def too_late(self, frame: DataFrame, config: ConfigT, watermark_ms: int) -> Column:
         """True for those rows of `frame`, as they arrive, that a stream leaves out where event time has come to `watermark_ms`."""

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from jobs.dag.catalogue import Port
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
-from jobs.nodes.base import Flow, NodeError
+from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, own_name, quoted, require_columns, require_timestamp
 from jobs.nodes.config_refused import ConfigRefused
 from jobs.nodes.duration_fields import Duration, Span
@@ -133,6 +133,9 @@ class WindowFlow(Flow[WindowsConfigT]):
     def sets_watermark(self, config: WindowsConfigT) -> bool:
         return True
 
+    def times(self, context: NodeContext[WindowsConfigT]) -> Mapping[str, str]:
+        return {"in": context.config.time_column} if context.config.time == "event" else {}
+
     def without_clock(self, config: WindowsConfigT) -> WindowsConfigT:
         if config.time == "processing":
             message = "its windows go by the clock: give the test a clock, the time at which each batch comes"
@@ -171,9 +174,8 @@ def timed(frame: DataFrame, config: WindowsConfig, *, bounded: bool) -> tuple[Da
     """`frame` with the watermark on the column of this name, which says when a row happened."""
     if config.time == "processing":
         return _by_clock(frame, bounded=bounded).withWatermark(CLOCK, span("0s")), CLOCK
-    marked = frame.withWatermark(quoted(config.time_column), span(config.late))
-    # Of the watermark and of this filter Spark counts the rows: the difference is what has no time. It is pushed below no watermark.
-    return marked.filter(column(config.time_column).isNotNull()), config.time_column
+    timely = frame.filter(column(config.time_column).isNotNull())
+    return timely.withWatermark(quoted(config.time_column), span(config.late)), config.time_column
 
 
 def window_of(config: WindowsConfig, time: Column) -> Column:

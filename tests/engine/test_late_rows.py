@@ -243,3 +243,12 @@ def test_rows_without_a_time_do_not_go_on_as_late_ones(bench: Bench) -> None:
     heard = run_until_read(bench, nodes, "rows>step, step>out, step.late>late", 9)
     assert [row.id for row in bench.parquet("late")] == [4, 5]
     assert (heard.rows("step", "timeless"), heard.rows("step", "late")) == (2, 2)
+
+
+@pytest.mark.parametrize("step", [WINDOWS, REDUCED, STREAKS])
+def test_rows_without_a_time_are_counted_in_a_job_that_ends_by_itself(bench: Bench, step: Any) -> None:
+    nodes = {"rows": rows_drop(bench, "rows", [[*EARLY, (10, "n", None)], [(11, "n", None)]]), "step": step, "out": COLLECT}
+    for kind in ("SQL_TASK", "BATCH_ROLLER"):
+        run, heard = bench.run(bench.plan(document(nodes, "rows>step, step>out", type=kind)))
+        assert run.wait(60) == "completed"
+        assert (heard.rows("step", "rows_in"), heard.rows("step", "timeless")) == (4, 2)

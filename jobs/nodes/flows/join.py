@@ -91,7 +91,6 @@ class Join(Flow[JoinConfig]):
     Config = JoinConfig
     ports = (Port("left", "input"), Port("right", "input"), Port("out", "output"))
     changes_row_count: ClassVar[bool] = True
-    time_fields: ClassVar[Mapping[str, str]] = {"left": "left_time", "right": "right_time"}
     summary_template = "{kind} · {keys}"
 
     def is_stateful(self, config: JoinConfig) -> bool:
@@ -100,14 +99,18 @@ class Join(Flow[JoinConfig]):
     def sets_watermark(self, config: JoinConfig) -> bool:
         return bool(config.left_time)
 
+    def times(self, context: NodeContext[JoinConfig]) -> Mapping[str, str]:
+        config = context.config
+        return {"left": config.left_time, "right": config.right_time} if context.mode == "stream" and config.left_time else {}
+
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[JoinConfig]) -> DataFrame:
         from pyspark.sql import functions as F
 
         (left,), (right,) = frames["left"], frames["right"]
         config = context.config
         _check(left, right, context)
-        if context.mode == "stream" and config.left_time:  # Spark would keep those without it for ever, waiting for a partner
-            left, right = (one.filter(column(time).isNotNull()) for one, time in ((left, config.left_time), (right, config.right_time)))
+        if times := self.times(context):  # Spark would keep those without it for ever, waiting for a partner
+            left, right = left.filter(column(times["left"]).isNotNull()), right.filter(column(times["right"]).isNotNull())
         other = right.select(
             *(column(pair.other).alias(f"{_KEY}{number}") for number, pair in enumerate(config.keys)),
             *([column(config.right_time).alias(_TIME)] if config.right_time else []),

@@ -60,14 +60,17 @@ class Stateful(KeyedFlow[StatefulConfig]):
             raise NodeError(message, permanent=True, kind="user", field="time")
         return config.model_copy(update={"state": tuple(one.model_copy(update={"ttl": ""}) for one in config.state)})
 
+    def times(self, context: NodeContext[StatefulConfig]) -> Mapping[str, str]:
+        return {"in": context.config.time_column} if context.config.time == "event" else {}
+
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[StatefulConfig]) -> DataFrame:
         (frame,) = frames["in"]
         _check(frame, context.config)
         config = context.config
         if config.time == "event":
             late = f"{duration_ms(config.late)} milliseconds"
-            marked = frame if context.mode == "batch" else frame.withWatermark(quoted(config.time_column), late)
-            frame = marked.filter(column(config.time_column).isNotNull())
+            frame = frame.filter(column(config.time_column).isNotNull())
+            frame = frame if context.mode == "batch" else frame.withWatermark(quoted(config.time_column), late)
         made = made_schema(frame, key_names(frame, config.keys), schema_of(config.columns))
         keyed = _keyed(frame, made, context)
         if context.mode == "batch":
