@@ -15,7 +15,7 @@ export function HealthWords({ connection }: { connection: Connection }) {
   if (!test_time) return <span className="pw-12 pw-3">{t('health.never')}</span>
   if (test_ok)
     return (
-      <span className="pw-line pw-12" title={test_message}>
+      <span className="pw-line pw-12" title={said(test_message)}>
         <StateGlyph state="completed" />
         <span className="pw-cut pw-2">
           {t('health.works')} <RelativeTime time={test_time} />
@@ -23,7 +23,7 @@ export function HealthWords({ connection }: { connection: Connection }) {
       </span>
     )
   return (
-    <span className="pw-line pw-12" title={test_message}>
+    <span className="pw-line pw-12" title={said(test_message)}>
       <StateGlyph state="failed" />
       <span className="pw-cut pw-bad">
         {t('health.failing', { step: stepName(test_step) || t('health.test') })} <RelativeTime time={failing_since ?? test_time} bare />

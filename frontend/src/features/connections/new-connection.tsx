@@ -16,9 +16,9 @@ export default function NewConnection({ kinds, onClose, onSaved }: { kinds: read
         <ConnectionForm kind={kind} connection={null} onSaved={onSaved} onCancel={onClose} />
       ) : (
         <ul className="pw-kinds">
-          {kinds.map((one) => (
+          {kinds.map((one, index) => (
             <li key={one.kind}>
-              <button type="button" disabled={!one.available} title={one.unavailable_reason || undefined} onClick={() => setKind(one)}>
+              <button type="button" data-autofocus={index === 0 || undefined} disabled={!one.available} title={one.unavailable_reason || undefined} onClick={() => setKind(one)}>
                 <KindIcon icon={one.icon} />
                 {kindTitle(one)}
               </button>
