@@ -22,6 +22,10 @@ it('choices have words, and one value may mean something else in another field',
   const { mode, compression } = spokenSchema(TABLE, 'sink.jdbc').properties as Record<string, Record<string, unknown>>
   expect([mode?.['x-choices'], compression?.['x-choices']]).toEqual([{ append: '追加', upsert: '更新插入' }, { none: '不压缩', gzip: 'gzip' }])
 })
+it('what an installation calls its choices, they are called', () => {
+  const driver = { title: 'Driver', enum: ['h2', 'none'], 'x-choices': { h2: 'H2', none: 'None' } }
+  expect(spokenSchema({ properties: { driver } }, 'connection.jdbc').properties.driver['x-choices']).toEqual({ h2: 'H2', none: 'None' })
+})
 it('a field of a row is told by its list', () => expect(spokenSchema(TABLE, 'flow.select_fields').properties.fields.items.properties.name.title).toBe('新名称'))
 it('a field without words keeps those of the catalogue', () => expect(spokenSchema(TABLE, 'sink.jdbc').properties.our_own.title).toBe('Our own'))
 it('a kind of another package keeps its own', () => expect([kindTitle({ kind: 'ours', title: 'Ours' }), secretTitle({ kind: 'ours', secrets: { pin: 'PIN' } }, 'pin')]).toEqual(['Ours', 'PIN']))

@@ -46,7 +46,8 @@ function wordsOf({ types, fields }: Spoken, type: string, path: string): Words |
 
 function choicesOf({ choices }: Spoken, field: Field, words: Words | undefined): Record<string, string> | undefined {
   const values = field.enum ?? field.anyOf?.find((part) => part.enum)?.enum
-  return values && Object.fromEntries(values.map((value) => [String(value), words?.choices?.[String(value)] ?? choices[String(value)] ?? String(value)]))
+  const given = field['x-choices'] as Record<string, string> | undefined
+  return values && Object.fromEntries(values.map(String).map((value) => [value, words?.choices?.[value] ?? given?.[value] ?? choices[value] ?? value]))
 }
 
 function spoken(language: Spoken, schema: Field, type: string, above: string): Field {
