@@ -6,6 +6,8 @@ import { expect, it, vi } from 'vitest'
 import type { ConnectionKind } from '../../api/types'
 import { ConnectionForm } from './connection-form'
 
+Element.prototype.scrollIntoView = vi.fn()
+
 const kind: ConnectionKind = {
   kind: 'mqtt',
   title: 'MQTT',

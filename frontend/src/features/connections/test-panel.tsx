@@ -55,6 +55,9 @@ function KeptTest({ connection, ...props }: Props & { connection: Connection }) 
   return <Test {...props} health={health} trouble={trouble} />
 }
 
+/** What was found stands at the end of a form that may be longer than its dialog. */
+const intoSight = (list: HTMLElement | null) => list?.scrollIntoView({ block: 'nearest' })
+
 function Test({ stamp, changed, test, onTested, onTaken, onRefused, health, trouble }: Props & { health: React.ReactNode; trouble: React.ReactNode }) {
   const { t } = useTranslation('connections')
   const stepName = useStepName()
@@ -78,7 +81,7 @@ function Test({ stamp, changed, test, onTested, onTaken, onRefused, health, trou
       {!changed && !steps && trouble}
       {error && <Failure error={error} what={t('test.act')} />}
       {steps && (
-        <ol className="pw-steps">
+        <ol className="pw-steps" key={tried.submittedAt} ref={intoSight}>
           {steps.map((step) => (
             <li key={step.name}>
               <StateGlyph state={step.ok ? 'completed' : 'failed'} />
