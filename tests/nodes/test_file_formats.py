@@ -10,7 +10,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from jobs.nodes.base import REJECTED
+from jobs.nodes.base import REJECTED, NodeError
 from jobs.nodes.registry import REGISTRY
 from tests.nodes.conftest import Build
 from tests.nodes.streams import Drained
@@ -56,6 +56,23 @@ def test_compressed_files_are_read(
     if mode == "stream":
         drained.run(frame, tmp_path / "live")
     assert sorted(drained.everything or [row["id"] for row in frame.collect()]) == [1, 2]
+
+
+@pytest.mark.parametrize("packing", ["", ".gz"])
+def test_objects_that_stand_side_by_side_in_a_line_are_told_while_a_job_is_drawn(
+    spark: SparkSession, build: Build, root: Path, packing: str
+):
+    """Two files put together of which the first had no line break at its end: Spark would read the first object alone."""
+    (root / "in").mkdir()
+    content = b'{"id":1}\n\n{"id":"}{"}{"id":3}\n'
+    (root / "in" / f"a.json{packing}").write_bytes(gzip.compress(content) if packing else content)
+    built = build("source.file", {"path": "in", "format": "json", "columns": ID}, schema_only=True)
+    with pytest.raises(NodeError, match=r"line 3 of .a.json.* holds more than one JSON value") as told:
+        built.node.read(spark, built.context)
+    assert told.value.field == "format"
+    (root / "in" / f"a.json{packing}").unlink()
+    (root / "in" / "b.json").write_bytes(b'{"id":"}{"}\n[{"id":3}]  \nno JSON\n{"id": 4')
+    assert built.node.read(spark, built.context).columns == ["id", REJECTED]
 
 
 @pytest.mark.parametrize("packing", PACKED)

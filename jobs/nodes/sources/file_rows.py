@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
 from jobs.nodes.columns import column, sampled_names_check
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
 
 _CORRUPT = "_corrupt_record"
 _SAMPLED_FILES = 20
+_SAMPLED_BYTES = 50_000
 
 
 def read_options(config: FileConfig) -> dict[str, str]:
@@ -73,6 +78,35 @@ def _sample(path: Path, config: FileConfig) -> list[Path]:
 def _hidden(path: Path) -> bool:
     """Spark skips names that begin with a dot, or with an underscore unless they are a partition's."""
     return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in path.parts)
+
+
+def require_one_object_a_line(path: Path, config: FileConfig) -> None:
+    """NodeError where a sample's line of JSON goes on behind its first object, as where files were put together without line breaks:
+    Spark reads that one, and leaves the others out without a word."""
+    decoder = json.JSONDecoder()
+    for file in _sample(path, config):
+        for number, line in enumerate(_first_lines(file, config.encoding), 1):
+            try:
+                _, end = decoder.raw_decode(line)
+            except ValueError:  # no JSON, or cut off here: a row that is rejected
+                continue
+            if line[end:].strip():
+                raise NodeError(
+                    f'reading files: line {number} of "{file.name}" holds more than one JSON value, and only the first of a line is read; '
+                    "write each on a line of its own",
+                    permanent=True,
+                    kind="user",
+                    field="format",
+                )
+
+
+def _first_lines(file: Path, encoding: str) -> list[str]:
+    kinds: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+    try:
+        with kinds.get(file.suffix, open)(file, "rb") as content:
+            return [line.strip() for line in content.read(_SAMPLED_BYTES).decode(encoding, "replace").splitlines()]
+    except (OSError, EOFError):  # what cannot be read is told where it is read
+        return []
 
 
 def with_corrupt(schema: StructType) -> StructType:
