@@ -246,6 +246,8 @@ CLAIM_POLL_SECONDS = env.float("CLAIM_POLL_SECONDS", 1.0)
 START_TIMEOUT_SECONDS = env.int("START_TIMEOUT_SECONDS", 300)
 #: In a preview, a person's Python is stopped after this; the editor itself waits for a minute.
 PREVIEW_CODE_SECONDS = env.float("PREVIEW_CODE_SECONDS", 30.0)
+#: So much memory a person's Python may take in each worker that answers the editor; 0 sets no limit.
+PREVIEW_CODE_MEGABYTES = env.int("PREVIEW_CODE_MEGABYTES", 2048)
 STOP_GRACE_SECONDS = env.int("STOP_GRACE_SECONDS", 30)
 #: A worker that took no task for so long, though some waited, ends itself to be started anew.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", 60)

@@ -20,6 +20,7 @@ from jobs.driver.usage import UsageMeter
 from jobs.driver.warming import driver_warm
 from jobs.models import Command, CommandKind, Driver, DriverKind
 from jobs.nodes.registry import REGISTRY
+from jobs.nodes.user_python.worker_memory import memory_limit
 from jobs.reporting import Writer
 from jobs.services.commands import command_settle, commands_again, commands_take
 from jobs.services.drivers import DriverUsage, driver_drain, driver_heartbeat, driver_ready
@@ -59,6 +60,8 @@ class DriverProcess:
         threading.Thread(target=self._watch_leases, name="lease watch", daemon=True).start()
         self.spark = spark_start(work_dir, memory=memory)
         self.spark.sparkContext.setLogLevel("ERROR")
+        if self.driver.kind == DriverKind.INTERACTIVE:
+            memory_limit(self.spark.sparkContext.environment, settings.PREVIEW_CODE_MEGABYTES)
         REGISTRY.catalogue()
         self.is_open = True
         driver_ready(driver=self.driver)

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.engine.events import OUTDATED, Noticed, Report
+from jobs.engine.failure import failure_of
 from jobs.engine.steps import Arrow, Steps
 from jobs.nodes.base import NodeError
 from jobs.nodes.kept_references import Keeping, KeepsReferences
@@ -78,8 +79,8 @@ class References:
         try:
             fresh = _read(read, keeping)
         except Exception as error:
-            told = str(error).partition("\n")[0]
             if not kept.stale:
+                told = failure_of(error, self._steps.plan).message.partition("\n")[0]
                 since = f"{kept.read_at:%Y-%m-%d %H:%M:%S} UTC"
                 message = f"its table is as it was at {since}: reading it again failed ({told})"
                 self._report(Noticed(message, arrow.target, "warning", {OUTDATED: kept.read_at.isoformat()}))

@@ -23,7 +23,8 @@ def result_lines(result: PipelineTestResult) -> Iterator[str]:
 
 def _outlet_lines(outlet: OutletResult) -> Iterator[str]:
     found = outlet.differences
-    yield f"  {outlet.outlet}: {found.expected_rows} rows expected, {found.actual_rows} came"
+    rows = "row" if found.expected_rows == 1 else "rows"
+    yield f"  {outlet.outlet}: {found.expected_rows} {rows} expected, {found.actual_rows} came"
     yield from _rows("missing", found.missing_rows, [_text(row) for row in found.missing])
     yield from _rows("unexpected", found.unexpected_rows, [_text(row) for row in found.unexpected])
     differing = [

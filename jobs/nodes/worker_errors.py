@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.node_error import outage_error
+from jobs.nodes.user_python.worker_memory import memory_told
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -34,7 +35,8 @@ class Carried:
 def carried_out(node_id: str) -> Iterator[None]:
     """Inside the data source of a node: a NodeError leaves as a WorkerFailure."""
     try:
-        yield
+        with memory_told():
+            yield
     except NodeError as error:
         content = {"message": error.message, "permanent": error.permanent, "kind": error.kind, "field": error.field, "node_id": node_id}
         content["outage"] = error.outage

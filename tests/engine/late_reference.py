@@ -17,7 +17,7 @@ from tests.engine.shuffled import START, Event
 Batches = Sequence[Sequence[Event]]
 Kept = Counter[tuple[Any, ...]]
 LONG_AGO = START - timedelta(days=9999)
-DELAY, WINDOW, WITHIN, BEFORE, AFTER = (timedelta(minutes=minutes) for minutes in (20, 12, 30, 5, 20))
+DELAY, WINDOW, WITHIN, BEFORE, AFTER, GAP = (timedelta(minutes=minutes) for minutes in (20, 12, 30, 5, 20, 3))
 
 
 def batches_of(chance: random.Random, count: int, rows: int, *, first: int = 0) -> list[list[Event]]:
@@ -60,6 +60,34 @@ def windows(batches: Batches) -> Kept:
             if begin + WINDOW > late:
                 found[begin, row["key"]] += 1
     return Counter({(*group, rows): 1 for group, rows in found.items()})
+
+
+def sessions(batches: Batches) -> Iterator[list[Event]]:
+    """The rows of each session of a key. One that a batch let go takes no more rows: a row that came near it begins another."""
+    going: list[list[Event]] = []
+    for batch, (late, gone) in zip(batches, late_marks(batches, DELAY), strict=True):
+        rows = [[row] for row in batch if row["at"] + GAP > late]
+        merged: list[list[Event]] = []
+        for one in sorted([*going, *rows], key=lambda rows: (rows[0]["key"], min(row["at"] for row in rows))):
+            before = merged[-1] if merged and merged[-1][0]["key"] == one[0]["key"] else []
+            if before and min(row["at"] for row in one) <= max(row["at"] for row in before) + GAP:
+                before.extend(one)
+            else:
+                merged.append(list(one))
+        over = [one for one in merged if max(row["at"] for row in one) + GAP <= gone]
+        going = [one for one in merged if one not in over]
+        yield from over
+
+
+def told_sessions(batches: Batches) -> Kept:
+    """Begin of the session, key, rows in it."""
+    return Counter((min(row["at"] for row in rows), rows[0]["key"], len(rows)) for rows in sessions(batches))
+
+
+def reduced(batches: Batches) -> Kept:
+    """Begin of the session, key, its ids in their order."""
+    found = [(rows, sorted(row["id"] for row in rows)) for rows in sessions(batches)]
+    return Counter((min(row["at"] for row in rows), rows[0]["key"], ",".join(map(str, ids))) for rows, ids in found)
 
 
 def once(batches: Batches) -> Kept:
@@ -109,13 +137,32 @@ def process(key, rows, state, timers):
             state.count.set(state.count.get(0) + 1)
             state.total.set(state.total.get(0) + row["id"])
 """
+REDUCING = """
+def start():
+    return []
+
+
+def add(value, row):
+    return sorted([*value, row["id"]])
+
+
+def merge(one, other):
+    return sorted([*one, *other])
+
+
+def result(value):
+    return {"ids": ",".join(map(str, value))}
+"""
+_SESSION = {"time_column": "at", "kind": "session", "window": "3 min", "late": "20 min", "group_by": ["key"], "emit": "close"}
 _LONGS = ("id", "before", "total")
-#: The four families, each a node with the sink of its name behind it.
+#: The families, each a node with the sink of its name behind it.
 FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "windows": (
         "flow.window_aggregate",
         {"time_column": "at", "window": "12 min", "late": "20 min", "group_by": ["key"], "emit": "close", "aggregates": [{"name": "n"}]},
     ),
+    "sessions": ("flow.window_aggregate", {**_SESSION, "aggregates": [{"name": "n"}]}),
+    "reduced": ("flow.window_reduce", {**_SESSION, "code": REDUCING, "columns": [{"name": "ids", "type": "string"}]}),
     "once": ("flow.deduplicate", {"keys": ["id"], "time_column": "at", "within": "30 min"}),
     "pairs": (
         "flow.join",
@@ -142,10 +189,12 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
-EDGES = "rows>windows, rows>once, rows>pairs.left, more>pairs.right, rows>counted"
+EDGES = "rows>windows, rows>sessions, rows>reduced, rows>once, rows>pairs.left, more>pairs.right, rows>counted"
 #: How a written row is compared with the reference.
 SHOWN: dict[str, Callable[[Any], tuple[Any, ...]]] = {
     "windows": lambda row: (row.window_start.astimezone(START.tzinfo), row.key, row.n),
+    "sessions": lambda row: (row.window_start.astimezone(START.tzinfo), row.key, row.n),
+    "reduced": lambda row: (row.window_start.astimezone(START.tzinfo), row.key, row.ids),
     "once": lambda row: (row.id,),
     "pairs": lambda row: (row.id, row.right_id),
     "counted": lambda row: tuple(row[name] for name in _LONGS),
@@ -154,4 +203,11 @@ SHOWN: dict[str, Callable[[Any], tuple[Any, ...]]] = {
 
 def wanted(left: Batches, right: Batches) -> dict[str, Kept]:
     """What each family gives once all has been read and closed."""
-    return {"windows": windows(left), "once": once(left), "pairs": pairs(left, right), "counted": counted(left)}
+    return {
+        "windows": windows(left),
+        "sessions": told_sessions(left),
+        "reduced": reduced(left),
+        "once": once(left),
+        "pairs": pairs(left, right),
+        "counted": counted(left),
+    }

@@ -19,6 +19,7 @@ from jobs.engine.runner import Run
 from jobs.engine.user_code import Cancelled
 from jobs.engine.validation import analyse
 from jobs.nodes.base import Limits
+from jobs.nodes.user_python.worker_memory import memory_limit
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, Heard, document, files, numbers, windows
 from tests.servers.waiting import wait_until
 
@@ -254,6 +255,39 @@ def process(row):
     found = looked_at(bench, {"gen": numbers(), "own": python(ODD_FAILS), "out": COLLECT}, "gen>own, own>out", "own")
     assert len(found["out"]["rows"]) == 3
     assert bench.spark.range(3).count() == 3
+
+
+HUNGRY = """
+kept = []
+def process(row):
+    while True:
+        kept.append(b"x" * 10_000_000)
+    return row
+"""
+
+
+#: Of small pieces there may not even be room left for the line.
+EATERS = {
+    "large": (HUNGRY, " in line 5: kept.append"),
+    "small": (HUNGRY.replace('b"x" * 10_000_000', "[row]"), ""),
+    "at once": (f"kept = b'x' * 10**10\n{HUNGRY}", " in line 1: kept = b'x'"),
+}
+
+
+@pytest.mark.parametrize("eater", EATERS)
+def test_a_preview_that_takes_all_memory_is_stopped(bench: Bench, monkeypatch: pytest.MonkeyPatch, eater: str) -> None:
+    code, line = EATERS[eater]
+    environment = bench.spark.sparkContext.environment
+    monkeypatch.setattr(bench.spark.sparkContext, "environment", {**environment})
+    memory_limit(bench.spark.sparkContext.environment, 300)
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench, {"gen": numbers(), "own": python(code), "out": COLLECT}, "gen>own, own>out", "own", code_seconds=60)
+    (problem,) = caught.value.problems
+    wanted = '"Own": its Python wanted more than the 300 MB of memory that it gets in a preview or a test, and was stopped'
+    assert problem.message.startswith(wanted + line)
+    assert problem.message.endswith("; let it hold fewer rows at a time")
+    found = looked_at(bench, {"gen": numbers(), "own": python(ODD_FAILS), "out": COLLECT}, "gen>own, own>out", "own")
+    assert len(found["out"]["rows"]) == 3
 
 
 def test_a_preview_that_nobody_waits_for_is_stopped(bench: Bench) -> None:

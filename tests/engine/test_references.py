@@ -105,10 +105,13 @@ def test_a_stream_looks_up_in_an_api_and_in_a_table_without_a_key_and_sorts_it_o
         }
         plan = replace(plan, connections=connections, limits=replace(plan.limits, http_allowed_hosts=(server.host,)))
         batches = CollectSink.rows[plan.generation + "out"]
-        run, _ = bench.run(plan)
+        run, heard = bench.run(plan)
         wait_until(lambda: len(batches) > 1, seconds=60, what="two batches")
+        server.answer = lambda request: as_json({"reason": "it is being mended"}, 403)
+        notice = heard.wait_for(Noticed)[0]
         run.stop()
         assert run.wait(30) == "stopped"
+    assert (notice.node_id, '"Api": ' in notice.message, "403 Forbidden" in notice.message) == ("colour", True, True), notice.message
     found = {(row.part, row.colour, row.size) for rows in batches.values() for row in rows}
     assert found == {(0, "colour 0", "S"), (1, "colour 1", "M"), (2, "colour 2", "L")}
 

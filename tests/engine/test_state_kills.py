@@ -18,6 +18,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 BATCHES, ROWS = 5, 40
 KILLS = 1
+#: Families that tell the begin of a window and its key.
+GROUPED = ("windows", "sessions", "reduced")
 #: Two that come so much later that all before them is over.
 CLOSING: list[list[Event]] = [[{"key": -1, "at": START + timedelta(days=9 + number), "id": -1 - number}] for number in range(2)]
 
@@ -36,7 +38,7 @@ def drop(bench: Bench) -> dict[str, Kept]:
 def assert_written(bench: Bench, expected: dict[str, Kept]) -> None:
     for family in FAMILIES:
         written = Counter(SHOWN[family](row) for row in bench.parquet(f"out/{family}") if row.key != -1)
-        closing = {one for one in expected[family] if one[0] in (-1, -2) or (family == "windows" and one[1] == -1)}
+        closing = {one for one in expected[family] if one[0] in (-1, -2) or (family in GROUPED and one[1] == -1)}
         assert written == Counter({one: rows for one, rows in expected[family].items() if one not in closing}), family
 
 

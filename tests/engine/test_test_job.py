@@ -29,6 +29,9 @@ tests:
   - name: amounts are right
     given: {orders: [{id: 1, amount: 100}, {id: 2, amount: 120}]}
     expect: {out: [{id: 1, amount: 101}, {id: 7, amount: 700}]}
+  - name: one order comes through
+    given: {orders: [{id: 1, amount: 100}]}
+    expect: {out: [{id: 1, amount: 101}]}
   - name: a row that does not fit
     given: {orders: [{id: one}]}
     expect: {out: []}
@@ -50,14 +53,16 @@ def test_each_test_is_a_line_and_what_differs_stands_below(tmp_path: Path) -> No
     assert [line.partition(" (")[0] for line in lines if " s)" in line] == [
         "passed a big order comes through",
         "failed amounts are right",
+        "failed one order comes through",
         "error  a row that does not fit",
     ]
     assert "out: 2 rows expected, 2 came" in lines
+    assert "out: 1 row expected, 1 came" in lines
     assert 'different: amount: 100 instead of 101 in {"id": 1}' in lines
     assert 'missing: {"id": 7, "amount": 700}' in lines
     assert 'unexpected: {"id": 2, "amount": 120}' in lines
-    assert '/tests/2/given/orders/0/id: "a row that does not fit": orders, row 1: column id: "one" is no bigint' in done.stdout
-    assert lines[-1] == "orders: 1 of 3 tests passed"
+    assert '/tests/3/given/orders/0/id: "a row that does not fit": orders, row 1: column id: "one" is no bigint' in done.stdout
+    assert lines[-1] == "orders: 1 of 4 tests passed"
 
 
 @pytest.mark.parametrize(("name", "code"), [("a big order comes through", 0), ("amounts are right", 1), ("nothing", 2)])

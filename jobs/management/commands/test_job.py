@@ -57,7 +57,8 @@ def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
         for line in result_lines(result):
             console.print(line, markup=False)
         statuses.append("problems" if result.problems else result.status)
-    console.print(f"{document.name}: {statuses.count('passed')} of {len(statuses)} tests passed")
+    tests = "test" if len(statuses) == 1 else "tests"
+    console.print(f"{document.name}: {statuses.count('passed')} of {len(statuses)} {tests} passed")
     if "problems" in statuses:
         return HAS_PROBLEMS
     return 0 if set(statuses) <= {"passed"} else FAILED

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.code import FUNCTION
+from jobs.nodes.user_python.worker_memory import memory_bind, memory_error, memory_unbind
 
 #: What a function may raise for one row without more; an exit belongs to it, a kill does not.
 RAISED = (Exception, SystemExit)
@@ -68,6 +69,7 @@ class UserCode:
         module.__dict__["parameters"] = dict(self.parameters)
         sys.modules[_MODULE] = module  # where dataclasses and pickle look for what the code defines
         linecache.cache[self.place] = (len(self.text), None, self.text.splitlines(keepends=True), self.place)
+        memory_bind()
         with self.told():
             exec(compile(self.text, self.place, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
         return module.__dict__
@@ -103,17 +105,18 @@ class UserCode:
         try:
             yield
         except _TimeUp as error:
-            frames = self._frames(error)
-            where = f" in line {frames[-1].lineno}: {(frames[-1].line or '').strip()[:200]}" if frames else ""
-            told = f"its Python did not end within {seconds:g} s and was stopped{where}"
+            told = f"its Python did not end within {seconds:g} s and was stopped{_where(self._frames(error))}"
             raise NodeError(f"{told}; look for a loop without an end", permanent=True, kind="user", field="code") from None
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
 
     def reason(self, error: BaseException) -> str:
-        """In one sentence: what was raised, and in which line of the code."""
+        """In one sentence: what was raised, and in which line of the code. NodeError where its memory is limited and did not do."""
+        megabytes = memory_unbind() if isinstance(error, MemoryError) else 0
         frames = self._frames(error)
+        if megabytes:
+            raise memory_error(megabytes, _where(frames)) from None
         where = f", in line {frames[-1].lineno}: {(frames[-1].line or '').strip()[:200]}" if frames else ""
         return f"{named(error)}{where}"
 
@@ -124,6 +127,10 @@ class UserCode:
         frames = [traceback.FrameSummary(self.node_name, frame.lineno, frame.name, line=frame.line) for frame in self._frames(error)]
         shown = traceback.format_list(frames[-_MOST_LINES:])
         return f"Traceback (most recent call last):\n{''.join(shown)}{named(error)}"
+
+
+def _where(frames: list[traceback.FrameSummary]) -> str:
+    return f" in line {frames[-1].lineno}: {(frames[-1].line or '').strip()[:200]}" if frames else ""
 
 
 def named(error: BaseException) -> str:

@@ -207,7 +207,7 @@ class Sessions(Windows):
         piece = _piece(store)
         sessions = self._read(piece)
         over = [one for one in sessions if _closing_ms(one.end) <= at_ms]
-        self._write([one for one in sessions if one not in over], piece, handle)
+        self._write([one for one in sessions if one not in over], piece, handle, fired=at_ms)
         return self._rejecting.judged([self._told((one.start, one.end, *key), one.folded.text()) for one in over])
 
     def _take(self, sessions: list[_Session], row: dict[str, Any], start: datetime, end: datetime) -> str:
@@ -238,8 +238,8 @@ class Sessions(Windows):
     def _read(self, piece: Value) -> list[_Session]:
         return [_Session(start, end, Folded(self._reducer, kept)) for start, end, kept in plain_value(piece.get("[]"))]
 
-    def _write(self, sessions: list[_Session], piece: Value, handle: Any) -> None:
-        """With a timer for each end, and no others."""
+    def _write(self, sessions: list[_Session], piece: Value, handle: Any, fired: int | None = None) -> None:
+        """With a timer for each end, and no others. Spark takes away the one that `fired`, and warns where it is gone before."""
         if sessions:
             piece.set(plain_text([[one.start, one.end, one.folded.text()] for one in sessions]))
         else:
@@ -247,7 +247,7 @@ class Sessions(Windows):
         piece.store()
         timers, wanted = Guarded(handle), {_closing_ms(one.end) for one in sessions}
         known = {int(at) for at in timers.listTimers()}
-        for at in known - wanted:
+        for at in known - wanted - {fired}:
             timers.deleteTimer(at)
         for at in wanted - known:
             timers.registerTimer(at)

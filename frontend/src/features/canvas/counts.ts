@@ -41,14 +41,18 @@ const sameEdge = (one: EdgeFigures, other: EdgeFigures) => one.perSecond === oth
 
 export const countsStore = (): CountsStore => ({ nodes: keyedStore(sameFigures), edges: keyedStore(sameEdge) })
 
-/** An edge carries what its upstream node sends out; an edge from an errors port carries its rejected rows. */
+/** An edge that leads alone into its node carries what comes in there. Else it is what its upstream node sends out, if by this one port. */
 export function updateCounts(store: CountsStore, document: DagDocument, figures: ReadonlyMap<string, NodeFigures>, rejectedPerSecond: number, now: number) {
   store.nodes.set(figures)
+  const drawn = Object.entries(document.edges)
   const edges = new Map<string, EdgeFigures>()
-  for (const [id, edge] of Object.entries(document.edges)) {
-    const upstream = figures.get(edge.from[0])
+  for (const [id, { from, to }] of drawn) {
+    const upstream = figures.get(from[0])
     if (!upstream) continue
-    const perSecond = edge.from[1] === 'errors' ? (upstream.rejected > 0 ? rejectedPerSecond : 0) : (upstream.outPerSecond ?? figures.get(edge.to[0])?.inPerSecond ?? null)
+    const alone = drawn.filter(([, other]) => other.to[0] === to[0]).length === 1
+    const divided = from[1] === 'late' || drawn.some(([, other]) => other.from[0] === from[0] && other.from[1] !== from[1] && other.from[1] !== 'errors')
+    const sent = from[1] === 'errors' ? (upstream.rejected > 0 ? rejectedPerSecond : 0) : divided ? null : upstream.outPerSecond
+    const perSecond = (alone ? figures.get(to[0])?.inPerSecond : null) ?? sent
     const lastRowsAt = (perSecond ?? 0) > 0 ? now : (store.edges.get(id)?.lastRowsAt ?? now)
     edges.set(id, { perSecond, lastRowsAt })
   }

@@ -25,10 +25,10 @@ function Problems() {
   const { t } = useTranslation('canvas')
   const document = useDocument()
   const problems = useEditor((state) => state.problems)
-  const analysing = useEditor((state) => state.analysing)
+  const checking = useEditor((state) => state.analysing || (state.checked !== document && Object.keys(document.nodes).length > 0))
   const readOnly = useEditor((state) => state.readOnly)
   const goTo = useGoTo()
-  if (problems.length === 0) return <p className="pw-empty">{t(analysing ? 'noProblemsYet' : readOnly ? 'noProblemsRead' : 'noProblems')}</p>
+  if (problems.length === 0) return <p className="pw-empty">{t(checking ? 'noProblemsYet' : readOnly ? 'noProblemsRead' : 'noProblems')}</p>
   return (
     <ul className="pw-problems">
       {ordered(problems, document).map((problem, index) => (

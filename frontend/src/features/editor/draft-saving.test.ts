@@ -68,14 +68,25 @@ it('nothing is sent where nothing was changed', async () => {
   expect(sent).toEqual([])
 })
 
-it('a save that is answered after the analysis of the same drawing leaves what that one found', async () => {
-  const found = [{ code: 'spark.analysis', severity: 'error' as const, pointer: '/nodes/a', message: 'no such column', node_id: 'a', edge_id: null, hint: '' }]
+const FOUND = [{ code: 'spark.analysis', severity: 'error' as const, pointer: '/nodes/a', message: 'no such column', node_id: 'a', edge_id: null, hint: '' }]
+
+it('a save that is answered when its drawing is there no more leaves what was found of the one that is', async () => {
+  useEditor.setState({ problems: FOUND, analysed: useEditor.getState().history.present.document })
   described('one')
   void saveNow()
-  useEditor.setState({ problems: found, analysed: useEditor.getState().history.present.document })
+  useEditor.getState().undo()
   answers[0]?.(answered(4))
   await settled()
-  expect(useEditor.getState().problems).toBe(found)
+  expect([useEditor.getState().problems, useEditor.getState().save.kind]).toEqual([FOUND, 'dirty'])
+})
+
+it('a save that is answered after the analysis of the same drawing leaves what that one found', async () => {
+  described('one')
+  void saveNow()
+  useEditor.setState({ problems: FOUND, analysed: useEditor.getState().history.present.document })
+  answers[0]?.(answered(4))
+  await settled()
+  expect(useEditor.getState().problems).toBe(FOUND)
   described('two')
   void saveNow()
   answers[1]?.(answered(5))

@@ -25,8 +25,8 @@ async function keepNow(): Promise<Kept | null> {
     const draft = await saveDraft(jobName, document, revision)
     const { history: now, saved, analysed } = useEditor.getState()
     const unchanged = now.present.document === document
-    // The analysis tells more than a save does: an answer that comes after its own leaves its problems.
-    const problems = analysed === document ? {} : { problems: draft.problems }
+    // The analysis tells more than a save does: an answer that comes after its own leaves its problems, as does one about another drawing.
+    const problems = analysed === document || !unchanged ? {} : { problems: draft.problems }
     tell({ saved: { ...saved, document }, revision: draft.revision, ...problems, delivery: draft.delivery, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
     return { document, revision: draft.revision }
   } catch (error) {

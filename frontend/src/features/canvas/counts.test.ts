@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import type { DagDocument } from '../../dag/document'
+import { countsStore, updateCounts, type NodeFigures } from './counts'
+
+const figures = (inPerSecond: number | null, outPerSecond: number | null, rejected = 0): NodeFigures => ({
+  in: null, out: null, rejected, late: 0, timeless: 0, inPerSecond, outPerSecond, outdatedSince: '',
+})
+
+/** Rates by edge, each drawn as "from.port>to.port". */
+function rates(edges: string[], nodes: Record<string, NodeFigures>, rejectedPerSecond = 0) {
+  const drawn = Object.fromEntries(
+    edges.map((edge) => {
+      const [from, to] = edge.split('>').map((end) => end.split('.'))
+      return [edge, { from, to }]
+    }),
+  )
+  const store = countsStore()
+  updateCounts(store, { edges: drawn } as unknown as DagDocument, new Map(Object.entries(nodes)), rejectedPerSecond, 0)
+  return Object.fromEntries(edges.map((edge) => [edge, store.edges.get(edge)?.perSecond]))
+}
+
+describe('rows per second on an edge', () => {
+  it('are what its upstream node sends out', () => {
+    const nodes = { a: figures(null, 50), b: figures(50, 20), c: figures(null, null) }
+    expect(rates(['a.out>b.in', 'b.out>c.in'], nodes)).toEqual({ 'a.out>b.in': 50, 'b.out>c.in': 20 })
+  })
+
+  it('are those of its own port where several are read', () => {
+    const nodes = { split: figures(90, 100), a: figures(60, 60), b: figures(40, 40) }
+    expect(rates(['split.early>a.in', 'split.else>b.in'], nodes)).toEqual({ 'split.early>a.in': 60, 'split.else>b.in': 40 })
+  })
+
+  it('are not told where ports that cannot be told apart meet again', () => {
+    const nodes = { split: figures(90, 100), both: figures(100, 100), late: figures(5, 5), window: figures(90, 30) }
+    const edges = ['split.early>both.in', 'split.else>both.in', 'window.late>both.in', 'window.out>late.in']
+    expect(Object.values(rates(edges, nodes))).toEqual([null, null, null, 5])
+  })
+
+  it('are those rejected by its node alone, where an errors port is read by one', () => {
+    const nodes = { a: figures(90, 80, 10), b: figures(80, 75, 5), one: figures(2, 2), both: figures(null, null) }
+    expect(rates(['a.errors>one.in', 'b.errors>both.in'], nodes, 3)).toEqual({ 'a.errors>one.in': 2, 'b.errors>both.in': 3 })
+  })
+})
