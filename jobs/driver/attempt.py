@@ -37,6 +37,8 @@ from jobs.services.executions import (
 logger = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.1
+#: Instead of the grace period, where the batch cannot end because its target is away.
+_AWAY_GRACE_SECONDS = 3
 #: After a forced end, so long until the driver gives itself up to get rid of what hangs.
 FORCED_SECONDS = 15.0
 #: The end of an execution waits so long for the checkpoint that is being taken.
@@ -90,7 +92,7 @@ class Attempt:
         return self._lost.is_set()
 
     def stop(self) -> None:
-        """At the batch boundary; by force after the grace period."""
+        """At the batch boundary; by force after the grace period, which is short where a target is away."""
         with self._lock:
             self._stop_asked = self._stop_asked or time.monotonic()
             if self._run:
@@ -214,8 +216,9 @@ class Attempt:
         now = time.monotonic()
         if self._coordinator and self._coordinator.intolerable and not self._stop_asked:
             self.stop()
-        if self._stop_asked and not self._forced and now - self._stop_asked > settings.STOP_GRACE_SECONDS:
-            self._log.warning("the batch did not end within %d s: it is interrupted", settings.STOP_GRACE_SECONDS)
+        grace = min(settings.STOP_GRACE_SECONDS, _AWAY_GRACE_SECONDS) if run.awaits_sink() else settings.STOP_GRACE_SECONDS
+        if self._stop_asked and not self._forced and now - self._stop_asked > grace:
+            self._log.warning("the batch did not end within %d s: it is interrupted", grace)
             self.force()
         if self._forced and now - self._forced > FORCED_SECONDS:
             self._give_up()

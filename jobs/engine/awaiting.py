@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -25,15 +25,19 @@ _BOUNDED_WAIT_SECONDS = 300.0
 
 
 @contextmanager
-def awaited(steps: Steps, report: Report) -> Iterator[None]:
-    """While inside, `report` hears of each node whose system falls silent, and when it answers again. The run itself goes on."""
+def awaited(steps: Steps, report: Report) -> Iterator[Set[str]]:
+    """While inside, `report` hears of each node whose system falls silent, and when it answers again. The run itself goes on.
+
+    Yields the nodes whose systems are silent, all of them, as it stands at any time.
+    """
     asked = [node_id for node_id, node_type in steps.types.items() if type(node_type).waits_for is not NodeType.waits_for]
     ended = threading.Event()
-    thread = threading.Thread(target=_look, args=(steps, asked, report, ended), name="awaiting", daemon=True)
+    away: set[str] = set()
+    thread = threading.Thread(target=_look, args=(steps, asked, report, ended, away), name="awaiting", daemon=True)
     if asked:
         thread.start()
     try:
-        yield
+        yield away
     finally:
         ended.set()
 
@@ -59,7 +63,7 @@ def answers_await(steps: Steps, report: Report, stopping: threading.Event, renew
     return None if stopping.is_set() else steps
 
 
-def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event) -> None:
+def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event, away: set[str]) -> None:
     """A system counts as away once it was silent twice in a row, lest every blink makes a line in the history.
 
     Several nodes may need one system: it is told of at the first of them.
@@ -67,12 +71,12 @@ def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event
     silent_before: set[str] = set()
     told: dict[str, str] = {}
     while not ended.wait(_LOOK_SECONDS):
-        silent: dict[str, str] = {}
-        for node_id in asked:
-            if what := _asked(steps, node_id, steps.types[node_id].waits_for):
-                silent.setdefault(what, node_id)
+        found = {node_id: _asked(steps, node_id, steps.types[node_id].waits_for) for node_id in asked}
+        silent = {what: node_id for node_id, what in reversed(found.items()) if what}
         if ended.is_set():
             return
+        away.clear()
+        away.update(node_id for node_id, what in found.items() if what in silent_before)
         for what in set(told) - set(silent):
             report(Waiting(told.pop(what), ""))
         for what, node_id in silent.items():

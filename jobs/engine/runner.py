@@ -7,7 +7,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any, Literal
 
 from pyspark.sql import SparkSession
@@ -82,6 +82,7 @@ class Run:
         self._turn = StartTurn()
         self._receiving: Receiving
         self._slots: TaskSlots | None = None
+        self._away: Set[str] = frozenset()
 
     def start(self) -> None:
         """Begin in a thread of its own; whatever goes wrong is raised by `wait`."""
@@ -109,6 +110,10 @@ class Run:
         for query_ in self._queries:
             query_.force_stop()
         self._changed.set()
+
+    def awaits_sink(self) -> bool:
+        """Whether the system behind a sink does not answer: a batch that is being written does not end by itself."""
+        return not self._away.isdisjoint(self._steps.sinks)
 
     def mark(self, batches: Mapping[str, int]) -> bool:
         """Whether a checkpoint may be cut behind `batches` (query → batch); else some sink needs a newer one."""
@@ -149,7 +154,7 @@ class Run:
                         query_.start()
                 if self._stopping.is_set():  # a stop that came while starting
                     self.interrupt() if self._forced_at else self.stop()
-                with awaited(self._steps, self._report):
+                with awaited(self._steps, self._report) as self._away:
                     self._watch(session)
                 self._await_last_events()
             if not self.hanging and ((cause := self._first_cause()) or self._forced_at is None):

@@ -3,6 +3,7 @@
 import io
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,23 @@ def test_numbered_rows_arrive_once_over_kills_of_the_driver_and_of_the_store(
     assert archived, "what the oldest checkpoint has read is put away"
     assert sorted(archived | left) == [f"{number:05d}.csv" for number in range(made)]
     assert not [name for name in files.find("lake/out/.pipeline") if "/aside/" in name]
+
+
+def test_a_stop_does_not_wait_for_a_store_that_is_away(
+    worker: Worker, own_s3: S3Server, user: User, start: Callable[..., Execution]
+) -> None:
+    own_s3.files().pipe_file("lake/in/first.csv", b"id\n1\n")
+    execution = start(job_of(user, own_s3))
+    reached = status_reached(execution, "RUNNING")
+    for number in range(50):
+        own_s3.files().pipe_file(f"lake/in/{number}.csv", f"id\n{number}\n".encode())
+    wait_until(lambda: Execution.objects.get(pk=reached.pk).processed_records > 5, seconds=60, what="some rows", every=0.1)
+    own_s3.kill()
+    wait_until(lambda: waits(execution) == {"s3 lake"}, seconds=60, what="the history to say what it waits for")
+    asked = time.monotonic()
+    execution_stop(execution=status_reached(execution, "RUNNING"), user=user)
+    status_reached(execution, "PAUSED")
+    assert time.monotonic() - asked < 15
 
 
 def waits(execution: Execution) -> set[Any]:

@@ -91,7 +91,7 @@ function ConnectionWidget(props: WidgetProps) {
   const names = [...new Set([...fitting.map((connection) => connection.name), ...(props.value ? [String(props.value)] : [])])]
   return (
     <>
-      <Select id={props.id} data={names} value={props.value || null} error={errorOf(props)} searchable clearable={!props.required} placeholder={t('chooseConnection')} nothingFoundMessage={t('noConnection')} onChange={(value) => props.onChange(value ?? '')} />
+      <Select id={props.id} data={names} value={props.value || null} error={errorOf(props)} searchable clearable={!props.required} allowDeselect={!props.required} placeholder={t('chooseConnection')} nothingFoundMessage={t('noConnection')} onChange={(value) => props.onChange(value ?? '')} />
       {connections && fitting.length === 0 && (
         <Link className="pw-link" to="/connections?new=1">
           {t('newConnection')}
