@@ -78,7 +78,8 @@ def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event
         away.clear()
         away.update(node_id for node_id, what in found.items() if what in silent_before)
         for what in set(told) - set(silent):
-            report(Waiting(told.pop(what), ""))
+            node_id = told.pop(what)
+            report(Waiting(node_id, "", given_up=node_id in steps.beside))
         for what, node_id in silent.items():
             if what in silent_before and what not in told:
                 told[what] = node_id

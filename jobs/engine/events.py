@@ -114,10 +114,14 @@ class Noticed:
 
 @dataclass(frozen=True)
 class Waiting:
-    """The system of a node does not answer: `what` within a sentence ("kafka main"). Empty: it answers again."""
+    """The system of a node does not answer: `what` within a sentence ("kafka main"). Empty: it answers again.
+
+    `given_up`: or it was asked for no longer, which is all that is known of what is read beside a stream.
+    """
 
     node_id: str
     what: str
+    given_up: bool = False
 
 
 @dataclass(frozen=True)

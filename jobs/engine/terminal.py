@@ -61,7 +61,8 @@ class Display:
             elif isinstance(event, Noticed):
                 self._say(event.message)
             elif isinstance(event, Waiting):
-                self._say(f"{self._name(event.node_id)}: {f'waiting for {event.what}' if event.what else 'it answers again'}")
+                over = "it is waited for no longer" if event.given_up else "it answers again"
+                self._say(f"{self._name(event.node_id)}: {f'waiting for {event.what}' if event.what else over}")
 
     def stopping(self) -> None:
         self.stops += 1

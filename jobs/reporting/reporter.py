@@ -157,9 +157,11 @@ class Reporter:
             self._log.warning("a notice is not kept: %s", error)
 
     def _waits(self, event: Waiting) -> None:
-        self._log.warning("%s", f"waiting for {event.what}" if event.what else "it answers again", extra={"node_id": event.node_id})
+        told = "it is waited for no longer" if event.given_up else "it answers again"
+        self._log.warning("%s", f"waiting for {event.what}" if event.what else told, extra={"node_id": event.node_id})
+        attempt, node_id, over = self._execution.attempt, event.node_id, event.given_up
         try:
-            execution_waits(execution_id=self.execution_id, attempt=self._execution.attempt, node_id=event.node_id, what=event.what)
+            execution_waits(execution_id=self.execution_id, attempt=attempt, node_id=node_id, what=event.what, given_up=over)
         except DatabaseError as error:
             self._log.warning("that it waits is not kept: %s", error)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.dag.graph import structure_problems
-from jobs.engine.events import OUTDATED, BatchWritten, Noticed
+from jobs.engine.events import OUTDATED, BatchWritten, Noticed, Waiting
 from jobs.engine.failure import ExecutionFailure
 from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.registry import REGISTRY
@@ -107,11 +107,16 @@ def test_a_stream_looks_up_in_an_api_and_in_a_table_without_a_key_and_sorts_it_o
         batches = CollectSink.rows[plan.generation + "out"]
         run, heard = bench.run(plan)
         wait_until(lambda: len(batches) > 1, seconds=60, what="two batches")
-        server.answer = lambda request: as_json({"reason": "it is being mended"}, 403)
+        server.answer = lambda request: as_json({"reason": "it is being mended"}, 503)
         notice = heard.wait_for(Noticed)[0]
+        assert not any(event.given_up for event in heard.of(Waiting) if event.what)
+        over = next(event for event in heard.wait_for(Waiting, 2) if not event.what)
+        assert (over.node_id, over.given_up) == ("api", True), "it is waited for no longer, and does not answer"
         run.stop()
         assert run.wait(30) == "stopped"
-    assert (notice.node_id, '"Api": ' in notice.message, "403 Forbidden" in notice.message) == ("colour", True, True), notice.message
+    assert notice.node_id == "colour"
+    assert '"Api": ' in notice.message
+    assert "503 Service Unavailable" in notice.message
     found = {(row.part, row.colour, row.size) for rows in batches.values() for row in rows}
     assert found == {(0, "colour 0", "S"), (1, "colour 1", "M"), (2, "colour 2", "L")}
 

@@ -439,10 +439,15 @@ def test_what_a_running_attempt_waits_for_is_shown_until_it_answers_or_the_attem
     assert waits(execution) == ("kafka main", "in", True)
     execution_waits(execution_id=execution.execution_id, attempt=execution.attempt, node_id="in", what="")
     assert waits(execution) == ("", "", False)
+    execution_waits(execution_id=execution.execution_id, attempt=execution.attempt, node_id="in", what="an API")
+    execution_waits(execution_id=execution.execution_id, attempt=execution.attempt, node_id="in", what="", given_up=True)
+    assert waits(execution) == ("", "", False)
     execution_waits(execution_id=execution.execution_id, attempt=execution.attempt, node_id="in", what="kafka main")
     execution_attempt_failed(execution_id=execution.execution_id, attempt=execution.attempt, actor="driver", message="away")
     assert waits(execution) == ("", "", False)
     execution_waits(execution_id=execution.execution_id, attempt=execution.attempt, node_id="in", what="kafka main")
     assert waits(execution) == ("", "", False)
-    kinds = list(Event.objects.filter(execution=execution, kind__in=("waiting", "answers")).order_by("seq").values_list("kind", "reason"))
-    assert kinds == [("waiting", "kafka main"), ("answers", ""), ("waiting", "kafka main")]
+    events = Event.objects.filter(execution=execution, kind__in=("waiting", "answers", "given_up"))
+    kinds = list(events.order_by("seq").values_list("kind", "reason"))
+    told = [("waiting", "kafka main"), ("answers", ""), ("waiting", "an API"), ("given_up", ""), ("waiting", "kafka main")]
+    assert kinds == told

@@ -49,9 +49,10 @@ export function updateCounts(store: CountsStore, document: DagDocument, figures:
   for (const [id, { from, to }] of drawn) {
     const upstream = figures.get(from[0])
     if (!upstream) continue
+    const [source, port] = from
     const alone = drawn.filter(([, other]) => other.to[0] === to[0]).length === 1
-    const divided = from[1] === 'late' || drawn.some(([, other]) => other.from[0] === from[0] && other.from[1] !== from[1] && other.from[1] !== 'errors')
-    const sent = from[1] === 'errors' ? (upstream.rejected > 0 ? rejectedPerSecond : 0) : divided ? null : upstream.outPerSecond
+    const divided = port === 'late' || drawn.some(([, { from: [other, by] }]) => other === source && by !== port && by !== 'errors')
+    const sent = port === 'errors' ? (upstream.rejected && rejectedPerSecond) : divided ? null : upstream.outPerSecond
     const perSecond = (alone ? figures.get(to[0])?.inPerSecond : null) ?? sent
     const lastRowsAt = (perSecond ?? 0) > 0 ? now : (store.edges.get(id)?.lastRowsAt ?? now)
     edges.set(id, { perSecond, lastRowsAt })
