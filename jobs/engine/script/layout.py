@@ -133,7 +133,7 @@ def _head(document: DagDocument, plan: Plan, body: str, imports: list[str], vari
     libraries = {library for line in imports if (library := _LIBRARIES.get(_module(line).partition(".")[0]))}
     libraries |= {library for mark, needed in _NEEDED for library in needed if mark in body}
     if libraries:
-        told += ["", f"It needs these Python packages: {', '.join(sorted(libraries))}."]
+        told += ["", f"It needs these Python packages, in the Python that PYSPARK_PYTHON names, too: {', '.join(sorted(libraries))}."]
     text = "\n".join(told).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""{text}\n"""'
 
