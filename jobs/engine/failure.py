@@ -9,12 +9,11 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import unquote
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
-from jobs.engine.analysis_problems import explained, less_advice
+from jobs.engine.analysis_problems import damaged_file, explained, less_advice, path_in
 from jobs.engine.plan import Plan, Step
 from jobs.engine.user_code import steps_of_code, worker_death
 from jobs.nodes.base import NodeError, SinkFenced
@@ -171,7 +170,7 @@ def _about_a_header(text: str) -> str:
     if not (match or counted):
         return ""
     found = re.search(r"CSV file: (\S+)", text)
-    told = f"the header of {_path_in(found[1]) if found else 'a CSV file'}"
+    told = f"the header of {path_in(found[1]) if found else 'a CSV file'}"
     if match:
         names = f"names the columns {match[1].strip()}, where {match[2].strip()} are listed"
         return f"{told} {names}; list the columns in the order of the files, or correct the file"
@@ -188,7 +187,7 @@ _OTHER_TYPE = re.compile(
 def _about_a_file(text: str) -> str:
     """A file of a source that is gone or cannot be read; empty when the text is about something else."""
     if match := re.search(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*", text):
-        path = _path_in(match[0]) or _path_in(text)
+        path = path_in(match[0]) or path_in(text)
         return (
             f"the file or folder {path} is no longer there; put it back, then start again: it goes on where it was"
             if path
@@ -196,15 +195,10 @@ def _about_a_file(text: str) -> str:
         )
     if match := _OTHER_TYPE.search(text):
         return (
-            f"column {match[2]} of the file {_path_in(match[1])} holds Parquet's {match[4]}, where {match[3]} is listed; "
+            f"column {match[2]} of the file {path_in(match[1])} holds Parquet's {match[4]}, where {match[3]} is listed; "
             "list what the files hold, or put another file in its place"
         )
-    if match := re.search(r"Encountered error while reading file (\S+)", text):
-        path = _path_in(match[1])
-        return (
-            f"the file {path} cannot be read: it is damaged, cut off or of another format; put a sound one in its place, then start again"
-        )
-    return ""
+    return damaged_file(text)
 
 
 def _unknown(error: BaseException, plan: Plan, acting: str, trace: str) -> ExecutionFailure:
@@ -244,15 +238,6 @@ def _first_sentence(error: BaseException) -> str:
     line = re.sub(r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): ", "", line)
     line = less_advice(re.sub(r"\s*SQLSTATE: \w+.*$", "", line))
     return re.sub(r"^\[[A-Z_.]+\] ", "", line)[:500]
-
-
-def _path_in(text: str) -> str:
-    """The first; of an address as people write it, with its spaces."""
-    match = re.search(r"(file:)?(/[^\s,;\"')]+)", text)
-    if match is None:
-        return ""
-    path = "/" + match[2].lstrip("/").rstrip(".:")
-    return unquote(path) if match[1] else path
 
 
 def _at(plan: Plan, node_id: str, message: str) -> str:

@@ -151,7 +151,7 @@ class Receiving:
 
 
 def _overrun(found: Buffered) -> NodeError:
-    message = f"messages come faster than they are read: {found.waiting} wait, {found.remedy}"
+    message = f"messages come faster than they are read: {found.waiting:,} wait, {found.remedy}"
     return NodeError(message, permanent=True, field=found.field)
 
 

@@ -69,7 +69,7 @@ def checked_addresses(host: str, port: int, limits: Limits) -> list[str]:
             if not is_public(address):
                 raise NodeError(
                     f"{host}:{port} leads to the private address {address}, which this installation does not allow; "
-                    "let an administrator add it to HTTP_ALLOWED_HOSTS",
+                    f"let an administrator add {host}:{port} to HTTP_ALLOWED_HOSTS",
                     permanent=True,
                     kind="user",
                 )

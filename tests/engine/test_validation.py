@@ -1,5 +1,6 @@
 """Problems that only Spark can find, each on the node and field that is to blame."""
 
+import gzip
 from collections.abc import Callable
 from typing import Any
 
@@ -92,6 +93,16 @@ def test_behind_files_that_are_missing_nothing_is_said_where_nobody_knows_their_
     found = analysed(nodes, "files>big, big>out")
     assert only(found).node_id == "files"
     assert found.schemas == {}
+
+
+def test_a_damaged_file_that_the_columns_are_taken_from_is_named(bench: Bench, analysed: Analyse) -> None:
+    folder = bench.files / "incoming"
+    folder.mkdir()
+    whole = gzip.compress("".join(f"{number},{number * number}\n" for number in range(2000)).encode())
+    (folder / "cut off.csv.gz").write_bytes(whole[: len(whole) // 2])
+    found = only(analysed({"files": ("source.file", {"path": "incoming", "format": "csv"}), "out": COLLECT}, "files>out"))
+    assert (found.node_id, found.code) == ("files", "file.unreadable")
+    assert f"the file {folder / 'cut off.csv.gz'} cannot be read: it is damaged, cut off or of another format" in found.message
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ function Sides({ preview, nodeId }: { preview: Preview; nodeId: string }) {
       {refusing.length > 0 && <p className="pw-preview-held" role="note">{t('preview.refused', { nodes: refusing.join(', ') })}</p>}
       <div className="pw-preview-sides">
         {Object.entries(preview.inputs).map(([input, side]) => <PreviewTable key={`in ${input}`} title={name('in', inputName(document, type, input))} side={side} empty={t('preview.none')} />)}
-        {shownOutputs(type, preview.outputs).map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} empty={t(port === 'out' && allRejected ? 'preview.allRejected' : 'preview.none')} />)}
+        {shownOutputs(type, preview.outputs).map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} empty={t(port === 'out' && allRejected ? 'preview.allRejected' : type?.family === 'source' ? 'preview.noneOfSource' : 'preview.none')} />)}
         <PreviewPrinted printed={preview.printed} />
       </div>
     </>
