@@ -44,7 +44,7 @@ export function CheckpointActs({ checkpoint, onChange }: Omit<Props, 'onClose'>)
   const [dialog, setDialog] = useState<'label' | 'delete' | null>(null)
   const [busy, act] = useAct()
   const number = checkpoint.checkpoint_id
-  const flip = () => act('pin', { run: () => changeCheckpoint(checkpoint.id, { pinned: !checkpoint.pinned }), done: () => t(checkpoint.pinned ? 'checkpoints:unpinned' : 'checkpoints:nowPinned', { number }), after: onChange })
+  const flip = () => act('pin', { run: () => changeCheckpoint(checkpoint.id, { pinned: !checkpoint.pinned }), done: () => t(checkpoint.pinned ? 'unpinned' : 'nowPinned', { number }), after: onChange })
   const keep = () => act('savepoint', { run: () => changeCheckpoint(checkpoint.id, { is_savepoint: true }), done: () => t('checkpoints:kept', { number }), after: onChange })
   const complete = checkpoint.status === 'COMPLETED'
   const gone = checkpoint.status === 'EXPIRED'
@@ -59,7 +59,7 @@ export function CheckpointActs({ checkpoint, onChange }: Omit<Props, 'onClose'>)
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item disabled={!complete} leftSection={checkpoint.pinned ? <IconPinnedOff size={14} /> : <IconPin size={14} />} onClick={() => void flip()}>
-            {t(checkpoint.pinned ? 'checkpoints:unpin' : 'checkpoints:pin')}
+            {t(checkpoint.pinned ? 'unpin' : 'pin')}
           </Menu.Item>
           <Menu.Item disabled={gone} leftSection={<IconTag size={14} />} onClick={() => setDialog('label')}>
             {t('checkpoints:label.act')}
