@@ -71,7 +71,8 @@ def _told_in_words(connection: ConnectionSettings, subject: str) -> Iterator[Non
         message = f'asking registry "{connection.name}" for {subject}: {error.message}'
         raise reworded(error, message, field) from error
     except (KeyError, TypeError, ValueError) as error:
-        raise NodeError(f'registry "{connection.name}" tells of {subject} what is no schema ({error})', field="subject") from error
+        message = f'registry "{connection.name}" answers for {subject} with what is no schema: check its address'
+        raise NodeError(message, field="registry_connection") from error
 
 
 def _text(told: _Told, subject: str, kind: str, check: Callable[[str], object]) -> str:

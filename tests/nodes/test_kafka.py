@@ -173,12 +173,14 @@ def test_avro_messages_of_several_versions_are_read_as_the_newest_of_the_registr
         produce(kafka_server, topic, [framed(9, old)])  # so young that another look may know it
         with pytest.raises(Exception, match="unknown_avro_schema:9"):
             source.node.read(spark, source.context).collect()
+        assert source.node.needs_to_begin(source.context) == ""
         unknown = build("source.kafka", config | {"subject": "other"}, connections=known, limits=limits)
         with pytest.raises(NodeError, match=r'asking registry "registry" for other: .*404') as caught:
             unknown.node.read(spark, unknown.context)
     assert caught.value.field == "registry_connection"
     with pytest.raises(SystemAway, match=f'asking registry "registry" for {topic}-value: '):
         source.node.read(spark, source.context)
+    assert (source.node.needs_to_begin(source.context), source.node.waits_for(source.context)) == ("HTTP API registry", "")
 
 
 def test_json_messages_have_the_columns_that_the_registry_tells(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):
@@ -203,6 +205,13 @@ def test_json_messages_have_the_columns_that_the_registry_tells(spark: SparkSess
         assert [row[REJECTED] for row in rows if row[REJECTED] is not None] == [
             f'the message does not fit the columns: id should be bigint, not "x"{AS_IT_CAME}{{"id": "x"}}'
         ]
+        text = schema.pop("schema")
+        with pytest.raises(
+            NodeError, match=r'registry "registry" answers for .*-value with what is no schema: check its address'
+        ) as caught:
+            source.node.read(spark, source.context)
+        assert caught.value.field == "registry_connection"
+        schema["schema"] = text
         schema["schemaType"] = "PROTOBUF"
         with pytest.raises(NodeError, match=r'asking registry "registry" for .*-value: .* is of type PROTOBUF, not JSON') as caught:
             source.node.read(spark, source.context)

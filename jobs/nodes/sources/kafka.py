@@ -42,6 +42,8 @@ _METADATA: MessageColumns = {
     ),
 }
 _NAMED = 20
+#: What a stream keeps of a registry.
+_REGISTERED_JSON = "registered_schema.json"
 _REST = 2**31 - 1
 
 
@@ -88,6 +90,14 @@ class KafkaSource(Source[KafkaSourceConfig]):
 
     def waits_for(self, context: NodeContext[KafkaSourceConfig]) -> str:
         return kafka_silent(context.connection(context.config.connection))
+
+    def needs_to_begin(self, context: NodeContext[KafkaSourceConfig]) -> str:
+        from jobs.nodes.connections.http_api_check import api_silent
+
+        config = context.config
+        if (silent := self.waits_for(context)) or not config.asks_registry or (context.work_dir / _REGISTERED_JSON).is_file():
+            return silent
+        return api_silent(context.connection(config.registry_connection), context.limits)
 
     def hinders_real_time(self, config: KafkaSourceConfig) -> str:
         if config.backpressure != "BUFFER":
@@ -170,7 +180,7 @@ def _avro_registered(context: NodeContext[KafkaSourceConfig]) -> AvroSchemas:
 
 def _json_registered(context: NodeContext[KafkaSourceConfig]) -> StructType:
     registry = context.connection(context.config.registry_connection)
-    kept = _kept(context, "registered_schema.json")
+    kept = _kept(context, _REGISTERED_JSON)
     return json_schema_columns(registry_json_schema(registry, context.limits, context.config.subject_there, kept))
 
 

@@ -202,12 +202,12 @@ class KafkaSourceConfig(base.Config):
         payload_complete(self)
         if self.format == "avro" and bool(self.avro_schema.strip()) == bool(self.registry_connection):
             raise ValueError("Avro messages need either the schema they were written with or a registry")
-        if self._asks_registry and not self.subject and (self.topic_is == "pattern" or "," in self.topic):
+        if self.asks_registry and not self.subject and (self.topic_is == "pattern" or "," in self.topic):
             raise ValueError("with several topics, name the subject in the registry")
         return self
 
     @property
-    def _asks_registry(self) -> bool:
+    def asks_registry(self) -> bool:
         """Columns that are listed stand above a registry's."""
         return bool(self.registry_connection) and (self.format == "avro" or (self.format == "json" and not self.columns))
 
