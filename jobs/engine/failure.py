@@ -203,9 +203,11 @@ def _about_a_file(text: str) -> str:
 
 def _unknown(error: BaseException, plan: Plan, acting: str, trace: str) -> ExecutionFailure:
     message = _analysed(error) or _first_sentence(error)
-    node_id = _expression_of("\n".join(_texts(error)), message, plan) or acting
+    node_id, expression = _expression_of("\n".join(_texts(error)), message, plan)
+    node_id = node_id or acting
+    told = f"{message.rstrip('.')}. It happened in {expression[:200]}" if expression else message
     kind: Kind = "user" if _is_about_the_job(error) else "system"
-    return ExecutionFailure(_at(plan, node_id, message), node_id=node_id, kind=kind, permanent=kind == "user", stack_trace=trace)
+    return ExecutionFailure(_at(plan, node_id, told), node_id=node_id, kind=kind, permanent=kind == "user", stack_trace=trace)
 
 
 def _is_about_the_job(error: BaseException) -> bool:
@@ -254,14 +256,16 @@ def _source_of(text: str, plan: Plan) -> str:
     return named[0] if len(named) == 1 else ""
 
 
-def _expression_of(text: str, message: str, plan: Plan) -> str:
-    """The node whose expression Spark quotes: below "== SQL", between quotes, or as the whole message (`raise_error`)."""
-    quoted = re.findall(r"== SQL[^\n]*==\n([^\n]+)\n", text) + re.findall(r"'([^'\n]{4,})'", message) + [message]
-    for fragment in (bare for bare in map(_bare, quoted) if len(bare) > 3):
-        named = [step.node_id for step in plan.steps if any(fragment in _bare(value) for value in _words(step))]
+def _expression_of(text: str, message: str, plan: Plan) -> tuple[str, str]:
+    """The node whose expression Spark quotes: below "== SQL", between quotes, or as the whole message (`raise_error`); and that
+    expression, where the message does not hold it."""
+    below = re.findall(r"== SQL[^\n]*==\n([^\n]+)\n", text)
+    for quoted in [*below, *re.findall(r"'([^'\n]{4,})'", message), message]:
+        bare = _bare(quoted)
+        named = [step.node_id for step in plan.steps if len(bare) > 3 and any(bare in _bare(value) for value in _words(step))]
         if named:
-            return named[0]
-    return ""
+            return named[0], quoted.strip() if quoted in below else ""
+    return "", ""
 
 
 def _bare(expression: str) -> str:

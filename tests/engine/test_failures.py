@@ -61,6 +61,14 @@ def test_an_expression_that_fails_on_a_row_blames_its_own_node_not_the_sink(benc
     found = failure(bench, {"gen": numbers(100, 50), "bad": keep("1 / (id - 60) > 0"), "out": COLLECT}, "gen>bad, bad>out")
     assert (found.node_id, found.kind, found.permanent) == ("bad", "user", True)
     assert found.message.startswith('"Bad": Division by zero')
+    assert found.message.endswith(". It happened in 1 / (id - 60) > 0")
+
+
+def test_the_line_of_a_script_that_fails_on_a_row_is_told(bench: Bench) -> None:
+    script = "flow.script", {"script": "word = concat('x', id)\nnumber = cast(word AS int)\ntwice = number * 2"}
+    found = failure(bench, {"gen": numbers(100, 50), "lines": script, "out": COLLECT}, "gen>lines, lines>out")
+    assert (found.node_id, found.kind) == ("lines", "user")
+    assert found.message.endswith(". It happened in cast(word AS int)")
 
 
 @pytest.mark.parametrize("condition", ["assert_true(id < 60) is null", "if(id = 60, raise_error('sixty is bad'), true)"])
