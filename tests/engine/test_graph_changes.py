@@ -387,8 +387,8 @@ def test_the_reference_of_a_lookup_is_no_position() -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_browser_has_words_for_every_change(language: str) -> None:
     """In English the very same, so that the two cannot come apart."""
-    place = Path(__file__).resolve().parents[2] / "frontend/src/shared/checkpoints/locales" / f"{language}.json"
-    found = json.loads(place.read_text(encoding="utf-8"))["change"]["of"]
+    place = Path(__file__).resolve().parents[2] / "frontend/src/shared/checkpoints/changes/locales" / f"{language}.json"
+    found = json.loads(place.read_text(encoding="utf-8"))["of"]
     for code, (_, sentence) in SENTENCES.items():
         words = reduce(lambda words, part: words[part], code.split("."), found)
         if language == "en":

@@ -56,7 +56,7 @@ def test_what_waits_is_told_until_nothing_does(bench: Bench, kafka_server: Kafka
 
 def test_more_than_may_wait_ends_the_job_with_the_number(bench: Bench, kafka_server: KafkaServer, topic: str) -> None:
     run, heard = bench.run(reading(bench, kafka_server, topic, backpressure="ERROR", max_backlog=100, max_records_per_trigger=A_BATCH))
-    with pytest.raises(ExecutionFailure, match=r"come faster than they are read: \d+ wait, more than the 100 that may") as failed:
+    with pytest.raises(ExecutionFailure, match=r"come faster than they are read: [\d,]+ wait, more than the 100 that may") as failed:
         run.wait(60)
     assert (failed.value.permanent, failed.value.node_id) == (True, "numbers")
     assert heard.of(BufferStands)[-1].status == "FAILED"

@@ -1,11 +1,11 @@
 import i18next from 'i18next'
 import { expect, it } from 'vitest'
 import { event } from '../../live/builders'
-import checkpoints from '../../shared/checkpoints/locales/zh.json'
+import changes from '../../shared/checkpoints/changes/locales/zh.json'
 import { eventDetail, eventTitle } from './event-words'
 import zh from './locales/zh.json'
 
-await i18next.init({ lng: 'zh', resources: { zh: { executions: zh, checkpoints } }, interpolation: { escapeValue: false } })
+await i18next.init({ lng: 'zh', resources: { zh: { executions: zh, changes } }, interpolation: { escapeValue: false } })
 const t = i18next.getFixedT('zh', 'executions')
 const detail = (change: Parameters<typeof event>[1]) => eventDetail(t, event(1, change), (id) => (id === 'n1' ? 'Web html' : id))
 

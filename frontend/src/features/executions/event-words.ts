@@ -54,7 +54,7 @@ const REASONS: readonly [RegExp, string][] = [
 function eventReason(t: TFunction<'executions'>, event: ExecutionEvent): string {
   if (event.kind === 'claimed') return ''
   const { code, facts } = event.detail
-  if (event.kind === 'notice' && typeof code === 'string') return t(`checkpoints:change.of.${code}` as 'event.started', { ...(facts as object | undefined), defaultValue: event.reason })
+  if (event.kind === 'notice' && typeof code === 'string') return t(`changes:of.${code}` as 'event.started', { ...(facts as object | undefined), defaultValue: event.reason })
   for (const [pattern, key] of REASONS) {
     const { groups } = pattern.exec(event.reason) ?? {}
     if (groups || pattern.test(event.reason)) return t(`reason.${key}` as 'reason.beginning', { ...groups, execution: groups?.execution?.slice(0, 8) })

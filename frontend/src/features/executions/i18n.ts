@@ -1,5 +1,5 @@
 import i18next from 'i18next'
-import '../../shared/checkpoints/i18n'
+import '../../shared/checkpoints/changes/i18n'
 import en from './locales/en.json'
 import zh from './locales/zh.json'
 

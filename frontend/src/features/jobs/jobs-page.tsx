@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { IconPlus, IconUpload } from '@tabler/icons-react'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { usePagedList, withQuery } from '../../api/pages'
@@ -15,8 +15,6 @@ import { useRefetchOnChange } from '../../shared/overview'
 import { useUrlState } from '../../shared/url-state'
 import { useIsWithoutProject } from '../../shared/use-is-without-project'
 import { BulkBar } from './bulk-bar'
-import { ConfigDialog } from './config-dialog'
-import { DeleteDialog } from './delete-dialog'
 import './i18n'
 import { ImportDialog } from './import-dialog'
 import type { JobDialog } from './job-actions'
@@ -24,8 +22,8 @@ import { jobColumns } from './job-columns'
 import { JobFilters, useJobFilter } from './job-filters'
 import './jobs.css'
 import { NewJobDialog } from './new-job-dialog'
-import { ResetDialog } from './reset-dialog'
-import { ScheduleDialog } from './schedule-dialog'
+
+const JobDialogs = lazy(() => import('./job-dialogs'))
 
 /** Every job one may see: state, the last ten executions, rows per second, next start, and the acts. */
 export default function JobsPage() {
@@ -44,7 +42,6 @@ export default function JobsPage() {
   const choose = (name: string, on: boolean) => setChosen((old) => new Set(on ? [...old, name] : [...old].filter((one) => one !== name)))
   const chooseAll = (on: boolean) => setChosen(new Set(on ? rows?.map((job) => job.job_name) : []))
   const columns = jobColumns({ t, chosen, choose, chooseAll, shown: rows?.length ?? 0, refetch: list.refetch, onDialog: (job, kind) => setDialog({ job, kind }) })
-  const close = () => setDialog(null)
   const edits = useMay()('EDITOR')
   const alone = useIsWithoutProject()
   const acts = (plain: boolean) => edits && (
@@ -76,10 +73,7 @@ export default function JobsPage() {
       </div>
       {creating && edits && <NewJobDialog onClose={() => setCreating('')} />}
       {importing && edits && <ImportDialog onClose={() => setImporting('')} onDone={list.refetch} />}
-      {dialog?.kind === 'schedule' && <ScheduleDialog job={dialog.job} onClose={close} onDone={list.refetch} />}
-      {dialog?.kind === 'config' && <ConfigDialog job={dialog.job} onClose={close} />}
-      {dialog?.kind === 'reset' && <ResetDialog job={dialog.job} onClose={close} onDone={list.refetch} />}
-      {dialog?.kind === 'delete' && <DeleteDialog job={dialog.job} onClose={close} onDone={list.refetch} />}
+      <Suspense fallback={null}>{dialog && <JobDialogs {...dialog} onClose={() => setDialog(null)} onDone={list.refetch} />}</Suspense>
     </main>
   )
 }

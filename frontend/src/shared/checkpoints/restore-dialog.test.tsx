@@ -8,6 +8,7 @@ import type { Checkpoint, GraphChange, Precheck, SinkRollBack } from '../../api/
 import RestoreDialog from './restore-dialog'
 
 vi.mock('./travel/i18n', () => ({}))
+vi.mock('./changes/i18n', () => ({}))
 Element.prototype.scrollIntoView = vi.fn()
 
 const savepoints = [
