@@ -67,11 +67,13 @@ def test_objects_that_stand_side_by_side_in_a_line_are_told_while_a_job_is_drawn
     content = b'{"id":1}\n\n{"id":"}{"}{"id":3}\n'
     (root / "in" / f"a.json{packing}").write_bytes(gzip.compress(content) if packing else content)
     built = build("source.file", {"path": "in", "format": "json", "columns": ID}, schema_only=True)
-    with pytest.raises(NodeError, match=r"line 3 of .a.json.* holds more than one JSON value") as told:
+    with pytest.raises(NodeError, match=r"line 3 of .a.json.* holds more than one JSON object") as told:
         built.node.read(spark, built.context)
     assert told.value.field == "format"
     (root / "in" / f"a.json{packing}").unlink()
     (root / "in" / "b.json").write_bytes(b'{"id":"}{"}\n[{"id":3}]  \nno JSON\n{"id": 4')
+    (root / "in" / "list.json").write_bytes(b'[\n{"id":1},\n{"id":2}\n]\n')
+    (root / "in" / "indented.json").write_bytes(b'{\n  "id": 1\n}\n')
     assert built.node.read(spark, built.context).columns == ["id", REJECTED]
 
 

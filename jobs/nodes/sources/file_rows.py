@@ -81,18 +81,18 @@ def _hidden(path: Path) -> bool:
 
 
 def require_one_object_a_line(path: Path, config: FileConfig) -> None:
-    """NodeError where a sample's line of JSON goes on behind its first object, as where files were put together without line breaks:
-    Spark reads that one, and leaves the others out without a word."""
+    """NodeError where a sample's line of JSON holds a second object, as where files were put together without line breaks:
+    Spark reads the first, and leaves the others out without a word. A comma behind an object, as in a list, costs no row."""
     decoder = json.JSONDecoder()
     for file in _sample(path, config):
         for number, line in enumerate(_first_lines(file, config.encoding), 1):
             try:
-                _, end = decoder.raw_decode(line)
+                value, end = decoder.raw_decode(line)
             except ValueError:  # no JSON, or cut off here: a row that is rejected
                 continue
-            if line[end:].strip():
+            if isinstance(value, dict) and line[end:].lstrip(" \t,").startswith(("{", "[")):
                 raise NodeError(
-                    f'reading files: line {number} of "{file.name}" holds more than one JSON value, and only the first of a line is read; '
+                    f'reading files: line {number} of "{file.name}" holds more than one JSON object, and only the first of a line is read; '
                     "write each on a line of its own",
                     permanent=True,
                     kind="user",
@@ -104,7 +104,7 @@ def _first_lines(file: Path, encoding: str) -> list[str]:
     kinds: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
     try:
         with kinds.get(file.suffix, open)(file, "rb") as content:
-            return [line.strip() for line in content.read(_SAMPLED_BYTES).decode(encoding, "replace").splitlines()]
+            return [line.strip() for line in content.read(_SAMPLED_BYTES).decode(encoding, "replace").split("\n")]
     except (OSError, EOFError):  # what cannot be read is told where it is read
         return []
 
