@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,6 +18,9 @@ from jobs.engine.references import References
 from jobs.engine.steps import LATE, Arrow, Steps, occurrence_above
 from jobs.nodes.base import REJECTED, Flow, Routed, Sink, Source
 from jobs.nodes.rejected_rows import rejected_none, with_reason
+
+#: The frames of a node by port, each made when it is read: Spark analyses a frame as it is made, for every batch anew.
+_Ports = Mapping[str, Callable[[], DataFrame]]
 
 
 class Frames:
@@ -57,7 +61,7 @@ class Frames:
         self._beside = beside
         self._counted = counted
         self._raw: dict[tuple[str, str], DataFrame | dict[str, DataFrame] | Routed] = {}
-        self._ports: dict[tuple[str, str], dict[str, DataFrame]] = {}
+        self._ports: dict[tuple[str, str], _Ports] = {}
         self._forks = steps.forks(within or ()) if mode == "stream" else frozenset()
         self._static = static
         self._clock_ms = clock_ms
@@ -67,13 +71,13 @@ class Frames:
 
     def of(self, node_id: str, port: str, occurrence: str = "") -> DataFrame:
         """The good rows of an output port; of a port of kind errors, the rejected ones with their reason."""
-        return self._all_of(node_id, occurrence)[port]
+        return self._all_of(node_id, occurrence)[port]()
 
     def ports_of(self, node_id: str) -> tuple[str, ...]:
         """The output ports that the node's frames really have."""
         return tuple(self._all_of(node_id, ""))
 
-    def _all_of(self, node_id: str, occurrence: str) -> dict[str, DataFrame]:
+    def _all_of(self, node_id: str, occurrence: str) -> _Ports:
         key = (node_id, occurrence)
         if key not in self._ports:
             self._ports[key] = self._split(node_id, occurrence, self._produced(node_id, occurrence))
@@ -157,13 +161,13 @@ class Frames:
             self._static = Frames(self._steps, self._spark, NoCounter(), mode="batch", **made_of)
         return self._static
 
-    def _split(self, node_id: str, occurrence: str, produced: DataFrame | dict[str, DataFrame] | Routed) -> dict[str, DataFrame]:
+    def _split(self, node_id: str, occurrence: str, produced: DataFrame | dict[str, DataFrame] | Routed) -> _Ports:
         if isinstance(produced, Routed):
             return self._routed(node_id, produced)
         frames = dict(produced) if isinstance(produced, dict) else {"out": produced}
         frame = frames.get("out")
         if frame is None:
-            return frames
+            return _ready(frames)
         if node_id not in self._given:
             if self._steps.has_late_port(node_id):  # nothing comes too late where all rows are there
                 (arrow,) = self._steps.arriving(node_id)
@@ -171,25 +175,25 @@ class Frames:
             frame = self._keep(node_id, self._observed(node_id, frame))
             frames["out"] = frame
         if REJECTED not in frame.columns:
-            return {**frames, "out": frame, **self._without_rejected(node_id, frame)}
+            return {**_ready(frames), **self._without_rejected(node_id, frame)}
         # Not both filters: of a frame that is kept, Spark passes over parts in which no row is good, and would not find the refused ones.
         good = frame.filter(_refused(node_id)) if self._fails(node_id) else self._counter.good(frame, node_id)
-        bad = with_reason(frame.filter(F.col(REJECTED).isNotNull()), REJECTED)
-        return {**frames, "out": good.drop(REJECTED), "errors": bad}
+        frames["out"] = good.drop(REJECTED)
+        return {**_ready(frames), "errors": cache(lambda: with_reason(frame.filter(F.col(REJECTED).isNotNull()), REJECTED))}
 
-    def _without_rejected(self, node_id: str, frame: DataFrame) -> dict[str, DataFrame]:
+    def _without_rejected(self, node_id: str, frame: DataFrame) -> _Ports:
         """The port of a node that could refuse rows and, as it is set up, refuses none: such as a source of Parquet files."""
         if not self._steps.leads_errors_on(node_id):
             return {}
         none = frame.filter(F.lit(False)).withColumn(REJECTED, F.lit(None).cast("string"))
-        return {"errors": with_reason(none, REJECTED)}
+        return _ready({"errors": with_reason(none, REJECTED)})
 
-    def _routed(self, node_id: str, routed: Routed) -> dict[str, DataFrame]:
+    def _routed(self, node_id: str, routed: Routed) -> _Ports:
         frame = routed.frame
         if node_id in self._counted:
             frame = self._counter.count(frame, node_id, sample=False, ports=routed.ports)
         frame = self._keep(node_id, frame)
-        return {port: frame.filter(is_its).drop(*routed.helpers) for port, is_its in routed.ports.items()}
+        return _ready({port: frame.filter(is_its).drop(*routed.helpers) for port, is_its in routed.ports.items()})
 
     def _observed(self, node_id: str, frame: DataFrame) -> DataFrame:
         rejects = REJECTED in frame.columns
@@ -202,6 +206,10 @@ class Frames:
 
     def _fails(self, node_id: str) -> bool:
         return self._steps.plan.settings.rejected_rows == "fail" and not self._steps.leads_errors_on(node_id) and not self._schema_only
+
+
+def _ready(frames: Mapping[str, DataFrame]) -> _Ports:
+    return {port: partial(lambda frame: frame, frame) for port, frame in frames.items()}
 
 
 def _refused(node_id: str) -> Any:

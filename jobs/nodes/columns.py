@@ -43,6 +43,12 @@ def quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
+def sql_text(text: str) -> str:
+    """`text` as a literal of Spark SQL."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
 def schema_of(fields: Sequence[ColumnField]) -> StructType:
     """The nullable schema of `fields`; NodeError when two share a name. Needs a live session."""
     names = [field.name.lower() for field in fields]

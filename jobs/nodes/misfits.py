@@ -2,69 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from jobs.nodes.columns import sql_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
     from pyspark.sql.types import StructType
 
 _SENTENCE = "{column} should be {type}, not {value}"
 _SHOWN_CHARACTERS = 60
 _NAMED_COLUMNS = 5
+#: Names that no column has.
+_PAIR, _LINE = "__pair", "__line"
 
 
 def misfit_told(
-    words: str, text: Column, held: Mapping[str, Column], schema: StructType, format: str, options: Mapping[str, str] | None = None
-) -> Column:
+    words: str, text: str, held: Mapping[str, str], schema: StructType, format: str, options: Mapping[str, str] | None = None
+) -> str:
     """`words`, and the first columns of `schema` for which `text` has values that are not `held`, with their types and these values.
 
-    Only JSON and CSV tell it; other formats, and what is no record at all, leave `words` alone. `options` are those that read CSV.
+    All in Spark SQL, which is one call into the JVM where columns are hundreds, for each batch anew: what comes back, `text`, and
+    what `held` tells by column. Only JSON and CSV tell more than `words`; other formats, and what is no record at all, leave them
+    alone. `options` are those that read CSV.
     """
-    from pyspark.sql import functions as F
-
     if format not in ("json", "csv") or not held:
-        return F.lit(words)
-    lost = F.array(*(F.when(held[field.name].isNull(), F.lit(field.name)) for field in schema.fields))
-    given, is_value, shown = _json(text) if format == "json" else _csv(text, schema, options or {})
-    unheld = F.filter(given, lambda pair: F.array_contains(lost, pair.getField("key")) & is_value(pair.getField("value")))
-    types = F.create_map(*(F.lit(part) for field in schema.fields for part in (field.name, field.dataType.simpleString())))
-    sentences = F.transform(
-        F.slice(unheld, 1, _NAMED_COLUMNS),
-        lambda pair: _sentence(pair.getField("key"), F.element_at(types, pair.getField("key")), shown(pair.getField("value"))),
-    )
-    return F.concat_ws(": ", F.lit(words), F.nullif(F.array_join(sentences, "; "), F.lit("")))
+        return sql_text(words)
+    given = _json(text) if format == "json" else _csv(text, schema, options or {})
+    lost = ", ".join(f"if({held[field.name]} IS NULL, {sql_text(field.name)}, NULL)" for field in schema.fields)
+    unheld = f"filter({given.pairs}, {_PAIR} -> array_contains(array({lost}), {_PAIR}.key) AND {given.is_value})"
+    sentences = f"transform(slice({unheld}, 1, {_NAMED_COLUMNS}), {_PAIR} -> {_sentence(schema, given.shown)})"
+    return f"concat_ws(': ', {sql_text(words)}, nullif(array_join({sentences}, '; '), ''))"
 
 
-def _sentence(name: Column, kind: Column, value: Column) -> Column:
-    from pyspark.sql import functions as F
-
-    is_long = F.length(value) > _SHOWN_CHARACTERS
-    short = F.when(is_long, F.concat(F.substring(value, 1, _SHOWN_CHARACTERS), F.lit("…"))).otherwise(value)
-    typed = F.replace(F.lit(_SENTENCE), F.lit("{type}"), kind)
-    return F.replace(F.replace(typed, F.lit("{column}"), name), F.lit("{value}"), short)
+def _sentence(schema: StructType, shown: str) -> str:
+    types = ", ".join(sql_text(part) for field in schema.fields for part in (field.name, field.dataType.simpleString()))
+    short = f"if(length({shown}) > {_SHOWN_CHARACTERS}, concat(substring({shown}, 1, {_SHOWN_CHARACTERS}), '…'), {shown})"
+    typed = f"replace({sql_text(_SENTENCE)}, '{{type}}', element_at(map({types}), {_PAIR}.key))"
+    return f"replace(replace({typed}, '{{column}}', {_PAIR}.key), '{{value}}', {short})"
 
 
-_Given = tuple["Column", "Callable[[Column], Column]", "Callable[[Column], Column]"]
+class _Given(NamedTuple):
+    """A record's names with values, as SQL; of such a _PAIR what tells that it has a value, and how that is shown."""
+
+    pairs: str
+    is_value: str
+    shown: str
 
 
-def _json(text: Column) -> _Given:
-    """Names with values, what tells that one is none, and how one is shown."""
-    from pyspark.sql import functions as F
-
-    return F.map_entries(F.from_json(text, "map<string, variant>")), lambda value: ~F.is_variant_null(value), F.to_json
+def _json(text: str) -> _Given:
+    pairs = f"map_entries(from_json({text}, 'map<string, variant>'))"
+    return _Given(pairs, f"NOT is_variant_null({_PAIR}.value)", f"to_json({_PAIR}.value)")
 
 
-def _csv(text: Column, schema: StructType, options: Mapping[str, str]) -> _Given:
+def _csv(text: str, schema: StructType, options: Mapping[str, str]) -> _Given:
     """A line with more or fewer values has none that belong to a column."""
-    from pyspark.sql import functions as F
-
-    names = [f"_{number}" for number in range(len(schema.fields))]
-    given: Any = {**options, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt"}
-    line = F.from_csv(text, ", ".join(f"{name} string" for name in (*names, "_corrupt")), given)
-    pairs = [
-        F.struct(F.lit(field.name).alias("key"), line.getField(name).alias("value"))
-        for field, name in zip(schema.fields, names, strict=True)
-    ]
-    whole = F.when(line.getField("_corrupt").isNull(), F.array(*pairs))
-    return whole, lambda value: value.isNotNull(), lambda value: F.concat(F.lit('"'), value, F.lit('"'))
+    columns = ", ".join(f"_{number} string" for number in range(len(schema.fields)))
+    given = {**options, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt"}
+    told = ", ".join(sql_text(part) for option in given.items() for part in option)
+    line = f"from_csv({text}, '{columns}, _corrupt string', map({told}))"
+    pairs = ", ".join(f"struct({sql_text(field.name)} AS key, {_LINE}._{number} AS value)" for number, field in enumerate(schema.fields))
+    whole = f"transform(array({line}), {_LINE} -> if({_LINE}._corrupt IS NULL, array({pairs}), NULL))[0]"
+    return _Given(whole, f"{_PAIR}.value IS NOT NULL", f"concat('\"', {_PAIR}.value, '\"')")

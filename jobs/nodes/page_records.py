@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import AS_IT_CAME, REJECTED
+from jobs.nodes.columns import quoted
 from jobs.nodes.misfits import misfit_told
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def records_typed(frame: DataFrame, schema: StructType) -> DataFrame:
     options: Any = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
     parsed = frame.select("value", F.from_json("value", with_corrupt, options).alias("record"))
     bad = F.col("record").isNull() | F.col(f"record.{_CORRUPT}").isNotNull()
-    held = {field.name: F.col("record").getField(field.name) for field in schema.fields}
-    words = misfit_told("the record does not fit the columns", F.col("value"), held, schema, "json")
-    reason = F.when(bad, F.concat(words, F.lit(AS_IT_CAME), F.substring("value", 1, 2000)))
-    return parsed.select(*(value.alias(name) for name, value in held.items()), reason.alias(REJECTED))
+    held = {field.name: f"record.{quoted(field.name)}" for field in schema.fields}
+    words = misfit_told("the record does not fit the columns", "value", held, schema, "json")
+    reason = F.when(bad, F.concat(F.expr(words), F.lit(AS_IT_CAME), F.substring("value", 1, 2000)))
+    return parsed.select(*(F.col(value).alias(name) for name, value in held.items()), reason.alias(REJECTED))

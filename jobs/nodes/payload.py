@@ -210,4 +210,4 @@ def _reason(is_bad: Column, shape: RecordShape, avro: AvroSchemas | None) -> Col
         unknown = avro_unknown_writer(value, F.col("timestamp"), avro)
         sentence = F.replace(F.lit(_UNKNOWN), F.lit("{}"), unknown)
         told = told.when(unknown.isNotNull(), F.concat(sentence, F.lit(AS_IT_CAME), shown))
-    return told.when(is_bad, F.concat(record_misfit(value, _RECORD, shape, words), F.lit(AS_IT_CAME), shown))
+    return told.when(is_bad, F.concat(F.expr(record_misfit("value", _RECORD, shape, words)), F.lit(AS_IT_CAME), shown))

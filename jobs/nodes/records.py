@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobs.nodes.avro import AVRO_END, AVRO_MARK, AvroSchemas, avro_record
+from jobs.nodes.columns import quoted, sql_text
 from jobs.nodes.formats import FORMATS
 from jobs.nodes.misfits import misfit_told
 
@@ -50,19 +51,16 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
     return F.from_csv(text, whole.toDDL(), options | _csv_options(shape)), is_bad
 
 
-def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> Column:
+def record_misfit(value: str, name: str, shape: RecordShape, words: str) -> str:
     """`words`, and which column of the record that `record_parsed` put into the column `name` does not hold its value.
 
-    A JSON object that fits is here for what stands behind it.
+    SQL, as `value` is. A JSON object that fits is here for what stands behind it.
     """
-    from pyspark.sql import functions as F
-
-    held = {field.name: F.col(name).getField(field.name) for field in shape.schema.fields}
-    told = misfit_told(words, value.cast("string"), held, shape.schema, shape.format, _csv_options(shape))
+    held = {field.name: f"{name}.{quoted(field.name)}" for field in shape.schema.fields}
+    told = misfit_told(words, f"cast({value} AS string)", held, shape.schema, shape.format, _csv_options(shape))
     if shape.format != "json":
         return told
-    fits = F.col(name).isNotNull() & F.col(f"{name}.{CORRUPT}").isNull()
-    return F.when(fits, F.lit(f"{words}: {_MORE}")).otherwise(told)
+    return f"if({name} IS NOT NULL AND {name}.{CORRUPT} IS NULL, {sql_text(f'{words}: {_MORE}')}, {told})"
 
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:

@@ -27,7 +27,7 @@ def told(spark: SparkSession, text: str, **shape: Any) -> str | None:
     shaped = RecordShape(**{"format": "json", "schema": schema_of(COLUMNS), **shape})
     record, is_bad = record_parsed(F.col("value"), "record", shaped)
     frame = spark.createDataFrame([(text,)], "value string").withColumn("record", record)
-    (row,) = frame.select(F.when(is_bad, record_misfit(F.col("value"), "record", shaped, "it does not fit"))).collect()
+    (row,) = frame.select(F.when(is_bad, F.expr(record_misfit("value", "record", shaped, "it does not fit")))).collect()
     return row[0]
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
-from jobs.nodes.columns import column, sampled_names_check
+from jobs.nodes.columns import quoted, sampled_names_check, sql_text
 from jobs.nodes.misfits import misfit_told
 from jobs.nodes.sources.file_config import FileConfig
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 _CORRUPT = "_corrupt_record"
@@ -134,20 +134,18 @@ def _decoded(frame: DataFrame, encoding: str) -> DataFrame:
 
 
 def _with_reason(frame: DataFrame, config: FileConfig) -> DataFrame:
-    from pyspark.sql import functions as F
     from pyspark.sql.types import StructType
 
     schema = StructType([field for field in frame.schema.fields if field.name != _CORRUPT])
-    return frame.withColumn(REJECTED, _reason(F.col(_CORRUPT), schema, config)).drop(_CORRUPT)
+    return frame.selectExpr(*(quoted(name) for name in schema.names), f"{_reason(schema, config)} AS {quoted(REJECTED)}")
 
 
-def _reason(corrupt: Column, schema: StructType, config: FileConfig) -> Column:
-    """Null for a good row. Spark judges a row only by the columns that are asked for, so a reason asks for all and shows none."""
-    from pyspark.sql import functions as F
-
-    held = {name: column(name) for name in schema.names}
+def _reason(schema: StructType, config: FileConfig) -> str:
+    """SQL, null for a good row. Spark judges a row only by the columns that are asked for, so a reason asks for all and shows none."""
+    held = {name: quoted(name) for name in schema.names}
     options = {"sep": config.delimiter, "escape": '"', "nullValue": config.null_value, "multiLine": str(config.multi_line).lower()}
     words = LINE_MISFIT if config.format == "csv" else "the row does not fit the columns"
-    told = misfit_told(words, corrupt, held, schema, config.format, options)
-    unseen = F.substring(F.to_json(F.struct(*held.values())), 1, 0)
-    return F.when(corrupt.isNotNull(), F.concat(told, F.lit(AS_IT_CAME), F.substring(corrupt, 1, 2000), unseen))
+    told = misfit_told(words, _CORRUPT, held, schema, config.format, options)
+    unseen = f"substring(to_json(struct({', '.join(held.values())})), 1, 0)"
+    reason = f"concat({told}, {sql_text(AS_IT_CAME)}, substring({_CORRUPT}, 1, 2000), {unseen})"
+    return f"if({_CORRUPT} IS NOT NULL, {reason}, NULL)"
