@@ -19,6 +19,7 @@ from jobs.engine.events import NodeCounts
 from jobs.engine.steps import Steps
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED
 from jobs.nodes.columns import column
+from jobs.nodes.misfits import reason_told
 
 #: How many rejected rows of one node and batch are kept to look at, and how much of each.
 SAMPLE_ROWS = 100
@@ -210,9 +211,9 @@ def rejection_measures(frame: DataFrame, sample: bool) -> list[Column]:
 
 def rejected_row(frame: DataFrame) -> Column:
     """What is kept of a rejected row: a struct of "reason" and "row", its JSON text cut to a bearable length."""
-    columns = [F.col(f"`{name.replace('`', '``')}`") for name in frame.columns if name != REJECTED]
+    columns = [column(name) for name in frame.columns if name != REJECTED]
     text = F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}) if columns else F.lit("{}")
-    return F.struct(F.col(REJECTED).alias("reason"), F.substring(text, 1, _SAMPLE_CHARACTERS).alias("row"))
+    return F.struct(reason_told(frame).alias("reason"), F.substring(text, 1, _SAMPLE_CHARACTERS).alias("row"))
 
 
 def rejection_told(reason: str, row: str) -> tuple[str, str]:

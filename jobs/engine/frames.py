@@ -17,6 +17,7 @@ from jobs.engine.late_rows import marked
 from jobs.engine.references import References
 from jobs.engine.steps import LATE, Arrow, Steps, occurrence_above
 from jobs.nodes.base import REJECTED, Flow, Routed, Sink, Source
+from jobs.nodes.misfits import reason_told
 from jobs.nodes.rejected_rows import rejected_none, with_reason
 
 #: The frames of a node by port, each made when it is read: Spark analyses a frame as it is made, for every batch anew.
@@ -177,9 +178,9 @@ class Frames:
         if REJECTED not in frame.columns:
             return {**_ready(frames), **self._without_rejected(node_id, frame)}
         # Not both filters: of a frame that is kept, Spark passes over parts in which no row is good, and would not find the refused ones.
-        good = frame.filter(_refused(node_id)) if self._fails(node_id) else self._counter.good(frame, node_id)
+        good = frame.filter(_refused(frame, node_id)) if self._fails(node_id) else self._counter.good(frame, node_id)
         frames["out"] = good.drop(REJECTED)
-        return {**_ready(frames), "errors": cache(lambda: with_reason(frame.filter(F.col(REJECTED).isNotNull()), REJECTED))}
+        return {**_ready(frames), "errors": cache(lambda: _bad(frame))}
 
     def _without_rejected(self, node_id: str, frame: DataFrame) -> _Ports:
         """The port of a node that could refuse rows and, as it is set up, refuses none: such as a source of Parquet files."""
@@ -212,7 +213,13 @@ def _ready(frames: Mapping[str, DataFrame]) -> _Ports:
     return {port: partial(lambda frame: frame, frame) for port, frame in frames.items()}
 
 
-def _refused(node_id: str) -> Any:
+def _bad(frame: DataFrame) -> DataFrame:
+    """The rejected rows, with the reason in full."""
+    bad = frame.filter(F.col(REJECTED).isNotNull())
+    return with_reason(bad.withColumn(REJECTED, reason_told(frame)), REJECTED)
+
+
+def _refused(frame: DataFrame, node_id: str) -> Any:
     """True for good rows; the first rejected one ends the batch with its reason."""
-    reason = F.concat(F.lit(f"{REJECTED_MARK}{node_id} "), F.regexp_replace(F.col(REJECTED), r"\s+", " "))
+    reason = F.concat(F.lit(f"{REJECTED_MARK}{node_id} "), F.regexp_replace(reason_told(frame), r"\s+", " "))
     return F.when(F.col(REJECTED).isNotNull(), F.raise_error(reason).cast("boolean")).otherwise(F.lit(True))

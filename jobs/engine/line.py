@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from jobs.engine.counts import PREFIX, SAMPLE_ROWS, Counter, Marks, Seen, observed_rows, rejected_row, rejection_measures, rejection_told
 from jobs.engine.steps import Steps
 from jobs.nodes.base import REJECTED, Flow, Source
+from jobs.nodes.misfits import rejected_again
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ class LineCounter(Counter):
         mark = self._taken[node_id] = self._mark(frame, node_id, rejects)
         if mark == "split":
             self._sampled = sample
-            return frame.withColumn(REJECTED, F.when(_stays(), F.col(REJECTED)))
+            return frame.withColumn(REJECTED, rejected_again(frame, F.when(_stays(), F.col(REJECTED))))
         if mark != "observed":
             return frame
         return frame.observe(PREFIX + node_id, *(rejection_measures(frame, sample) if rejects else [F.lit(1).alias("line")]))

@@ -5,34 +5,68 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from jobs.nodes.columns import sql_text
+from jobs.nodes.base import AS_IT_CAME, REJECTED
+from jobs.nodes.columns import quoted, sql_text
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
 _SENTENCE = "{column} should be {type}, not {value}"
 _SHOWN_CHARACTERS = 60
 _NAMED_COLUMNS = 5
+#: How much of a text that is rejected is shown.
+SHOWN_TEXT = 2000
+_TOLD = "told"
 #: Names that no column has.
 _PAIR, _LINE = "__pair", "__line"
 
 
-def misfit_told(
-    words: str, text: str, held: Mapping[str, str], schema: StructType, format: str, options: Mapping[str, str] | None = None
-) -> str:
-    """`words`, and the first columns of `schema` for which `text` has values that are not `held`, with their types and these values.
+def rejected_column(reason: Column, told: str = "") -> Column:
+    """`reason` as the column REJECTED, null for a good row. `told`: the SQL of what it says in full (`misfit_told`).
 
-    All in Spark SQL, which is one call into the JVM where columns are hundreds, for each batch anew: what comes back, `text`, and
-    what `held` tells by column. Only JSON and CSV tell more than `words`; other formats, and what is no record at all, leave them
-    alone. `options` are those that read CSV.
+    That goes along as metadata, for whoever reads the rejected rows: as a column, it would cost every row a tenth of a run. Functions
+    with functions in them are no part of the code that Spark writes for a plan.
     """
-    if format not in ("json", "csv") or not held:
-        return sql_text(words)
-    given = _json(text) if format == "json" else _csv(text, schema, options or {})
-    lost = ", ".join(f"if({held[field.name]} IS NULL, {sql_text(field.name)}, NULL)" for field in schema.fields)
+    return reason.alias(REJECTED, metadata={_TOLD: told} if told else {})
+
+
+def rejected_again(frame: DataFrame, reason: Column) -> Column:
+    """`reason`, made of the column REJECTED of `frame`, in its place."""
+    return reason.alias(REJECTED, metadata=frame.schema[REJECTED].metadata)
+
+
+def reason_told(frame: DataFrame) -> Column:
+    """Why a row of `frame`, which has the column REJECTED, is rejected."""
+    from pyspark.sql import functions as F
+
+    told = frame.schema[REJECTED].metadata.get(_TOLD)
+    return F.expr(told) if told else F.col(REJECTED)
+
+
+def misfit_told(words: str, schema: StructType, format: str, options: Mapping[str, str] | None = None) -> str:
+    """`words`, and the first columns of `schema` for which a rejected text has values that the row's columns do not hold, with their
+    types and these values; behind that the beginning of the text.
+
+    SQL over the columns of a row and REJECTED, which holds `words`, AS_IT_CAME and the whole text; another reason stays as it is. Only
+    JSON and CSV tell more than `words`; other formats, and what is no record at all, leave them alone. `options` are those that read CSV.
+    """
+    prefix = f"{words}{AS_IT_CAME}"
+    text = f"substring({REJECTED}, {len(prefix) + 1})"
+    misfits = _misfits(text, schema, format, options or {})
+    told = f"concat_ws(': ', {sql_text(words)}, {misfits})"
+    full = f"concat({told}, {sql_text(AS_IT_CAME)}, substring({text}, 1, {SHOWN_TEXT}))"
+    return f"if(startswith({REJECTED}, {sql_text(prefix)}), {full}, {REJECTED})"
+
+
+def _misfits(text: str, schema: StructType, format: str, options: Mapping[str, str]) -> str:
+    if format not in ("json", "csv") or not schema.fields:
+        return "CAST(NULL AS STRING)"
+    given = _json(text) if format == "json" else _csv(text, schema, options)
+    lost = ", ".join(f"if({quoted(field.name)} IS NULL, {sql_text(field.name)}, NULL)" for field in schema.fields)
     unheld = f"filter({given.pairs}, {_PAIR} -> array_contains(array({lost}), {_PAIR}.key) AND {given.is_value})"
     sentences = f"transform(slice({unheld}, 1, {_NAMED_COLUMNS}), {_PAIR} -> {_sentence(schema, given.shown)})"
-    return f"concat_ws(': ', {sql_text(words)}, nullif(array_join({sentences}, '; '), ''))"
+    return f"nullif(array_join({sentences}, '; '), '')"
 
 
 def _sentence(schema: StructType, shown: str) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jobs.nodes.base import AS_IT_CAME, REJECTED
-from jobs.nodes.columns import quoted
-from jobs.nodes.misfits import misfit_told
+from jobs.nodes.base import AS_IT_CAME
+from jobs.nodes.misfits import misfit_told, rejected_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
 _CORRUPT = "_corrupt_record"
+_WORDS = "the record does not fit the columns"
 
 
 def records_typed(frame: DataFrame, schema: StructType) -> DataFrame:
@@ -24,7 +24,6 @@ def records_typed(frame: DataFrame, schema: StructType) -> DataFrame:
     options: Any = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
     parsed = frame.select("value", F.from_json("value", with_corrupt, options).alias("record"))
     bad = F.col("record").isNull() | F.col(f"record.{_CORRUPT}").isNotNull()
-    held = {field.name: f"record.{quoted(field.name)}" for field in schema.fields}
-    words = misfit_told("the record does not fit the columns", "value", held, schema, "json")
-    reason = F.when(bad, F.concat(F.expr(words), F.lit(AS_IT_CAME), F.substring("value", 1, 2000)))
-    return parsed.select(*(F.col(value).alias(name) for name, value in held.items()), reason.alias(REJECTED))
+    fields = (F.col("record").getField(field.name).alias(field.name) for field in schema.fields)
+    reason = F.when(bad, F.concat(F.lit(_WORDS + AS_IT_CAME), "value"))
+    return parsed.select(*fields, rejected_column(reason, misfit_told(_WORDS, schema, "json")))

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from pydantic import AfterValidator, Field
 
 from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema, avro_unknown_writer
-from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
+from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, NodeError
 from jobs.nodes.columns import ColumnField, rejected_schema, sampled_names_check, schema_from_ddl, schema_of
 from jobs.nodes.form import hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hints
+from jobs.nodes.misfits import SHOWN_TEXT, rejected_column
 from jobs.nodes.records import CORRUPT, RecordShape, record_misfit, record_parsed
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ PayloadFormat = Annotated[str, KnownFormat(("json", "csv", "avro", "text", "bina
 #: Fields of a form, `Payload`'s and `metadata`, that say what a message's rows are like.
 PAYLOAD_FIELDS = frozenset({"format", "columns", "delimiter", "avro_schema", "metadata"})
 _RECORD = "__record"
-_SHOWN_CHARACTERS = 2000
 _UNKNOWN = "the message was written with schema {}, which the registry does not list for this subject"
 
 
@@ -195,19 +195,20 @@ def payload_read(
     shape = RecordShape(payload.format, schema, payload.delimiter, avro or AvroSchemas(payload.avro_schema))
     record, is_bad = record_parsed(F.col("value"), _RECORD, shape)
     fields = [F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields]
-    return messages.withColumn(_RECORD, record).select(*fields, *told, _reason(is_bad, shape, avro).alias(REJECTED))
+    return messages.withColumn(_RECORD, record).select(*fields, *told, _rejected(is_bad, shape, avro))
 
 
-def _reason(is_bad: Column, shape: RecordShape, avro: AvroSchemas | None) -> Column:
+def _rejected(is_bad: Column, shape: RecordShape, avro: AvroSchemas | None) -> Column:
     """Null for a good message."""
     from pyspark.sql import functions as F
 
     value = F.col("value")
-    shown = F.substring(value.cast("string") if FORMATS.is_text(shape.format) else F.hex(value), 1, _SHOWN_CHARACTERS)
     words = LINE_MISFIT if shape.format == "csv" else "the message does not fit the columns"
-    told = F.when(value.isNull(), F.lit("the message has no value"))
+    reason = F.when(value.isNull(), F.lit("the message has no value"))
     if avro and avro.writers:
         unknown = avro_unknown_writer(value, F.col("timestamp"), avro)
         sentence = F.replace(F.lit(_UNKNOWN), F.lit("{}"), unknown)
-        told = told.when(unknown.isNotNull(), F.concat(sentence, F.lit(AS_IT_CAME), shown))
-    return told.when(is_bad, F.concat(F.expr(record_misfit("value", _RECORD, shape, words)), F.lit(AS_IT_CAME), shown))
+        shown = F.substring(F.hex(value), 1, SHOWN_TEXT)
+        reason = reason.when(unknown.isNotNull(), F.concat(sentence, F.lit(AS_IT_CAME), shown))
+    misfit, told = record_misfit(value, _RECORD, shape, words)
+    return rejected_column(reason.when(is_bad, misfit), told)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobs.nodes.avro import AVRO_END, AVRO_MARK, AvroSchemas, avro_record
-from jobs.nodes.columns import quoted, sql_text
+from jobs.nodes.base import AS_IT_CAME
 from jobs.nodes.formats import FORMATS
-from jobs.nodes.misfits import misfit_told
+from jobs.nodes.misfits import SHOWN_TEXT, misfit_told
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -51,16 +51,22 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
     return F.from_csv(text, whole.toDDL(), options | _csv_options(shape)), is_bad
 
 
-def record_misfit(value: str, name: str, shape: RecordShape, words: str) -> str:
-    """`words`, and which column of the record that `record_parsed` put into the column `name` does not hold its value.
+def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> tuple[Column, str]:
+    """`words` about a `value` that `record_parsed` did not find a record in, with the value; and the SQL that tells more (`misfit_told`).
 
-    SQL, as `value` is. A JSON object that fits is here for what stands behind it.
+    A JSON object that is in the column `name` is here for what stands behind it.
     """
-    held = {field.name: f"{name}.{quoted(field.name)}" for field in shape.schema.fields}
-    told = misfit_told(words, f"cast({value} AS string)", held, shape.schema, shape.format, _csv_options(shape))
-    if shape.format != "json":
-        return told
-    return f"if({name} IS NOT NULL AND {name}.{CORRUPT} IS NULL, {sql_text(f'{words}: {_MORE}')}, {told})"
+    from pyspark.sql import functions as F
+
+    text = value.cast("string") if FORMATS.is_text(shape.format) else F.hex(value.cast("binary"))
+    start = F.substring(text, 1, SHOWN_TEXT)
+    if shape.format not in ("json", "csv"):
+        return F.concat(F.lit(words + AS_IT_CAME), start), ""
+    told, misfit = misfit_told(words, shape.schema, shape.format, _csv_options(shape)), F.concat(F.lit(words + AS_IT_CAME), text)
+    if shape.format == "csv":
+        return misfit, told
+    fits = F.col(name).isNotNull() & F.col(f"{name}.{CORRUPT}").isNull()
+    return F.when(fits, F.concat(F.lit(f"{words}: {_MORE}{AS_IT_CAME}"), start)).otherwise(misfit), told
 
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:

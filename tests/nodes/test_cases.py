@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import REJECTED, Batch, NodeError, Routed
+from jobs.nodes.misfits import reason_told
 from tests.nodes.case_files import cases, frame_of, inputs_of
 from tests.nodes.conftest import Build, Built
 
@@ -73,7 +74,7 @@ def _compare(frame: DataFrame, case: dict[str, Any]) -> None:
     rows = [[_text(value) for value in row] for row in good.collect()]
     expected = [[_text(value) for value in row] for row in case["expected"]]
     assert (rows if case.get("ordered") else sorted(rows, key=str)) == (expected if case.get("ordered") else sorted(expected, key=str))
-    reasons = sorted(row[0] for row in frame.filter(f"{REJECTED} IS NOT NULL").select(REJECTED).collect()) if rejects else []
+    reasons = sorted(row[0] for row in frame.select(reason_told(frame)).collect() if row[0] is not None) if rejects else []
     assert len(reasons) == len(case.get("rejected", []))
     for reason, wanted in zip(reasons, sorted(case.get("rejected", [])), strict=True):
         assert wanted in reason

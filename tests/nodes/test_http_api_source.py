@@ -10,6 +10,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, ConnectionSettings, Limits
+from jobs.nodes.misfits import reason_told
 from jobs.nodes.readers.http_pages import HttpPages
 from jobs.nodes.worker_errors import node_error_in
 from tests.nodes.api_server import (
@@ -114,7 +115,7 @@ def test_a_record_of_the_wrong_shape_is_rejected_and_the_rest_goes_on(spark: Spa
         assert sorted((row["id"], row["name"]) for row in good.collect() if row["id"]) == [(1, "a")]
         assert [row["name"] for row in good.collect() if row["id"] is None] == ["c"]
         assert good.select("name").count() == 2
-        reasons = sorted(row[0] for row in frame.filter(f"{REJECTED} IS NOT NULL").select(REJECTED).collect())
+        reasons = sorted(row[0] for row in frame.select(reason_told(frame)).collect() if row[0] is not None)
     assert len(reasons) == 4
     assert reasons[-1] == 'the record does not fit the columns: id should be bigint, not "x":\n{"id": "x", "name": "b"}'
 

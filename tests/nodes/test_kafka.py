@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from jobs.nodes.base import AS_IT_CAME, REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
 from jobs.nodes.connections.kafka import KafkaConnection
 from jobs.nodes.connections.kafka_settings import SECONDS
+from jobs.nodes.misfits import reason_told
 from jobs.nodes.node_error import SystemAway
 from tests.nodes.api_server import Answer, Request, api_server, as_json
 from tests.nodes.conftest import Build
@@ -198,7 +199,8 @@ def test_json_messages_have_the_columns_that_the_registry_tells(spark: SparkSess
         limits = Limits(http_allowed_hosts=(server.host,))
         config = {"connection": "db", "topic": topic, "registry_connection": "registry"}
         source = build("source.kafka", config, connections=known, limits=limits)
-        rows = source.node.read(spark, source.context).collect()
+        frame = source.node.read(spark, source.context)
+        rows = frame.withColumn(REJECTED, reason_told(frame)).collect()
         assert [(row.id, row.at.astimezone(UTC), row.tags) for row in rows if row[REJECTED] is None] == [
             (7, datetime(2026, 1, 31, 6, tzinfo=UTC), ["é"])
         ] * 2

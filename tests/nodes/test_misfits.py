@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.nodes.base import AS_IT_CAME
 from jobs.nodes.columns import ColumnField, schema_of
+from jobs.nodes.misfits import reason_told, rejected_column
 from jobs.nodes.records import RecordShape, record_misfit, record_parsed
 
 pytestmark = pytest.mark.spark
@@ -27,8 +29,14 @@ def told(spark: SparkSession, text: str, **shape: Any) -> str | None:
     shaped = RecordShape(**{"format": "json", "schema": schema_of(COLUMNS), **shape})
     record, is_bad = record_parsed(F.col("value"), "record", shaped)
     frame = spark.createDataFrame([(text,)], "value string").withColumn("record", record)
-    (row,) = frame.select(F.when(is_bad, F.expr(record_misfit("value", "record", shaped, "it does not fit")))).collect()
-    return row[0]
+    misfit, in_full = record_misfit(F.col("value"), "record", shaped, "it does not fit")
+    rows = frame.select("record.*", rejected_column(F.when(is_bad, misfit), in_full))
+    (row,) = rows.select(reason_told(rows)).collect()
+    if row[0] is None:
+        return None
+    words, came, shown = row[0].partition(AS_IT_CAME)
+    assert (came, shown) == (AS_IT_CAME, text)
+    return str(words)
 
 
 @pytest.mark.parametrize(

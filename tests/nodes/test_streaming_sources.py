@@ -12,6 +12,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import REJECTED, NodeError
+from jobs.nodes.misfits import reason_told
 from jobs.nodes.sources.generator import GeneratorConfig
 from jobs.nodes.spool import Message, Spool, spool_path
 from tests.nodes.conftest import Build, Built
@@ -86,7 +87,7 @@ def test_types_taken_from_a_sample_stay_over_a_restart(spark: SparkSession, buil
     again = built.node.read(spark, built.context)
     assert again.dtypes[0] == ("id", "int")
     drained = Drained(REJECTED)
-    drained.run(again, tmp_path / "live")
+    drained.run(again.withColumn(REJECTED, reason_told(again)), tmp_path / "live")
     assert drained.everything == ['the line does not fit the columns: id should be int, not "three":\nthree']
 
 

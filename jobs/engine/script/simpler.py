@@ -14,16 +14,18 @@ _TAKE_NAMES = frozenset({"select", "groupBy", "partitionBy", "struct"})
 
 
 def simplified(code: Code, call: Call) -> Code:
-    """`code` with `call` behind it."""
+    """`code` with `call` behind it; an alias without its metadata, which are words for this product."""
+    if call.name == "alias":
+        call = replace(call, keywords=())
     if call.name == "col" and code.base == "F" and not code.calls and (name := _QUOTED.fullmatch(call.arguments[0].base)):
         return Code("F", (Call("col", (Code(f'"{name[1]}"'),)),))
-    if call.name == "alias" and not call.keywords and _column_name(code) == call.arguments[0].base:
+    if call.name == "alias" and _column_name(code) == call.arguments[0].base:
         return code
     if call.name in _TAKE_NAMES:
         return code.then(
             replace(
                 call,
-                arguments=tuple(Code(_column_name(one) or one.base, one.calls if not _column_name(one) else ()) for one in call.arguments),
+                arguments=tuple(Code(plain) if (plain := _column_name(one)) else one for one in call.arguments),
             )
         )
     return code.then(call)
@@ -31,6 +33,8 @@ def simplified(code: Code, call: Call) -> Code:
 
 def _column_name(code: Code) -> str:
     """The quoted name of a plain column, "" of anything else."""
+    if not code.calls and (quoted := _QUOTED.fullmatch(code.base)):
+        return f'"{quoted[1]}"'
     if code.base == "F" and len(code.calls) == 1 and code.calls[0].name == "col" and _PLAIN.fullmatch(code.calls[0].arguments[0].base):
         return code.calls[0].arguments[0].base
     return ""

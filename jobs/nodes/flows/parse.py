@@ -9,10 +9,11 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema
-from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, Flow, NodeContext, NodeError
-from jobs.nodes.columns import ColumnField, column, quoted, require_columns, schema_of
+from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, Flow, NodeContext, NodeError
+from jobs.nodes.columns import ColumnField, column, require_columns, schema_of
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
+from jobs.nodes.misfits import SHOWN_TEXT, rejected_column
 from jobs.nodes.pattern_groups import groups_misfit, groups_parsed
 from jobs.nodes.records import RecordShape, record_misfit, record_parsed
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _RECORD = "__record"
-_SHOWN_CHARACTERS = 2000
 
 
 class ParseConfig(base.Config):
@@ -115,7 +115,7 @@ class Parse(Flow[ParseConfig]):
         shape = _shape(schema, config)
         record, is_bad = _record(frame, shape, config)
         fields = [_field(name).alias(name) for name in schema.names]
-        rejected = _reason(is_bad, shape, config).alias(REJECTED)
+        rejected = _rejected(is_bad, shape, config)
         return frame.withColumn(_RECORD, record).select(*(column(name) for name in kept), *fields, rejected)
 
 
@@ -195,20 +195,20 @@ def _record(frame: DataFrame, shape: RecordShape, config: ParseConfig) -> tuple[
     return record_parsed(column(config.column), _RECORD, shape)
 
 
-def _reason(is_bad: Column, shape: RecordShape, config: ParseConfig) -> Column:
+def _rejected(is_bad: Column, shape: RecordShape, config: ParseConfig) -> Column:
     """Null for a good row."""
     from pyspark.sql import functions as F
 
     value = column(config.column)
-    shown = value.cast("string") if FORMATS.is_text(config.format) else F.hex(value.cast("binary"))
-    told = F.concat(_misfit(shape, config), F.lit(AS_IT_CAME), F.substring(shown, 1, _SHOWN_CHARACTERS))
-    return F.when(value.isNotNull() & is_bad, told)
+    misfit, told = _misfit(value, shape, config)
+    return rejected_column(F.when(value.isNotNull() & is_bad, misfit), told)
 
 
-def _misfit(shape: RecordShape, config: ParseConfig) -> Column:
+def _misfit(value: Column, shape: RecordShape, config: ParseConfig) -> tuple[Column, str]:
     from pyspark.sql import functions as F
 
     if config.format == "regex":
-        return groups_misfit(column(config.column), config.pattern, config.columns)
+        reason, text = groups_misfit(value, config.pattern, config.columns), F.substring(value.cast("string"), 1, SHOWN_TEXT)
+        return F.concat(reason, F.lit(AS_IT_CAME), text), ""
     words = LINE_MISFIT if config.format == "csv" else f"{config.column} does not fit the columns"
-    return F.expr(record_misfit(quoted(config.column), _RECORD, shape, words))
+    return record_misfit(value, _RECORD, shape, words)

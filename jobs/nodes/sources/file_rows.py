@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED, NodeError
+from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, NodeError
 from jobs.nodes.columns import quoted, sampled_names_check, sql_text
-from jobs.nodes.misfits import misfit_told
+from jobs.nodes.misfits import misfit_told, rejected_column
 from jobs.nodes.sources.file_config import FileConfig
 
 if TYPE_CHECKING:
@@ -134,18 +134,14 @@ def _decoded(frame: DataFrame, encoding: str) -> DataFrame:
 
 
 def _with_reason(frame: DataFrame, config: FileConfig) -> DataFrame:
+    """Spark judges a row only by the columns that are asked for, so a reason asks for all and shows none."""
+    from pyspark.sql import functions as F
     from pyspark.sql.types import StructType
 
     schema = StructType([field for field in frame.schema.fields if field.name != _CORRUPT])
-    return frame.selectExpr(*(quoted(name) for name in schema.names), f"{_reason(schema, config)} AS {quoted(REJECTED)}")
-
-
-def _reason(schema: StructType, config: FileConfig) -> str:
-    """SQL, null for a good row. Spark judges a row only by the columns that are asked for, so a reason asks for all and shows none."""
-    held = {name: quoted(name) for name in schema.names}
+    columns = [quoted(name) for name in schema.names]
     options = {"sep": config.delimiter, "escape": '"', "nullValue": config.null_value, "multiLine": str(config.multi_line).lower()}
     words = LINE_MISFIT if config.format == "csv" else "the row does not fit the columns"
-    told = misfit_told(words, _CORRUPT, held, schema, config.format, options)
-    unseen = f"substring(to_json(struct({', '.join(held.values())})), 1, 0)"
-    reason = f"concat({told}, {sql_text(AS_IT_CAME)}, substring({_CORRUPT}, 1, 2000), {unseen})"
-    return f"if({_CORRUPT} IS NOT NULL, {reason}, NULL)"
+    text = f"{_CORRUPT}, substring(to_json(struct({', '.join(columns)})), 1, 0)"
+    reason = F.expr(f"if({_CORRUPT} IS NOT NULL, concat({sql_text(words + AS_IT_CAME)}, {text}), NULL)")
+    return frame.select(*columns, rejected_column(reason, misfit_told(words, schema, config.format, options)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberEach
+from jobs.nodes.misfits import rejected_again
 from jobs.nodes.node_error import reworded
 from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
@@ -108,7 +109,7 @@ def _judged(frame: DataFrame) -> DataFrame:
 
     reason: Any = F.col(_DAMAGE)
     if REJECTED in frame.columns:
-        reason = F.coalesce(reason, F.col(REJECTED))
+        reason = rejected_again(frame, F.coalesce(reason, F.col(REJECTED)))
     return frame.withColumn(REJECTED, reason).drop(_DAMAGE)
 
 
