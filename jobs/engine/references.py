@@ -21,13 +21,15 @@ from jobs.nodes.kept_references import Keeping, KeepsReferences
 #: Makes each reading another plan: Spark would answer one that it has kept from what it has kept.
 _READING = "__reading"
 _readings = count()
+#: So many times what a failed reading took, until the next one: the batches wait for it.
+_SPARING = 10
 
 
 @dataclass
 class _Kept:
     held: DataFrame
-    #: By the monotonic clock; a failed attempt to read again counts, so that not every batch tries.
-    tried: float
+    #: When it is read again, by the monotonic clock.
+    due: float
     read_at: datetime
     stale: bool = False
 
@@ -60,7 +62,7 @@ class References:
         kept = self._kept.get(arrow.edge_id)
         if kept is None:
             kept = self._kept[arrow.edge_id] = _read(make, keeping)
-        elif time.monotonic() - kept.tried >= keeping.seconds:
+        elif time.monotonic() >= kept.due:
             kept = self._kept[arrow.edge_id] = self._again(arrow, kept, make, keeping)
         return kept.frame
 
@@ -76,6 +78,7 @@ class References:
 
     def _again(self, arrow: Arrow, kept: _Kept, read: Callable[[], DataFrame], keeping: Keeping) -> _Kept:
         """What is there now; where it cannot be read, what was there before."""
+        begun = time.monotonic()
         try:
             fresh = _read(read, keeping)
         except Exception as error:
@@ -84,7 +87,8 @@ class References:
                 since = f"{kept.read_at:%Y-%m-%d %H:%M:%S} UTC"
                 message = f"its table is as it was at {since}: reading it again failed ({told})"
                 self._report(Noticed(message, arrow.target, "warning", {OUTDATED: kept.read_at.isoformat()}))
-            return _Kept(kept.held, time.monotonic(), kept.read_at, stale=True)
+            now = time.monotonic()
+            return _Kept(kept.held, now + max(keeping.seconds, _SPARING * (now - begun)), kept.read_at, stale=True)
         kept.held.unpersist()
         if kept.stale:
             self._report(Noticed("its table is up to date again", arrow.target, detail={OUTDATED: ""}))
@@ -96,4 +100,4 @@ def _read(read: Callable[[], DataFrame], keeping: Keeping) -> _Kept:
     if found.count() > keeping.most_rows:
         found.unpersist()
         raise NodeError(f"its table has more than {keeping.most_rows:,} rows; raise the limit, or join it", permanent=True, kind="user")
-    return _Kept(found, time.monotonic(), datetime.now(UTC))
+    return _Kept(found, time.monotonic() + keeping.seconds, datetime.now(UTC))

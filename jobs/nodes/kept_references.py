@@ -21,7 +21,8 @@ class Keeping:
 class KeepsReferences(ABC):
     """A flow whose reference inputs are read once and kept, where it works on batches.
 
-    Where reading again fails, what was kept stays in use and the history says since when.
+    Where reading again fails, what was kept stays in use and the history says since when; it is tried again after the usual time, or
+    ten times as long as it took, as the batches wait for it.
     """
 
     @abstractmethod

@@ -112,6 +112,9 @@ def test_a_stream_looks_up_in_an_api_and_in_a_table_without_a_key_and_sorts_it_o
         assert not any(event.given_up for event in heard.of(Waiting) if event.what)
         over = next(event for event in heard.wait_for(Waiting, 2) if not event.what)
         assert (over.node_id, over.given_up) == ("api", True), "it is waited for no longer, and does not answer"
+        asked, before = len(server.requests), max(batches)
+        wait_until(lambda: max(batches) > before + 3, seconds=60, what="batches that do not wait for it")
+        assert len(server.requests) == asked
         run.stop()
         assert run.wait(30) == "stopped"
     assert notice.node_id == "colour"
