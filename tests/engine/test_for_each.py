@@ -70,8 +70,9 @@ def test_what_is_escaped_in_a_request_is_sent_as_text(bench: Bench) -> None:
         ("gen>call, gen>a, call>few, few>b", {"few": keep("id < 3")}),
         ("gen>call, call>few, call>all, few>a, all>b", {"few": keep("id < 3"), "all": keep("true")}),
         ("gen>few, few>call, call>a, few>b, call>c", {"few": keep("true"), "c": ("sink.print", {"rows": 2})}),
+        ("gen>call, call>asked, asked>a, call>b", {"asked": ("flow.sql", {"query": "SELECT * FROM input"})}),
     ],
-    ids=["line", "two sinks", "one way of two", "two ways behind", "two ways and a sink that reads little"],
+    ids=["line", "two sinks", "one way of two", "two ways behind", "two ways and a sink that reads little", "a query beside a sink"],
 )
 def test_each_row_is_called_for_once_and_goes_on_as_it_came(bench: Bench, kind: str, edges: str, behind: dict[str, Any]) -> None:
     nodes = {"gen": numbers(60, 20), "call": CALL, **behind, "a": files("a"), "b": files("b")}

@@ -39,6 +39,12 @@ def test_a_fan_out_shares_one_query_and_reads_the_source_once(bench: Bench) -> N
     assert len(bench.parquet("a")) == 100
 
 
+def test_a_query_beside_another_sink_reads_the_source_once(bench: Bench) -> None:
+    nodes = {"gen": numbers(1000, 500), "asked": ("flow.sql", {"query": "SELECT id FROM gen"}), "a": files("a"), "b": COLLECT}
+    heard = bench.completed(document(nodes, "gen>a, gen>asked, asked>b"))
+    assert (heard.rows_in(), heard.rows("asked"), heard.rows("a"), heard.rows("b")) == (1000, 1000, 1000, 1000)
+
+
 def test_a_stateless_diamond_reads_its_source_once(bench: Bench) -> None:
     nodes = {"gen": numbers(1000, 500), "low": keep("id < 100"), "odd": keep("id % 2 = 1"), "both": ("flow.union", {}), "out": COLLECT}
     heard = bench.completed(document(nodes, "gen>low, gen>odd, low>both, odd>both, both>out"))

@@ -112,9 +112,12 @@ def table_names(node_names: tuple[str, ...], count: int) -> list[str]:
 
 
 def _selected(spark: SparkSession, query: str, tables: Mapping[str, DataFrame]) -> DataFrame:
-    """Views live in this execution's own session and only while the query is analysed."""
+    """Views live in this execution's own session and only while the query is analysed.
+
+    Each is of a filter that lets all through: Spark lets go of the kept rows of a frame whose own view is dropped.
+    """
     for name, frame in tables.items():
-        frame.createOrReplaceTempView(name)
+        frame.where("true").createOrReplaceTempView(name)
     try:
         return spark.sql(query)
     finally:
