@@ -48,7 +48,8 @@ class DeltaSourceConfig(base.Config):
     on_change: Literal["fail", "skip", "repeat"] = Field(
         "fail",
         description="When rows that are there are updated, deleted or overwritten: stop the job, skip such versions, "
-        "or read rewritten files again with the rows in them that stayed.",
+        "or read rewritten files again with the rows in them that stayed. The files of a batch come in any order: "
+        "where rows are written by key, make it one file.",
         examples=["skip"],
         json_schema_extra=hints(advanced=True),
     )
