@@ -28,6 +28,7 @@ from jobs.engine.session import execution_session, session_enter
 from jobs.engine.settling import sinks_begin, sinks_close, sinks_mark, sinks_settle, sinks_settle_last
 from jobs.engine.steps import Steps
 from jobs.engine.turns import StartTurn
+from jobs.engine.unread import unread_told
 from jobs.engine.vanished import sources_check
 from jobs.engine.whole import WholeQuery
 from jobs.nodes.base import Source
@@ -154,7 +155,7 @@ class Run:
                         query_.start()
                 if self._stopping.is_set():  # a stop that came while starting
                     self.interrupt() if self._forced_at else self.stop()
-                with awaited(self._steps, self._report) as self._away:
+                with unread_told(self._steps, self._report), awaited(self._steps, self._report) as self._away:
                     self._watch(session)
                 self._await_last_events()
             if not self.hanging and ((cause := self._first_cause()) or self._forced_at is None):
@@ -257,9 +258,8 @@ class Run:
     def _await_last_events(self) -> None:
         """Spark's listener lags behind: wait until it told each end, for then it has told each batch."""
         deadline = time.monotonic() + _LAST_EVENTS_SECONDS
-        expected = {
-            query_.run_id for query_ in self._queries if isinstance(query_, StreamQuery) and query_.run_id and not query_.is_active()
-        }
+        ended = [query_ for query_ in self._queries if isinstance(query_, StreamQuery) and not query_.is_active()]
+        expected = {query_.run_id for query_ in ended if query_.run_id}
         while not expected <= self._ends_heard and time.monotonic() < deadline:
             self._changed.wait(0.05)
             self._changed.clear()

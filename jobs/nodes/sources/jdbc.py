@@ -12,6 +12,7 @@ from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.hand_positions import HandPositions, LastKey
 from jobs.nodes.plainly import sign_in_fault
+from jobs.nodes.unread_columns import TellsUnread, names_listed
 from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class JdbcSourceConfig(base.Config):
         return self
 
 
-class JdbcSource(Source[JdbcSourceConfig]):
+class JdbcSource(TellsUnread, Source[JdbcSourceConfig]):
     """Reads a database table, or what a query finds, whole or in chunks by a key column.
 
     Bounded; with a key column also unbounded, reading rows with larger keys as they come. Exactly once: rows that come or go while
@@ -111,6 +112,9 @@ class JdbcSource(Source[JdbcSourceConfig]):
     summary_template = "{table}{query}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"rows_per_batch", "incremental", "late_rows_seconds", "partitions"})
     hand_positions: ClassVar[HandPositions | None] = LastKey()
+
+    def __init__(self) -> None:
+        self._taken: list[str] = []
 
     def plain_fault(self, context: NodeContext[JdbcSourceConfig]) -> str:
         return sign_in_fault(context)
@@ -134,6 +138,7 @@ class JdbcSource(Source[JdbcSourceConfig]):
         ddl = schema_ddl(columns)
         if context.schema_only:
             return spark.createDataFrame([], ddl)
+        self._taken = [column.name for column in columns]
         in_workers_shared(lambda: spark.dataSource.register(TableRows))
         options = {
             "settings": json.dumps(
@@ -156,6 +161,14 @@ class JdbcSource(Source[JdbcSourceConfig]):
         if context.mode == "batch":
             return spark.read.format(TableRows.name()).schema(ddl).options(**options).load()
         return spark.readStream.name(context.node_id).format(TableRows.name()).schema(ddl).options(**options).load()
+
+    def unread(self, context: NodeContext[JdbcSourceConfig]) -> str:
+        dialect = read_dialect(context)
+        with dialect.cursor() as cursor:
+            offered = [column.name for column in dialect.columns(cursor)]
+        if not self._taken or not (names := names_listed(offered, self._taken)):
+            return ""
+        return f"columns came that are not read: {names}; stop and resume the job to read them from then on"
 
 
 def read_dialect(context: NodeContext[JdbcSourceConfig]) -> ReadDialect:

@@ -1,0 +1,72 @@
+"""Columns that come up in a source's system while it is read are told: the run goes on without them."""
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import Producer
+
+from jobs.engine import unread
+from jobs.engine.events import Noticed
+from jobs.nodes.base import ConnectionSettings
+from tests.engine.graphs import COLLECT, Bench, Heard, document
+from tests.engine.kafka_numbers import reading
+from tests.servers.kafka import KafkaServer
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unread, "LOOK_SECONDS", 0.2)
+
+
+def told(heard: Heard, words: str) -> bool:
+    with heard.changed:
+        return heard.changed.wait_for(lambda: any(words in event.message for event in heard.of(Noticed)), 30)
+
+
+def test_a_column_that_a_table_gets_while_it_is_read_is_told(bench: Bench) -> None:
+    path = bench.files / "orders.sqlite3"
+    with closing(sqlite3.connect(path)) as orders:
+        orders.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+        orders.execute("INSERT INTO orders VALUES (1)")
+        orders.commit()
+    nodes = {"table": ("source.jdbc", {"connection": "orders", "table": "orders", "key_column": "id"}), "out": COLLECT}
+    plan = bench.plan(document(nodes, "table>out", type="STREAMING"))
+    plan = replace(plan, connections={"orders": ConnectionSettings("orders", "sqlite", {"path": str(path)})})
+    run, heard = bench.run(plan)
+    with heard.changed:
+        assert heard.changed.wait_for(lambda: heard.rows_in() == 1, 60)
+    assert not heard.of(Noticed)
+    with closing(sqlite3.connect(path)) as orders:
+        orders.execute("ALTER TABLE orders ADD COLUMN note TEXT")
+        orders.commit()
+    assert told(heard, "columns came that are not read: note; stop and resume the job")
+    run.stop()
+    assert run.wait(30) == "stopped"
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("columns", [[], [{"name": "id", "type": "long"}]], ids=["found", "listed"])
+def test_a_field_that_messages_get_while_they_are_read_is_told(bench: Bench, kafka_server: KafkaServer, columns: list[Any]) -> None:
+    topic = f"orders-{uuid4().hex[:8]}"
+    kafka_server.topic_create(topic)
+    producer = Producer({"bootstrap.servers": kafka_server.bootstrap})
+
+    def send(**message: object) -> None:
+        producer.produce(topic, json.dumps(message))
+        assert producer.flush(30) == 0
+
+    send(id=1, place="here")
+    run, heard = bench.run(reading(bench, kafka_server, topic, columns=columns))
+    with heard.changed:
+        assert heard.changed.wait_for(lambda: heard.rows_in() == 1, 60)
+    send(id=2, place="here", note="new")
+    assert told(heard, "the newest messages hold fields that are not read: note; list them")
+    run.stop()
+    assert run.wait(30) == "stopped"
