@@ -60,7 +60,7 @@ export function ExecutionStrip({ execution, metrics }: { execution: Execution; m
             </Figure>
           )}
           <Figure label={t('strip.backlog')} note={pressed ? t(`strip.pressure.${execution.backpressure_status}`) : catchUp} {...(pressed ? { tone: 'warn' as const } : {})}>
-            {count(still ? execution.buffer_size : backlog)}
+            {count(still || pressed ? execution.buffer_size : backlog)}
           </Figure>
           <Figure label={t('strip.batch')} note={metrics?.batch_id == null ? '' : t('strip.batchNumber', { number: count(metrics.batch_id) })}>
             {duration(metrics?.batch_ms)}
