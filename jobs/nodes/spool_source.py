@@ -29,6 +29,7 @@ from jobs.nodes.payload import (
     payload_schema,
 )
 from jobs.nodes.spool import Spool, Spooled, Standing, spool_path
+from jobs.nodes.unread_columns import TellsUnreadFields
 from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _check_reachable(master: str) -> None:
 SpoolConfigT = TypeVar("SpoolConfigT", bound=SpoolConfig)
 
 
-class SpoolSource(Source[SpoolConfigT]):
+class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
     """Reads its spool by position. A subclass says how the spool is filled."""
 
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
@@ -145,6 +146,7 @@ class SpoolSource(Source[SpoolConfigT]):
             return payload_empty(spark, schema, metadata, config)
         if not context.generation:
             return payload_read(_frame(spark, looked()), schema, metadata, config)
+        self.taken = schema.names
         _check_reachable(str(spark.sparkContext.master))
         in_workers_shared(lambda: spark.dataSource.register(SpoolRows))
         slots = str(spark.sparkContext.defaultParallelism)
@@ -152,6 +154,9 @@ class SpoolSource(Source[SpoolConfigT]):
         options = {"path": str(spool.path), "rows": str(config.max_records_per_trigger), "start": start, "slots": slots}
         reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
         return payload_read(reader.format(SpoolRows.name()).options(**options).load(), schema, metadata, config)
+
+    def newest_texts(self, context: NodeContext[SpoolConfigT]) -> list[str]:
+        return _texts(self.newest(context))
 
     def newest(self, context: NodeContext[SpoolConfigT]) -> list[Spooled]:
         """Some of the newest messages, to look at and to take columns from; that changes nothing."""

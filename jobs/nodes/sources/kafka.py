@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -24,7 +24,7 @@ from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 from jobs.nodes.sources.kafka_places import places_options
 from jobs.nodes.sources.kafka_positions import KafkaPositions
 from jobs.nodes.sources.kafka_topics import KnownTopics
-from jobs.nodes.unread_columns import TellsUnread, json_names, names_listed
+from jobs.nodes.unread_columns import TellsUnreadFields
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,7 +48,7 @@ _REGISTERED_JSON = "registered_schema.json"
 _REST = 2**31 - 1
 
 
-class KafkaSource(TellsUnread, Source[KafkaSourceConfig]):
+class KafkaSource(TellsUnreadFields, Source[KafkaSourceConfig]):
     """Reads messages from Kafka topics, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start, by a time or by offsets. Exactly once: each
@@ -85,8 +85,6 @@ class KafkaSource(TellsUnread, Source[KafkaSourceConfig]):
 
     def __init__(self) -> None:
         self._backlog: KafkaBacklog | None = None
-        self._taken: Sequence[str] = ()
-        self._left_out: Collection[str] | None = None
 
     def plain_fault(self, context: NodeContext[KafkaSourceConfig]) -> str:
         return sign_in_fault(context)
@@ -131,7 +129,7 @@ class KafkaSource(TellsUnread, Source[KafkaSourceConfig]):
         schema = self._schema(spark, context, avro)
         if context.schema_only:
             return payload_empty(spark, schema, metadata, config)
-        self._taken = schema.names
+        self.taken = () if config.asks_registry else schema.names
         return payload_read(_messages(spark, context), schema, metadata, config, avro)
 
     def _schema(self, spark: SparkSession, context: NodeContext[KafkaSourceConfig], avro: AvroSchemas | None) -> StructType:
@@ -142,17 +140,8 @@ class KafkaSource(TellsUnread, Source[KafkaSourceConfig]):
         except NodeError as error:
             raise reworded(error, f"reading {config.topic}: {error.message}") from error
 
-    def unread(self, context: NodeContext[KafkaSourceConfig]) -> str:
-        """Who lists columns may leave out fields that are there when the run begins; columns that were found are all there were."""
-        config = context.config
-        if config.format != "json" or config.asks_registry or not self._taken:
-            return ""
-        offered = json_names(_newest(context))
-        if self._left_out is None:
-            self._left_out = offered if config.columns else ()
-        if not (names := names_listed(offered, (*self._taken, *self._left_out))):
-            return ""
-        return f"the newest messages hold fields that are not read: {names}; list them among the columns to read them from then on"
+    def newest_texts(self, context: NodeContext[KafkaSourceConfig]) -> Sequence[str]:
+        return _newest(context)
 
     def buffered(self, context: NodeContext[KafkaSourceConfig], positions: Sequence[Any] = ()) -> Buffered | None:
         return None if context.bounded else self._waiting(context).look(positions)

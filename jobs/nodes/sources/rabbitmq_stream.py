@@ -14,6 +14,7 @@ from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.rabbitmq.stream_line import StreamLine
 from jobs.nodes.rabbitmq.stream_reading import StreamRange, StreamReading
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
+from jobs.nodes.unread_columns import TellsUnreadFields
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +30,7 @@ _METADATA: MessageColumns = {
 _SAMPLED = 200
 
 
-class RabbitMQStreamSource(Source[RabbitMQStreamConfig]):
+class RabbitMQStreamSource(TellsUnreadFields, Source[RabbitMQStreamConfig]):
     """Reads messages from a RabbitMQ stream, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start. Exactly once: each message is read by its offset,
@@ -68,7 +69,11 @@ class RabbitMQStreamSource(Source[RabbitMQStreamConfig]):
         metadata = _METADATA if config.metadata else {}
         if context.schema_only:
             return payload_empty(spark, schema, metadata, config)
+        self.taken = schema.names
         return payload_read(_messages(spark, context), schema, metadata, config)
+
+    def newest_texts(self, context: NodeContext[RabbitMQStreamConfig]) -> list[str]:
+        return _newest(context)
 
 
 def _messages(spark: SparkSession, context: NodeContext[RabbitMQStreamConfig]) -> DataFrame:

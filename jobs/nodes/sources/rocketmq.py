@@ -19,6 +19,7 @@ from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_of, oldest
 from jobs.nodes.rocketmq.pulling import Wanted
 from jobs.nodes.rocketmq.reading import QueueReading
 from jobs.nodes.sources.rocketmq_config import RocketmqSourceConfig
+from jobs.nodes.unread_columns import TellsUnreadFields
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +39,7 @@ _DAMAGE = "__damage"
 _SAMPLED = 200
 
 
-class RocketmqSource(Source[RocketmqSourceConfig]):
+class RocketmqSource(TellsUnreadFields, Source[RocketmqSourceConfig]):
     """Reads messages from a RocketMQ topic, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start. Exactly once: each message is read by its queue
@@ -79,7 +80,11 @@ class RocketmqSource(Source[RocketmqSourceConfig]):
         metadata = {**(_METADATA if config.metadata else {}), _DAMAGE: ("string", "damage")}
         if context.schema_only:
             return _judged(payload_empty(spark, schema, metadata, config))
+        self.taken = schema.names
         return _judged(payload_read(_messages(spark, context), schema, metadata, config))
+
+    def newest_texts(self, context: NodeContext[RocketmqSourceConfig]) -> list[str]:
+        return _newest(context)
 
     def checkpointed(self, position: Any, context: NodeContext[RocketmqSourceConfig]) -> None:
         """Moves the consumer group to the checkpoint's offsets, at the brokers that are there."""
