@@ -13,7 +13,7 @@ from jobs.nodes.unread_columns import TellsUnread
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS = 30.0
+LOOK_SECONDS = 60.0
 
 
 @contextmanager
