@@ -21,12 +21,16 @@ _MORE = "more stands behind its JSON object"
 
 @dataclass(frozen=True)
 class RecordShape:
-    """How a record is written – JSON, CSV, Avro, XML or as a package does – and its columns. `delimiter` is of CSV, `avro` of Avro."""
+    """How a record is written – JSON, CSV, Avro, XML or as a package does – and its columns.
+
+    `delimiter` and `null_value` are of CSV, `avro` of Avro.
+    """
 
     format: str
     schema: StructType
     delimiter: str = ","
     avro: AvroSchemas | None = None
+    null_value: str = ""
 
 
 def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column, Column]:
@@ -66,7 +70,7 @@ def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> C
 
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:
-    return {"sep": shape.delimiter, "escape": '"'}
+    return {"sep": shape.delimiter, "escape": '"', "nullValue": shape.null_value}
 
 
 def _goes_on(text: Column) -> Column:
