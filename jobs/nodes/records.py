@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jobs.nodes.avro import AVRO_END, AVRO_MARK, AvroSchemas, avro_record
 from jobs.nodes.formats import FORMATS
 from jobs.nodes.misfits import misfit_told
+from jobs.nodes.xml_roots import more_than_one_root
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 #: The field into which Spark puts a text that does not fit the others.
 CORRUPT = "_corrupt_record"
 
-_MORE = "more stands behind its JSON object"
+_MORE = {"json": "more stands behind its JSON object", "xml": "more stands behind its XML element"}
 
 
 @dataclass(frozen=True)
@@ -50,23 +51,23 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
     if shape.format == "json":
         return F.from_json(text, whole, options), is_bad | _goes_on(text)
     if shape.format == "xml":
-        return F.from_xml(text, whole, options), is_bad
+        return F.from_xml(text, whole, options), is_bad | more_than_one_root(text)
     return F.from_csv(text, whole.toDDL(), options | _csv_options(shape)), is_bad
 
 
 def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> Column:
     """`words`, and which column of the record that `record_parsed` put into the column `name` does not hold its value.
 
-    A JSON object that fits is here for what stands behind it.
+    A JSON object or XML element that fits is here for what stands behind it.
     """
     from pyspark.sql import functions as F
 
     held = {field.name: F.col(name).getField(field.name) for field in shape.schema.fields}
     told = misfit_told(words, value.cast("string"), held, shape.schema, shape.format, _csv_options(shape))
-    if shape.format != "json":
+    if shape.format not in _MORE:
         return told
     fits = F.col(name).isNotNull() & F.col(f"{name}.{CORRUPT}").isNull()
-    return F.when(fits, F.lit(f"{words}: {_MORE}")).otherwise(told)
+    return F.when(fits, F.lit(f"{words}: {_MORE[shape.format]}")).otherwise(told)
 
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:
