@@ -57,3 +57,13 @@ def test_a_node_dropped_at_the_edge_stays_there_and_a_row_added_to_its_list_has_
     assert view.get_attribute("style") == before
     page.get_by_role("button", name="Add to order by").click()
     expect(page.locator('[data-field="order_by.0.column"] input')).to_be_focused()
+
+
+def test_a_choice_that_is_taken_again_stays(page: Page) -> None:
+    opened(page, "editing-choices")
+    page.locator("[data-node-id=mask]").click()
+    method = page.locator('[data-field="fields.0.method"] input')
+    for _ in range(2):
+        method.click()
+        page.get_by_role("option", name="keep last").click()
+        expect(method).to_have_value("keep last")
