@@ -61,8 +61,9 @@ def test_a_node_dropped_at_the_edge_stays_there_and_a_row_added_to_its_list_has_
 
 def test_a_choice_that_is_taken_again_stays(page: Page) -> None:
     opened(page, "editing-choices")
+    expect(page.locator("[data-node-id=rows]")).to_contain_text("4 columns", timeout=60_000)
     page.locator("[data-node-id=mask]").click()
-    method = page.locator('[data-field="fields.0.method"] input')
+    method = page.locator("#field_mask_fields_0_method")
     for _ in range(2):
         method.click()
         page.get_by_role("option", name="keep last").click()
