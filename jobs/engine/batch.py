@@ -38,6 +38,7 @@ class BatchSinks:
     def write(self, batch_id: int, frames: Frames, seen: Callable[[], dict[str, Seen]]) -> None:
         """All sinks in turn, those that read every row first, each before those that get what it rejects; then the counts, which a
         sink's actions have brought about."""
+        started = time.monotonic()
         turns = self._in_turn()
         targets = {sink: frames.into(sink) for sink in turns if not self.steps.sinks_above(sink)}
         written: dict[str, Written] = {}
@@ -54,7 +55,7 @@ class BatchSinks:
         for sink, frame in targets.items():
             if not self._was_counted(sink, written):
                 frame.count()
-        self.tell(batch_id, written, seen())
+        self.tell(batch_id, written, seen(), time.monotonic() - started)
 
     def _was_counted(self, sink: str, written: Mapping[str, Written]) -> bool:
         """Whether all that arrives at `sink` was computed: by the sink, or by another that reads the same."""
@@ -120,8 +121,8 @@ class BatchSinks:
     def _policy(self) -> str:
         return self.steps.plan.settings.rejected_rows
 
-    def tell(self, batch_id: int, written: Mapping[str, Written], seen: Mapping[str, Seen]) -> None:
-        """Report what a batch wrote, by sink, and what was seen behind each node."""
+    def tell(self, batch_id: int, written: Mapping[str, Written], seen: Mapping[str, Seen], seconds: float = 0.0) -> None:
+        """Report what a batch wrote, by sink, and what was seen behind each node, and how long that took."""
         counts = node_counts(self.steps, self.query.nodes, seen, written)
         own = {node_id: count for node_id, count in counts.items() if node_id in self.query.counted}
         self._counts[batch_id] = own
@@ -145,6 +146,7 @@ class BatchSinks:
                 rows_out=sum(own[sink].rows_out or 0 for sink in written),
                 rejected=sum(count.rejected for count in own.values()),
                 nodes=own,
+                seconds=seconds,
             )
         )
 

@@ -36,7 +36,10 @@ class QueryStarted:
 
 @dataclass(frozen=True)
 class BatchWritten:
-    """A batch's sinks are written; Spark has not committed it yet. Reported from inside foreachBatch: overwrites on a repeat."""
+    """A batch's sinks are written; Spark has not committed it yet. Reported from inside foreachBatch: overwrites on a repeat.
+
+    `seconds`: how long its rows were read and written; 0 where nobody measured it.
+    """
 
     query: str
     batch_id: int
@@ -44,6 +47,7 @@ class BatchWritten:
     rows_out: int
     rejected: int
     nodes: Mapping[str, NodeCounts] = field(default_factory=dict)
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)

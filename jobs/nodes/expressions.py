@@ -9,14 +9,33 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.node_error import reworded
+from jobs.nodes.patterns import pattern_read
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 #: They call any static Java method, such as System.exit.
 _REFLECTIVE = frozenset({"reflect", "java_method", "try_reflect"})
-#: Without one of these words an expression holds neither a reflective call nor a subquery, and need not be parsed twice.
-_SUSPECT = re.compile(r"\b(?:reflect|java_method|try_reflect|select|from|values|table|with)\b", re.IGNORECASE)
+#: Their second argument is a regular expression.
+_PATTERNED = frozenset(
+    [
+        "rlike",
+        "regexp",
+        "regexp_like",
+        "regexp_count",
+        "regexp_extract",
+        "regexp_extract_all",
+        "regexp_instr",
+        "regexp_replace",
+        "regexp_substr",
+        "split",
+    ]
+)
+#: Without one of these words an expression holds no reflective call, no subquery and no pattern, and need not be parsed twice.
+_SUSPECT = re.compile(
+    r"\b(?:reflect|java_method|try_reflect|select|from|values|table|with|rlike|regexp\w*|split)\b",
+    re.IGNORECASE,
+)
 _QUERY_PLAN = "org.apache.spark.sql.catalyst.plans.QueryPlan"
 _PLAN_EXPRESSION = "org.apache.spark.sql.catalyst.expressions.PlanExpression"
 #: What a query may be made of. A list of what is allowed, because commands are many and grow with every Spark.
@@ -57,6 +76,7 @@ _QUERY_PARTS = frozenset(
         "Repartition",
         "RepartitionByExpression",
         "UnresolvedOrderByAll",
+        "PipeOperator",
     ]
 )
 _TABLE_FUNCTIONS = frozenset(
@@ -100,7 +120,10 @@ def expressions_of(place: str, field: str, frame: DataFrame) -> Iterator[None]:
 
 
 def expression(text: str) -> Column:
-    """`text` as a column. A syntax error is Spark's ParseException; a reflective function or a subquery a permanent NodeError."""
+    """`text` as a column. A syntax error is Spark's ParseException; a reflective function, a subquery or a regular expression that is
+
+    none a permanent NodeError.
+    """
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as F
 
@@ -109,6 +132,7 @@ def expression(text: str) -> Column:
         assert session is not None
         for node in _nodes(_parser(session).parseExpression(text)):
             _refuse_reflection(node)
+            _refuse_broken_pattern(session, node)
             if _is(node, _PLAN_EXPRESSION):
                 raise NodeError("a subquery is not allowed in an expression: use a SQL node", permanent=True, kind="user")
     return F.expr(text)
@@ -120,6 +144,7 @@ def check_query(spark: SparkSession, query: str, tables: Collection[str]) -> Non
     known = {table.lower() for table in tables} | set(_common_table_names(plan))
     for node in _nodes(plan):
         _refuse_reflection(node)
+        _refuse_broken_pattern(spark, node)
         if not _is(node, _QUERY_PLAN):
             continue
         name = node.getClass().getSimpleName()
@@ -142,6 +167,18 @@ def _common_table_names(plan: Any) -> Iterator[str]:
 def _refuse_reflection(node: Any) -> None:
     if node.getClass().getSimpleName() == "UnresolvedFunction" and str(node.nameParts().last()).lower() in _REFLECTIVE:
         raise _refused(f"the function {node.nameParts().last()} is not allowed: it calls into the JVM")
+
+
+def _refuse_broken_pattern(spark: SparkSession, node: Any) -> None:
+    """NodeError for a pattern that is written out and is none: Spark itself says so only once it sees rows."""
+    name = node.getClass().getSimpleName()
+    if name == "UnresolvedFunction":
+        name = str(node.nameParts().last()).lower()
+    if (name != "RLike" and name not in _PATTERNED) or node.children().size() < 2:
+        return
+    pattern = node.children().apply(1)
+    if pattern.getClass().getSimpleName() == "Literal" and pattern.dataType().simpleString() == "string" and pattern.value() is not None:
+        pattern_read(spark, pattern.value().toString())
 
 
 def _nodes(tree: Any) -> Iterator[Any]:

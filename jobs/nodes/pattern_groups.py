@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import ColumnField
+from jobs.nodes.patterns import pattern_read
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -66,15 +67,7 @@ def _typed(group: Column, column: ColumnField) -> Column:
 
 
 def _check(spark: SparkSession, pattern: str, columns: int) -> None:
-    """Spark uses Java's patterns, so Java itself is asked."""
-    from pyspark.errors import PySparkException
-
-    jvm: Any = spark.sparkContext._jvm
-    try:
-        groups = int(jvm.java.util.regex.Pattern.compile(pattern).matcher("").groupCount())
-    except PySparkException as error:
-        first = str(error).strip().splitlines()[0]
-        raise NodeError(f"the pattern cannot be read: {first}", permanent=True, kind="user", field="pattern") from None
+    groups = pattern_read(spark, pattern, "pattern")
     if groups != columns:
         raise NodeError(
             f"the pattern has {groups} group{'' if groups == 1 else 's'} in round brackets for {columns} columns: "

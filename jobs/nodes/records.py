@@ -9,6 +9,7 @@ from jobs.nodes.avro import AVRO_END, AVRO_MARK, AvroSchemas, avro_record
 from jobs.nodes.base import AS_IT_CAME
 from jobs.nodes.formats import FORMATS
 from jobs.nodes.misfits import SHOWN_TEXT, misfit_told
+from jobs.nodes.xml_roots import more_than_one_root
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -17,17 +18,21 @@ if TYPE_CHECKING:
 #: The field into which Spark puts a text that does not fit the others.
 CORRUPT = "_corrupt_record"
 
-_MORE = "more stands behind its JSON object"
+_MORE = {"json": "more stands behind its JSON object", "xml": "more stands behind its XML element"}
 
 
 @dataclass(frozen=True)
 class RecordShape:
-    """How a record is written – JSON, CSV, Avro, XML or as a package does – and its columns. `delimiter` is of CSV, `avro` of Avro."""
+    """How a record is written – JSON, CSV, Avro, XML or as a package does – and its columns.
+
+    `delimiter` and `null_value` are of CSV, `avro` of Avro.
+    """
 
     format: str
     schema: StructType
     delimiter: str = ","
     avro: AvroSchemas | None = None
+    null_value: str = ""
 
 
 def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column, Column]:
@@ -47,30 +52,29 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
     if shape.format == "json":
         return F.from_json(text, whole, options), is_bad | _goes_on(text)
     if shape.format == "xml":
-        return F.from_xml(text, whole, options), is_bad
+        return F.from_xml(text, whole, options), is_bad | more_than_one_root(text)
     return F.from_csv(text, whole.toDDL(), options | _csv_options(shape)), is_bad
 
 
 def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> tuple[Column, str]:
     """`words` about a `value` that `record_parsed` did not find a record in, with the value; and the SQL that tells more (`misfit_told`).
 
-    A JSON object that is in the column `name` is here for what stands behind it.
+    A JSON object or XML element that is in the column `name` is here for what stands behind it.
     """
     from pyspark.sql import functions as F
 
     text = value.cast("string") if FORMATS.is_text(shape.format) else F.hex(value.cast("binary"))
     start = F.substring(text, 1, SHOWN_TEXT)
-    if shape.format not in ("json", "csv"):
-        return F.concat(F.lit(words + AS_IT_CAME), start), ""
-    told, misfit = misfit_told(words, shape.schema, shape.format, _csv_options(shape)), F.concat(F.lit(words + AS_IT_CAME), text)
-    if shape.format == "csv":
+    told = misfit_told(words, shape.schema, shape.format, _csv_options(shape)) if shape.format in ("json", "csv") else ""
+    misfit = F.concat(F.lit(words + AS_IT_CAME), text if told else start)
+    if shape.format not in _MORE:
         return misfit, told
     fits = F.col(name).isNotNull() & F.col(f"{name}.{CORRUPT}").isNull()
-    return F.when(fits, F.concat(F.lit(f"{words}: {_MORE}{AS_IT_CAME}"), start)).otherwise(misfit), told
+    return F.when(fits, F.concat(F.lit(f"{words}: {_MORE[shape.format]}{AS_IT_CAME}"), start)).otherwise(misfit), told
 
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:
-    return {"sep": shape.delimiter, "escape": '"'}
+    return {"sep": shape.delimiter, "escape": '"', "nullValue": shape.null_value}
 
 
 def _goes_on(text: Column) -> Column:

@@ -72,13 +72,18 @@ class Counts:
 
 @dataclass
 class Rates:
-    """Rows per second over the last `window` seconds, of totals that are noted as they change."""
+    """Rows per second over the last `window` seconds, of totals that are noted as they change.
+
+    `seconds` of a note: how long its rows took. Where that is more than the window, so long is what they are divided by.
+    """
 
     window: float
     _noted: deque[tuple[float, Tally]] = field(default_factory=deque)
+    _longest: float = 0.0
 
-    def note(self, totals: Tally, *, at: float | None = None) -> None:
+    def note(self, totals: Tally, *, seconds: float = 0.0, at: float | None = None) -> None:
         self._noted.append((time.monotonic() if at is None else at, totals))
+        self._longest = seconds
 
     def now(self, *, at: float | None = None) -> Tally:
         """`{"in", "out", "rejected": rows per second, "nodes": {node_id: {"in", "out"}}}`; a node's rate is None where its count is."""
@@ -88,7 +93,7 @@ class Rates:
         if not self._noted:
             return empty()
         (begun, first), (_, last) = self._noted[0], self._noted[-1]
-        seconds = max(0.5, min(self.window, moment - begun))
+        seconds = max(0.5, min(max(self.window, self._longest), moment - begun))
         nodes = {
             node_id: {name: _rate(first["nodes"].get(node_id, {}).get(name), counts.get(name), seconds) for name in ("in", "out")}
             for node_id, counts in last["nodes"].items()

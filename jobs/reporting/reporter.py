@@ -105,7 +105,7 @@ class Reporter:
         with self._lock:
             row = self._counts.batch(event)
             self._totals = self._counts.totals()
-            self._rates.note(self._totals)
+            self._rates.note(self._totals, seconds=event.seconds)
             self._pending.queries[event.query] = row
             self._pending.totals |= columns_of(self._totals)
         if not self._writer.flush():

@@ -178,7 +178,7 @@ def test_a_version_that_there_is_not_is_not_found(checkpoint: Checkpoint, operat
 def test_rows_and_time_behind_the_checkpoint_are_those_of_the_live_folder(execution: Execution, operator: Client) -> None:
     checkpoint = kept(execution, 2)
     live = spark_folder(live_of(execution) / "out", 5)
-    later = checkpoint.create_time.timestamp() + 90
+    later = (live / "commits" / "1").stat().st_mtime + 90
     os.utime(live / "commits" / "4", (later, later))
     replay = precheck(operator, checkpoint)["replay"]
     assert (replay["rows"], replay["is_about"]) == (30, False)

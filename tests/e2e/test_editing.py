@@ -57,3 +57,14 @@ def test_a_node_dropped_at_the_edge_stays_there_and_a_row_added_to_its_list_has_
     assert view.get_attribute("style") == before
     page.get_by_role("button", name="Add to order by").click()
     expect(page.locator('[data-field="order_by.0.column"] input')).to_be_focused()
+
+
+def test_a_choice_that_is_taken_again_stays(page: Page) -> None:
+    opened(page, "editing-choices")
+    expect(page.locator("[data-node-id=rows]")).to_contain_text("4 columns", timeout=60_000)
+    page.locator("[data-node-id=mask]").click()
+    method = page.locator("#field_mask_fields_0_method")
+    for _ in range(2):
+        method.click()
+        page.get_by_role("option", name="keep last").click()
+        expect(method).to_have_value("keep last")

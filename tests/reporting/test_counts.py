@@ -62,3 +62,14 @@ def test_rates_are_rows_over_the_window_and_fall_to_zero() -> None:
     assert rates.now(at=5)["nodes"]["src"] == {"in": None, "out": pytest.approx(20)}
     assert rates.now(at=10)["in"] == pytest.approx(10)
     assert rates.now(at=30)["in"] == 0
+
+
+def test_rows_of_a_batch_that_took_longer_than_the_window_did_not_come_within_it() -> None:
+    rates = Rates(window=10)
+    counts = Counts([])
+    rates.note(counts.totals(), at=0)
+    counts.batch(written(0, 5800))
+    rates.note(counts.totals(), seconds=58, at=60)
+    assert rates.now(at=60)["in"] == pytest.approx(100)
+    assert rates.now(at=60)["nodes"]["src"] == {"in": None, "out": pytest.approx(100)}
+    assert rates.now(at=71)["in"] == 0

@@ -11,6 +11,7 @@ from jobs.nodes import base
 from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, Flow, NodeContext, NodeError
 from jobs.nodes.columns import ColumnField, column, require_columns, schema_of
+from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
 from jobs.nodes.misfits import SHOWN_TEXT, rejected_column
@@ -54,6 +55,7 @@ class ParseConfig(base.Config):
         examples=[",", ";"],
         json_schema_extra=hints(when="format=csv"),
     )
+    null_value: str = null_value_field()
     pattern: str = Field(
         "",
         max_length=10_000,
@@ -186,7 +188,7 @@ def _sampled(frame: DataFrame, config: ParseConfig) -> StructType:
 
 def _shape(schema: StructType, config: ParseConfig) -> RecordShape:
     avro = AvroSchemas(config.avro_schema) if config.format == "avro" else None
-    return RecordShape(config.format, schema, config.delimiter, avro)
+    return RecordShape(config.format, schema, config.delimiter, avro, config.null_value)
 
 
 def _record(frame: DataFrame, shape: RecordShape, config: ParseConfig) -> tuple[Column, Column]:

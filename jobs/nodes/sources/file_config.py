@@ -8,6 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from jobs.nodes import base
 from jobs.nodes.columns import ColumnField
+from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import hints
 from jobs.nodes.stores.kinds import STORE_KINDS
 
@@ -63,9 +64,7 @@ class FileConfig(base.Config):
         examples=[",", ";", "\\t"],
         json_schema_extra=hints(when="format=csv"),
     )
-    null_value: str = Field(
-        "", description="CSV text that means no value.", examples=["NA"], json_schema_extra=hints(advanced=True, when="format=csv")
-    )
+    null_value: str = null_value_field()
     multi_line: bool = Field(
         False,
         description="A quoted CSV value may hold line breaks; a file is then read by one task.",

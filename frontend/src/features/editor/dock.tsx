@@ -102,7 +102,8 @@ export function Dock() {
   const readOnly = useEditor((state) => state.readOnly)
   const analysing = useEditor((state) => state.analysing)
   const [open, setOpen] = useState(true)
-  const tab = search.get('dock') ?? 'problems'
+  const asked = search.get('dock') ?? 'problems'
+  const tab = readOnly && asked === 'preview' ? 'problems' : asked
   const Body = BODIES[tab] ?? Problems
   return (
     <section className={`pw-dock${TALL.has(tab) ? ' pw-dock-tall' : ''}${open ? '' : ' pw-dock-closed'}`} aria-label={t('dock')}>

@@ -2,7 +2,7 @@ import i18next from 'i18next'
 import { expect, it } from 'vitest'
 import { event } from '../../live/builders'
 import changes from '../../shared/checkpoints/changes/locales/zh.json'
-import { eventDetail, eventTitle } from './event-words'
+import { eventDetail, eventGlyph, eventTitle } from './event-words'
 import zh from './locales/zh.json'
 
 await i18next.init({ lng: 'zh', resources: { zh: { executions: zh, changes } }, interpolation: { escapeValue: false } })
@@ -21,3 +21,7 @@ it('says what a changed graph does in the language of the page', () => {
 it('counts the attempts of its own execution', () => expect(eventTitle(t, event(2, { kind: 'claimed', attempt: 5 }), 5)).toBe(eventTitle(t, event(2, { kind: 'claimed', attempt: 1 }), 1)))
 it('does not say twice which attempt was taken', () => expect(detail({ kind: 'claimed', reason: 'attempt 1', actor: 'driver vm:29684' })).toBe('驱动程序 vm:29684'))
 it('leaves an error as the server wrote it, the node named once', () => expect(detail({ node_id: 'n1', reason: '"Web html": GET /x answers 404' })).toBe('节点 Web html · GET /x answers 404'))
+it('warns of a table that could not be read again, and no more once it could', () => {
+  const glyph = (since: string) => eventGlyph(event(1, { kind: 'notice', detail: { outdated_since: since } }))
+  expect([glyph('2026-11-26T01:42:30+00:00'), glyph('')]).toEqual(['warning', 'completed'])
+})

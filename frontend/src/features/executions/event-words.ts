@@ -24,7 +24,10 @@ const GLYPHS: Record<string, string> = {
   answers: 'completed',
 }
 
-export const eventGlyph = (event: ExecutionEvent): string => (event.kind === 'status' && event.to_status ? event.to_status.toLowerCase() : (GLYPHS[event.kind] ?? 'scheduled'))
+/** Of a table beside a node that can be read again. */
+const isUpToDateAgain = (event: ExecutionEvent): boolean => event.kind === 'notice' && event.detail.outdated_since === ''
+
+export const eventGlyph = (event: ExecutionEvent): string => (event.kind === 'status' && event.to_status ? event.to_status.toLowerCase() : isUpToDateAgain(event) ? 'completed' : (GLYPHS[event.kind] ?? 'scheduled'))
 
 /** One line for an event; a kind without words is said as it is. `first`: the number of its execution's first attempt. */
 export function eventTitle(t: TFunction<'executions'>, event: ExecutionEvent, first: number | null): string {

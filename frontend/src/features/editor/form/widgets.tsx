@@ -10,7 +10,8 @@ const CodeField = lazy(() => import('./code-field'))
 const help = (props: WidgetProps) => props.registry.formContext as FormHelp
 const errorOf = (props: WidgetProps) => areErrors(help(props), props.rawErrors)
 const example = (props: WidgetProps) => (Array.isArray(props.schema.examples) && props.schema.examples[0] != null ? String(props.schema.examples[0]) : undefined)
-const blankAsNull = (props: WidgetProps, value: string) => (value === '' && !props.required ? ((props.schema as Record<string, unknown>)['x-nullable'] ? null : '') : value)
+const isNullable = (props: WidgetProps) => Boolean((props.schema as Record<string, unknown>)['x-nullable'])
+const blankAsNull = (props: WidgetProps, value: string) => (value === '' && !props.required ? (isNullable(props) ? null : '') : value)
 
 function TextWidget(props: WidgetProps) {
   const mono = ['path', 'duration'].includes(String(props.schema['x-widget' as keyof typeof props.schema]))
@@ -62,7 +63,7 @@ function SelectWidget(props: WidgetProps) {
     return <SegmentedControl id={props.id} data={choices} value={String(props.value)} fullWidth size="xs" disabled={props.disabled} onChange={props.onChange} aria-label={props.label} />
   }
   const usual = choices.find((choice) => choice.value === String(props.schema.default))?.label
-  return <Select id={props.id} data={choices} value={props.value == null ? null : String(props.value)} placeholder={usual} error={errorOf(props)} disabled={props.disabled} allowDeselect={!props.required} onChange={(value) => props.onChange(value)} />
+  return <Select id={props.id} data={choices} value={props.value == null ? null : String(props.value)} placeholder={usual} error={errorOf(props)} disabled={props.disabled} allowDeselect={isNullable(props)} onChange={(value) => props.onChange(value)} />
 }
 
 function ColumnWidget(props: WidgetProps) {
@@ -91,7 +92,7 @@ function ConnectionWidget(props: WidgetProps) {
   const names = [...new Set([...fitting.map((connection) => connection.name), ...(props.value ? [String(props.value)] : [])])]
   return (
     <>
-      <Select id={props.id} data={names} value={props.value || null} error={errorOf(props)} searchable clearable={!props.required} allowDeselect={!props.required} placeholder={t('chooseConnection')} nothingFoundMessage={t('noConnection')} onChange={(value) => props.onChange(value ?? '')} />
+      <Select id={props.id} data={names} value={props.value || null} error={errorOf(props)} searchable clearable={!props.required} allowDeselect={false} placeholder={t('chooseConnection')} nothingFoundMessage={t('noConnection')} onChange={(value) => props.onChange(value ?? '')} />
       {connections && fitting.length === 0 && (
         <Link className="pw-link" to="/connections?new=1">
           {t('newConnection')}
