@@ -14,6 +14,8 @@ from jobs.nodes.unread_columns import TellsUnread
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 60.0
+#: So often a source is told of in one attempt: messages may bring other fields for ever.
+_MOST_NOTICES = 5
 
 
 @contextmanager
@@ -30,13 +32,13 @@ def unread_told(steps: Steps, report: Report) -> Iterator[None]:
 
 
 def _look(steps: Steps, asked: dict[str, TellsUnread], report: Report, ended: threading.Event) -> None:
-    told: dict[str, str] = {}
+    told: dict[str, set[str]] = {node_id: set() for node_id in asked}
     while not ended.is_set():
-        for node_id, source in asked.items():
-            words = _asked(steps, node_id, source)
-            if words and words != told.get(node_id) and not ended.is_set():
-                told[node_id] = words
-                report(Noticed(words, node_id, "warning"))
+        for node_id, words in told.items():
+            found = _asked(steps, node_id, asked[node_id]) if len(words) < _MOST_NOTICES else ""
+            if found and found not in words and not ended.is_set():
+                words.add(found)
+                report(Noticed(found, node_id, "warning"))
         ended.wait(LOOK_SECONDS)
 
 

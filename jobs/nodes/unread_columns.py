@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -21,7 +21,8 @@ class TellsUnreadFields(TellsUnread):
 
     #: The columns that this attempt reads; empty where their fields are not to be looked at.
     taken: Sequence[str] = ()
-    _left_out: Collection[str] | None = None
+    #: Fields that are not told: they are read, were there before and may have been left out, or were told already.
+    _known: set[str] | None = None
 
     @abstractmethod
     def newest_texts(self, context: Any) -> Sequence[str]: ...
@@ -31,9 +32,11 @@ class TellsUnreadFields(TellsUnread):
         if context.config.format != "json" or not self.taken:
             return ""
         offered = _json_names(self.newest_texts(context))
-        if self._left_out is None:
-            self._left_out = offered if context.config.columns else ()
-        if not (names := names_listed(offered, (*self.taken, *self._left_out))):
+        if self._known is None:
+            self._known = {*self.taken, *(offered if context.config.columns else ())}
+        names = names_listed(offered, self._known)
+        self._known |= offered
+        if not names:
             return ""
         return f"the newest messages hold fields that are not read: {names}; list them among the columns to read them from then on"
 

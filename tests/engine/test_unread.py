@@ -4,6 +4,7 @@ import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -13,9 +14,11 @@ from confluent_kafka import Producer
 from jobs.engine import unread
 from jobs.engine.events import Noticed
 from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.unread_columns import TellsUnread
 from tests.engine.graphs import COLLECT, Bench, Heard, document
 from tests.engine.kafka_numbers import reading
 from tests.servers.kafka import KafkaServer
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -68,5 +71,29 @@ def test_a_field_that_messages_get_while_they_are_read_is_told(bench: Bench, kaf
         assert heard.changed.wait_for(lambda: heard.rows_in() == 1, 60)
     send(id=2, place="here", note="new")
     assert told(heard, "the newest messages hold fields that are not read: note; list them")
+    send(id=3, place="here", note="new", more="newer")
+    assert told(heard, "are not read: more; list them"), "each is told once"
     run.stop()
     assert run.wait(30) == "stopped"
+
+
+class _EverOther(TellsUnread):
+    def __init__(self, *, new: bool) -> None:
+        self.new, self.asked = new, 0
+
+    def unread(self, context: Any) -> str:
+        self.asked += 1
+        return f"a field {self.asked}" if self.new else "a field"
+
+
+def test_a_source_that_brings_ever_other_fields_is_told_of_a_few_times() -> None:
+    restless, quiet = _EverOther(new=True), _EverOther(new=False)
+    steps: Any = SimpleNamespace(
+        types={"restless": restless, "quiet": quiet}, plan=SimpleNamespace(job_type="STREAMING"), context=lambda *asked: None
+    )
+    heard = Heard()
+    with unread.unread_told(steps, heard.report):
+        wait_until(lambda: quiet.asked > 8, seconds=60, what="many looks")
+    assert restless.asked == 5
+    assert [event.node_id for event in heard.of(Noticed)].count("restless") == 5
+    assert [event.node_id for event in heard.of(Noticed)].count("quiet") == 1
