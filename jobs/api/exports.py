@@ -87,8 +87,8 @@ class JobExportView(ApiView):
             problem = Problem(code="query.invalid", pointer="/format", message=f"format is one of {', '.join(FORMATS)}")
             raise Invalid("the query has problems", problems=[problem])
         document = job_document(job)
-        if chosen == "pyspark":
-            return _file(_script(document, job.project), f"{job.job_name}.py", "text/x-python; charset=utf-8")
+        if chosen == "pyspark":  # a dash, for Python looks for modules beside a script first, and a job may be called like one
+            return _file(_script(document, job.project), f"{job.job_name}-job.py", "text/x-python; charset=utf-8")
         if chosen == "yaml":
             text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
             return _file(text, f"{job.job_name}.yaml", "application/yaml; charset=utf-8")

@@ -120,9 +120,9 @@ def expressions_of(place: str, field: str, frame: DataFrame) -> Iterator[None]:
 
 
 def expression(text: str) -> Column:
-    """`text` as a column. A syntax error is Spark's ParseException; a reflective function, a subquery or a regular expression that is
+    """`text` as a column.
 
-    none a permanent NodeError.
+    A syntax error is Spark's ParseException; a reflective function, a subquery or a broken regular expression a permanent NodeError.
     """
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as F

@@ -34,7 +34,7 @@ def test_a_drawing_is_shown_as_a_script_written_again_and_downloaded(page: Page)
     expect(script).to_contain_text('F.expr("id % 2 = 0")')
     with page.expect_download() as download:
         dock.get_by_role("button", name="Download").click()
-    assert download.value.suggested_filename == "to-script.py"
+    assert download.value.suggested_filename == "to-script-job.py"
     assert page.request.get("/api/jobs/to-script/export?format=pyspark").text() == download.value.path().read_text(encoding="utf-8")
     page.locator(".pw-node[data-node-id=even]").click()
     page.keyboard.press("Delete")

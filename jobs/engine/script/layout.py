@@ -125,7 +125,7 @@ def _head(document: DagDocument, plan: Plan, body: str, imports: list[str], vari
     told += ["A plain PySpark script of this job: it reads, does and writes what a run does."]
     told += [f"A rejected row that no errors port takes {rejected}.", ""]
     given = f" --packages {','.join(packages)}" if packages else ""
-    told.append(f"    spark-submit{given} {document.name}.py" + (" [--until-drained]" if document.type == "STREAMING" else ""))
+    told.append(f"    spark-submit{given} {document.name}-job.py" + (" [--until-drained]" if document.type == "STREAMING" else ""))
     if variables:
         told += ["", f"It takes secrets from the environment: {', '.join(variables)}."]
     if any(line.startswith("from jobs.") for line in imports):

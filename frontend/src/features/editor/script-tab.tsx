@@ -34,7 +34,7 @@ function useScript() {
 
 function download(name: string, text: string) {
   const address = URL.createObjectURL(new Blob([text], { type: 'text/x-python' }))
-  Object.assign(window.document.createElement('a'), { href: address, download: `${name}.py` }).click()
+  Object.assign(window.document.createElement('a'), { href: address, download: `${name}-job.py` }).click()
   URL.revokeObjectURL(address)
 }
 
