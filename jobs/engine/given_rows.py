@@ -21,7 +21,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.steps import Steps
 from jobs.engine.typed_values import Misfit, type_shown_by, typed
 from jobs.nodes.base import REJECTED, Limits, NodeContext
-from jobs.nodes.columns import schema_from_ddl, schema_of
+from jobs.nodes.columns import missing_column, schema_from_ddl, schema_of
 from jobs.nodes.user_python.workers import in_workers_shared
 
 _MOST_PROBLEMS = 20
@@ -66,9 +66,7 @@ def typed_rows(
     done: list[tuple[Any, ...]] = []
     problems: list[Problem] = []
     for number, row in enumerate(rows):
-        faults: dict[tuple[str | int, ...], str] = {
-            (name,): f"there is no column {name}; the columns are {', '.join(schema.names)}" for name in row if name not in schema.names
-        }
+        faults: dict[tuple[str | int, ...], str] = {(name,): missing_column(name, schema.names) for name in row if name not in schema.names}
         values = []
         for field in schema.fields:
             try:

@@ -66,7 +66,7 @@ class ForEach(Flow[ForEachConfig]):
 
         (frame,) = frames["in"]
         refuse_twice(frame)
-        columns_check(frame.columns, context.config.columns_used(), "calling an API")
+        columns_check(frame.columns, context.config.columns_used())
         handed_schema(frame.schema, context.time_zone, "goes through the call")
         if context.for_script:
             return rows_called_plainly(frame, context, context.connection(context.config.connection))

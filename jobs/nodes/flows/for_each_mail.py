@@ -132,7 +132,7 @@ class ForEachMail(Flow[ForEachMailConfig]):
 
         (frame,) = frames["in"]
         refuse_twice(frame)
-        columns_check(frame.columns, context.config.columns_used(), "writing mails")
+        columns_check(frame.columns, context.config.columns_used())
         handed_schema(frame.schema, context.time_zone, "goes through the mail")
         if not context.is_run:
             return frame.withColumn(REJECTED, F.lit(None).cast("string"))

@@ -143,7 +143,7 @@ class HttpApiSink(Sink[HttpApiSinkConfig]):
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[HttpApiSinkConfig]) -> None:
         """Nothing is asked of the server: there is no request that every API would take as a question."""
-        columns_check(schema.names, context.config.columns_used(), "sending to an API")
+        columns_check(schema.names, context.config.columns_used())
         context.connection(context.config.connection)
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[HttpApiSinkConfig]) -> tuple[DataFrame, str]:

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import NodeError
+from jobs.nodes.columns import missing_column
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.places import JsonTemplate, TemplateText
 
@@ -87,10 +88,9 @@ class Delivery(base.Config):
     )
 
 
-def columns_check(columns: Sequence[str], used: Mapping[str, str], act: str) -> None:
+def columns_check(columns: Sequence[str], used: Mapping[str, str]) -> None:
     """NodeError on the field that names a column which is not there. `used`: column → field."""
     known = {name.lower() for name in columns}
     for name, field in used.items():
         if name.lower() not in known:
-            message = f"{act}: there is no column {name}; the columns are {', '.join(columns)}"
-            raise NodeError(message, permanent=True, kind="user", field=field)
+            raise NodeError(missing_column(name, columns), permanent=True, kind="user", field=field)

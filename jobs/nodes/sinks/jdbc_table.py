@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.columns import missing_column
 from jobs.nodes.sinks.jdbc_dialect import BATCH_COLUMN, GENERATION_COLUMN, KEPT_COLUMN, ORDINAL_COLUMN, Dialect, TableName, TargetColumn
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def schema_written(schema: StructType, config: JdbcSinkConfig) -> StructType:
     by_name = {found.name.lower(): found for found in schema.fields}
     for name, field in ((config.delete_flag, "delete_flag"), *((name, "update_columns") for name in config.update_columns)):
         if name and name.lower() not in by_name:
-            raise user_error(f"there is no column {name}; the columns are {', '.join(schema.names)}", field)
+            raise user_error(missing_column(name, schema.names), field)
     if not config.delete_flag:
         return schema
     flag = by_name[config.delete_flag.lower()]

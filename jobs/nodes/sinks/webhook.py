@@ -81,7 +81,7 @@ class WebhookSink(Sink[WebhookSinkConfig]):
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[WebhookSinkConfig]) -> None:
         """Nothing is asked of the receiver: it would take it for a message."""
-        columns_check(schema.names, context.config.columns_used(), "posting messages")
+        columns_check(schema.names, context.config.columns_used())
         proving_of(context.connection(context.config.connection))
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[WebhookSinkConfig]) -> tuple[DataFrame, str]:

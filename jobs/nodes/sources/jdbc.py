@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
+from jobs.nodes.columns import missing_column
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.hand_positions import HandPositions, LastKey
 from jobs.nodes.plainly import sign_in_fault
@@ -184,11 +185,8 @@ def _checked_columns(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig
         key = context.config.key_column
         if not key:
             return columns
-        if key not in [column.name for column in columns]:
-            names = ", ".join(column.name for column in columns)
-            raise NodeError(
-                f"reading a table: there is no column {key}; the columns are {names}", permanent=True, kind="user", field="key_column"
-            )
+        if key not in (names := [column.name for column in columns]):
+            raise NodeError(missing_column(key, names), permanent=True, kind="user", field="key_column")
         if not context.schema_only and dialect.key_has_empty_values(cursor):
             raise NodeError(
                 f"reading a table: the key column {key} has empty values, whose rows would be missed; choose one without",
