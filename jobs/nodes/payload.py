@@ -26,7 +26,7 @@ MessageColumns = Mapping[str, tuple[str, str]]
 #: How a message's value is written: one of these, or as a package does.
 PayloadFormat = Annotated[str, KnownFormat(("json", "csv", "avro", "text", "binary"))]
 #: Fields of a form, `Payload`'s and `metadata`, that say what a message's rows are like.
-PAYLOAD_FIELDS = frozenset({"format", "columns", "delimiter", "avro_schema", "metadata"})
+PAYLOAD_FIELDS = frozenset({"format", "columns", "delimiter", "null_value", "avro_schema", "metadata"})
 _RECORD = "__record"
 _UNKNOWN = "the message was written with schema {}, which the registry does not list for this subject"
 
@@ -50,6 +50,8 @@ class Payload(Protocol):
     def columns(self) -> tuple[ColumnField, ...]: ...
     @property
     def delimiter(self) -> str: ...
+    @property
+    def null_value(self) -> str: ...
     @property
     def avro_schema(self) -> str: ...
 
@@ -192,7 +194,7 @@ def payload_read(
     if not payload_can_reject(payload):
         value = F.col("value").cast("string") if payload.format == "text" else F.col("value")
         return messages.select(value.alias("value"), *told)
-    shape = RecordShape(payload.format, schema, payload.delimiter, avro or AvroSchemas(payload.avro_schema))
+    shape = RecordShape(payload.format, schema, payload.delimiter, avro or AvroSchemas(payload.avro_schema), payload.null_value)
     record, is_bad = record_parsed(F.col("value"), _RECORD, shape)
     fields = [F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields]
     return messages.withColumn(_RECORD, record).select(*fields, *told, _rejected(is_bad, shape, avro))

@@ -14,6 +14,7 @@ from jobs.nodes.avro import avro_check
 from jobs.nodes.backpressure import Backpressure, BackpressureStatus, Buffered, Strategy, backpressure_field, buffer_size_field
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import ColumnField
+from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import hints
 from jobs.nodes.payload import (
     PAYLOAD_FIELDS,
@@ -49,6 +50,7 @@ class SpoolConfig(base.Config):
     format: PayloadFormat = payload_format_field()
     columns: tuple[ColumnField, ...] = payload_columns_field()
     delimiter: str = payload_delimiter_field()
+    null_value: str = null_value_field()
     avro_schema: str = payload_avro_field()
     start: Literal["earliest", "latest"] = Field(
         "earliest",

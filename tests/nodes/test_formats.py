@@ -94,7 +94,7 @@ def test_what_does_not_fit_is_rejected_as_it_came_and_a_null_is_none(spark: Spar
 @pytest.mark.usefixtures("logfmt")
 def test_a_message_of_a_broker_is_read_and_one_that_does_not_fit_is_rejected(spark: SparkSession) -> None:
     columns = (ColumnField(name="n", type="long"),)
-    payload = cast(Any, SimpleNamespace(format="logfmt", columns=columns, delimiter=",", avro_schema=""))
+    payload = cast(Any, SimpleNamespace(format="logfmt", columns=columns, delimiter=",", null_value="", avro_schema=""))
     payload_complete(payload)
     schema = payload_schema(spark, payload, list)
     messages = spark.createDataFrame([(b"n=7",), (b"n=x",)], "value binary")

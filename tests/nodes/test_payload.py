@@ -7,9 +7,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, NodeError
+from jobs.nodes.columns import schema_from_ddl
 from jobs.nodes.payload import payload_read, payload_schema
 
-JSON = cast(Any, SimpleNamespace(format="json", columns=(), delimiter=",", avro_schema=""))
+JSON = cast(Any, SimpleNamespace(format="json", columns=(), delimiter=",", null_value="", avro_schema=""))
 
 
 @pytest.mark.spark
@@ -29,3 +30,12 @@ def test_a_message_of_two_objects_is_rejected_and_loses_none_unseen(spark: Spark
     assert [row[REJECTED] for row in rows if row[REJECTED]] == [
         f"the message does not fit the columns: more stands behind its JSON object:\n{told[1]}"
     ]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("null_value", "notes"), [("", [None, None, "NULL"]), ("NULL", [None, "", None])])
+def test_a_quoted_empty_value_is_an_empty_text_where_a_word_means_no_value(spark: SparkSession, null_value: str, notes: list[Any]) -> None:
+    messages = spark.createDataFrame([(b"1,",), (b'2,""',), (b"3,NULL",)], "value binary")
+    payload = cast(Any, SimpleNamespace(format="csv", columns=(), delimiter=",", null_value=null_value, avro_schema=""))
+    rows = payload_read(messages, schema_from_ddl("id int, note string"), {}, payload).collect()
+    assert [row.note for row in rows] == notes

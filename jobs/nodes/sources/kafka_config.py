@@ -9,6 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from jobs.nodes import base
 from jobs.nodes.avro import avro_check
 from jobs.nodes.columns import ColumnField
+from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.payload import (
     PayloadFormat,
@@ -48,6 +49,7 @@ class KafkaSourceConfig(base.Config):
     format: PayloadFormat = payload_format_field()
     columns: tuple[ColumnField, ...] = payload_columns_field(otherwise="the registry, else from the newest messages")
     delimiter: str = payload_delimiter_field()
+    null_value: str = null_value_field()
     avro_schema: str = payload_avro_field()
     registry_connection: str = Field(
         "",

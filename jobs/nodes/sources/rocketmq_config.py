@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.columns import ColumnField
+from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.payload import (
     AvroText,
@@ -47,6 +48,7 @@ class RocketmqSourceConfig(base.Config):
     format: PayloadFormat = payload_format_field()
     columns: tuple[ColumnField, ...] = payload_columns_field()
     delimiter: str = payload_delimiter_field()
+    null_value: str = null_value_field()
     avro_schema: AvroText = payload_avro_needed_field()
     start: Literal["earliest", "latest", "time", "offsets"] = Field(
         "earliest",
