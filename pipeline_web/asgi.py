@@ -1,6 +1,7 @@
 """The web process: HTTP by Django, live messages by Channels."""
 
 import os
+import warnings
 
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.sessions import SessionMiddlewareStack
@@ -13,5 +14,7 @@ from jobs.api.body_limit import BodyLimit  # noqa: E402  the apps must be set up
 from jobs.live.origins import SameOrigin  # noqa: E402
 from jobs.live.routes import websocket_urlpatterns  # noqa: E402
 
+# WhiteNoise hands a file over piece by piece, and Django reads it whole before it goes out: what is served so is small.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 websocket = SameOrigin(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
 application = ProtocolTypeRouter({"http": BodyLimit(http), "websocket": websocket})
