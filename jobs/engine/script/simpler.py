@@ -6,20 +6,22 @@ import re
 from dataclasses import replace
 
 from jobs.engine.script.code import Call, Code
+from jobs.nodes.base import REJECTED
 
 _QUOTED = re.compile(r'"`([A-Za-z_]\w*)`"', re.ASCII)
 _PLAIN = re.compile(r'"([A-Za-z_]\w*)"', re.ASCII)
+_REJECTED = f'"{REJECTED}"'
 #: They take the names of columns for the columns.
 _TAKE_NAMES = frozenset({"select", "groupBy", "partitionBy", "struct"})
 
 
 def simplified(code: Code, call: Call) -> Code:
-    """`code` with `call` behind it; an alias without its metadata, which are words for this product."""
-    if call.name == "alias":
+    """`code` with `call` behind it. What goes along with the reason of a rejected row is read by a run alone."""
+    if call.name == "alias" and call.arguments[0].base == _REJECTED:
         call = replace(call, keywords=())
     if call.name == "col" and code.base == "F" and not code.calls and (name := _QUOTED.fullmatch(call.arguments[0].base)):
         return Code("F", (Call("col", (Code(f'"{name[1]}"'),)),))
-    if call.name == "alias" and _column_name(code) == call.arguments[0].base:
+    if call.name == "alias" and not call.keywords and _column_name(code) == call.arguments[0].base:
         return code
     if call.name in _TAKE_NAMES:
         return code.then(
