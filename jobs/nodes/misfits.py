@@ -44,6 +44,13 @@ def reason_told(frame: DataFrame) -> Column:
     return F.expr(told) if told else F.col(REJECTED)
 
 
+def misfit(words: str, text: Column, schema: StructType, format: str, options: Mapping[str, str] | None = None) -> tuple[Column, str]:
+    """The reason of a row whose `text` does not fit, `words` and the whole text; and the SQL of what it says in full (`misfit_told`)."""
+    from pyspark.sql import functions as F
+
+    return F.concat(F.lit(words + AS_IT_CAME), text), misfit_told(words, schema, format, options)
+
+
 def misfit_told(words: str, schema: StructType, format: str, options: Mapping[str, str] | None = None) -> str:
     """`words`, and the first columns of `schema` for which a rejected text has values that the row's columns do not hold, with their
     types and these values; behind that the beginning of the text.

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jobs.nodes.base import AS_IT_CAME
-from jobs.nodes.misfits import misfit_told, rejected_column
+from jobs.nodes.misfits import misfit, rejected_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
 _CORRUPT = "_corrupt_record"
-_WORDS = "the record does not fit the columns"
 
 
 def records_typed(frame: DataFrame, schema: StructType) -> DataFrame:
@@ -25,5 +23,5 @@ def records_typed(frame: DataFrame, schema: StructType) -> DataFrame:
     parsed = frame.select("value", F.from_json("value", with_corrupt, options).alias("record"))
     bad = F.col("record").isNull() | F.col(f"record.{_CORRUPT}").isNotNull()
     fields = (F.col("record").getField(field.name).alias(field.name) for field in schema.fields)
-    reason = F.when(bad, F.concat(F.lit(_WORDS + AS_IT_CAME), "value"))
-    return parsed.select(*fields, rejected_column(reason, misfit_told(_WORDS, schema, "json")))
+    reason, told = misfit("the record does not fit the columns", F.col("value"), schema, "json")
+    return parsed.select(*fields, rejected_column(F.when(bad, reason), told))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jobs.nodes.avro import AVRO_END, AVRO_MARK, AvroSchemas, avro_record
 from jobs.nodes.base import AS_IT_CAME
 from jobs.nodes.formats import FORMATS
-from jobs.nodes.misfits import SHOWN_TEXT, misfit_told
+from jobs.nodes.misfits import SHOWN_TEXT, misfit
 from jobs.nodes.xml_roots import more_than_one_root
 
 if TYPE_CHECKING:
@@ -65,12 +65,14 @@ def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> t
 
     text = value.cast("string") if FORMATS.is_text(shape.format) else F.hex(value.cast("binary"))
     start = F.substring(text, 1, SHOWN_TEXT)
-    told = misfit_told(words, shape.schema, shape.format, _csv_options(shape)) if shape.format in ("json", "csv") else ""
-    misfit = F.concat(F.lit(words + AS_IT_CAME), text if told else start)
+    if shape.format in ("json", "csv"):
+        reason, told = misfit(words, text, shape.schema, shape.format, _csv_options(shape))
+    else:
+        reason, told = F.concat(F.lit(words + AS_IT_CAME), start), ""
     if shape.format not in _MORE:
-        return misfit, told
+        return reason, told
     fits = F.col(name).isNotNull() & F.col(f"{name}.{CORRUPT}").isNull()
-    return F.when(fits, F.concat(F.lit(f"{words}: {_MORE[shape.format]}{AS_IT_CAME}"), start)).otherwise(misfit), told
+    return F.when(fits, F.concat(F.lit(f"{words}: {_MORE[shape.format]}{AS_IT_CAME}"), start)).otherwise(reason), told
 
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:

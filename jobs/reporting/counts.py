@@ -79,11 +79,11 @@ class Rates:
 
     window: float
     _noted: deque[tuple[float, Tally]] = field(default_factory=deque)
-    _longest: float = 0.0
+    _took: float = 0.0
 
     def note(self, totals: Tally, *, seconds: float = 0.0, at: float | None = None) -> None:
         self._noted.append((time.monotonic() if at is None else at, totals))
-        self._longest = seconds
+        self._took = seconds
 
     def now(self, *, at: float | None = None) -> Tally:
         """`{"in", "out", "rejected": rows per second, "nodes": {node_id: {"in", "out"}}}`; a node's rate is None where its count is."""
@@ -93,7 +93,7 @@ class Rates:
         if not self._noted:
             return empty()
         (begun, first), (_, last) = self._noted[0], self._noted[-1]
-        seconds = max(0.5, min(max(self.window, self._longest), moment - begun))
+        seconds = max(0.5, min(max(self.window, self._took), moment - begun))
         nodes = {
             node_id: {name: _rate(first["nodes"].get(node_id, {}).get(name), counts.get(name), seconds) for name in ("in", "out")}
             for node_id, counts in last["nodes"].items()

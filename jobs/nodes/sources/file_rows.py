@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, NodeError
-from jobs.nodes.columns import quoted, sampled_names_check, sql_text
-from jobs.nodes.misfits import misfit_told, rejected_column
+from jobs.nodes.base import LINE_MISFIT, NodeError
+from jobs.nodes.columns import quoted, sampled_names_check
+from jobs.nodes.misfits import misfit, rejected_column
 from jobs.nodes.sources.file_config import FileConfig
 
 if TYPE_CHECKING:
@@ -142,6 +142,6 @@ def _with_reason(frame: DataFrame, config: FileConfig) -> DataFrame:
     columns = [quoted(name) for name in schema.names]
     options = {"sep": config.delimiter, "escape": '"', "nullValue": config.null_value, "multiLine": str(config.multi_line).lower()}
     words = LINE_MISFIT if config.format == "csv" else "the row does not fit the columns"
-    text = f"{_CORRUPT}, substring(to_json(struct({', '.join(columns)})), 1, 0)"
-    reason = F.expr(f"if({_CORRUPT} IS NOT NULL, concat({sql_text(words + AS_IT_CAME)}, {text}), NULL)")
-    return frame.select(*columns, rejected_column(reason, misfit_told(words, schema, config.format, options)))
+    text = F.expr(f"concat({_CORRUPT}, substring(to_json(struct({', '.join(columns)})), 1, 0))")
+    reason, told = misfit(words, text, schema, config.format, options)
+    return frame.select(*columns, rejected_column(F.when(F.col(_CORRUPT).isNotNull(), reason), told))
