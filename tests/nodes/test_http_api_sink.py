@@ -274,7 +274,7 @@ def test_a_pace_holds_for_all_tasks_together(spark: SparkSession, build: Build):
 def test_a_column_that_does_not_exist_is_told_before_anything_is_sent(spark: SparkSession, build: Build):
     with api_server(taken) as server:
         for field, config in (("path", {"path": "${nme}"}), ("keys", {"keys": ["nme"]}), ("body", {"body": '{"a": "${nme}"}'})):
-            with pytest.raises(NodeError, match="there is no column nme; the columns are id, name") as caught:
+            with pytest.raises(NodeError, match=r"there is no column nme; did you mean name\? The columns are id, name") as caught:
                 written(sink(build, server, config), numbers(spark, 1))
             assert (caught.value.field, caught.value.permanent) == (field, True)
         assert server.requests == []
