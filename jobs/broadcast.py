@@ -45,8 +45,21 @@ class NodeMetrics(Shape):
     outdated_since: str = ""
 
 
+class BatchUnderWay(Shape):
+    """A batch that is being written since `since`; of the `tasks` that Spark runs for it now `tasks_done` are done."""
+
+    batch_id: int
+    since: datetime
+    tasks_done: int
+    tasks: int
+
+
 class MetricsMessage(Shape):
-    """Totals of an execution at `time`, and rates since the message before; `as_of_seq` is its newest event."""
+    """Totals of an execution at `time`, and rates since the message before; `as_of_seq` is its newest event.
+
+    `batch_id`, `batch_ms` and `durations_ms` are of the newest batch that Spark committed; `under_way` is one that is not written yet,
+    told from its third second on, of several the one that lasts longest.
+    """
 
     type: Literal["metrics"] = "metrics"
     as_of_seq: int
@@ -61,6 +74,7 @@ class MetricsMessage(Shape):
     batch_id: int | None
     batch_ms: int | None
     durations_ms: dict[str, int]
+    under_way: BatchUnderWay | None = None
     backlog: int | None
     buffer_size: int | None
     backpressure_status: str

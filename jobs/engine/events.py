@@ -35,6 +35,17 @@ class QueryStarted:
 
 
 @dataclass(frozen=True)
+class BatchUnderWay:
+    """A batch is being written for `seconds` now; of the `tasks` that Spark runs for it at this moment `done` are done."""
+
+    query: str
+    batch_id: int
+    seconds: float
+    done: int
+    tasks: int
+
+
+@dataclass(frozen=True)
 class BatchWritten:
     """A batch's sinks are written; Spark has not committed it yet. Reported from inside foreachBatch: overwrites on a repeat.
 
@@ -141,7 +152,18 @@ class BufferStands:
     status: str
 
 
-EngineEvent = QueryStarted | BatchWritten | BatchCommitted | RowsRejected | RowsPrinted | Progressed | Noticed | Waiting | BufferStands
+EngineEvent = (
+    QueryStarted
+    | BatchUnderWay
+    | BatchWritten
+    | BatchCommitted
+    | RowsRejected
+    | RowsPrinted
+    | Progressed
+    | Noticed
+    | Waiting
+    | BufferStands
+)
 
 
 def rows_waiting(behind: Iterable[Mapping[str, int]], buffers: Mapping[str, int]) -> int | None:

@@ -57,7 +57,7 @@ class StreamQuery:
         #: Held by who stops the query, so that nobody starts it again meanwhile.
         self._ending = threading.Lock()
         self._run_ids: set[str] = set()
-        self._writing: int | None = None
+        self.writing: tuple[int, float] | None = None
         self._begun = self._written = -1
 
     @property
@@ -67,6 +67,10 @@ class StreamQuery:
     @property
     def run_id(self) -> str:
         return str(self._query.runId) if self._query else ""
+
+    @property
+    def job_group(self) -> str:
+        return self.run_id
 
     def ran_as(self, run_id: str) -> bool:
         """Whether Spark's run of this id is, or was, this query."""
@@ -136,7 +140,7 @@ class StreamQuery:
         return self._pausing.is_set() or self._is_running()
 
     def _is_running(self) -> bool:
-        return self._query is not None and (bool(self._query.isActive) or self._writing is not None)
+        return self._query is not None and (bool(self._query.isActive) or self.writing is not None)
 
     def ended_by(self) -> BaseException | None:
         """Why it ended, None if well: what a batch raised, rather than what Spark made of it."""
@@ -180,7 +184,7 @@ class StreamQuery:
 
     def _await_boundary(self) -> None:
         """Until the batch that is being written, if any, is committed."""
-        while self._writing is not None and self._is_running():
+        while self.writing is not None and self._is_running():
             time.sleep(_POLL_SECONDS)
         deadline = time.monotonic() + _COMMIT_SECONDS
         while self._is_running() and self._written > last_committed(self.folder) and time.monotonic() < deadline:
@@ -218,7 +222,7 @@ class StreamQuery:
     def _cut_now(self) -> None:
         if self._query is not None:
             try:
-                self._spark.sparkContext.cancelJobGroup(self.run_id)
+                self._spark.sparkContext.cancelJobGroup(self.job_group)
             except Exception as error:  # Spark itself is ending
                 logger.info("the work of query %s cannot be cancelled: %s", self.key, str(error).partition("\n")[0])
             self._end()
@@ -244,9 +248,9 @@ class StreamQuery:
         """What goes wrong stays here and Spark hears one line: a long text would overflow its search for an interruption in it."""
         self._started.wait(timeout=60)
         try:
-            self._writing = batch_id  # before it is asked whether to end, as who asks to end looks at it after: one sees the other
+            self.writing = (batch_id, time.monotonic())  # before it looks whether to end, as who asks looks at it after: one sees the other
             if self._is_to_end():
-                self._writing = None
+                self.writing = None
                 self._await_end()
                 raise StopRequested
             self._begun = batch_id
@@ -259,7 +263,7 @@ class StreamQuery:
             self.failure = error
             raise RuntimeError(_INTERRUPTED if self._is_to_end() else f"{type(error).__name__} in batch {batch_id}") from None
         finally:
-            self._writing = None
+            self.writing = None
 
     def _is_to_end(self) -> bool:
         return self._stopping.is_set() or self._pausing.is_set()

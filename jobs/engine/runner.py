@@ -25,13 +25,13 @@ from jobs.engine.real_time import RealTimeQuery, TaskSlots
 from jobs.engine.receiving import Receiving
 from jobs.engine.rolling_back import sinks_roll_back
 from jobs.engine.session import execution_session, session_enter
-from jobs.engine.settling import sinks_begin, sinks_close, sinks_mark, sinks_settle, sinks_settle_last
+from jobs.engine.settling import sinks_begin, sinks_close, sinks_mark, sinks_settle, sinks_settle_last, sources_complete
 from jobs.engine.steps import Steps
 from jobs.engine.turns import StartTurn
+from jobs.engine.under_way import under_way_told
 from jobs.engine.unread import unread_told
 from jobs.engine.vanished import sources_check
 from jobs.engine.whole import WholeQuery
-from jobs.nodes.base import Source
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 logger = logging.getLogger(__name__)
@@ -155,7 +155,11 @@ class Run:
                         query_.start()
                 if self._stopping.is_set():  # a stop that came while starting
                     self.interrupt() if self._forced_at else self.stop()
-                with unread_told(self._steps, self._report), awaited(self._steps, self._report) as self._away:
+                with (
+                    unread_told(self._steps, self._report),
+                    under_way_told(self._spark, self._queries, self._report),
+                    awaited(self._steps, self._report) as self._away,
+                ):
                     self._watch(session)
                 self._await_last_events()
             if not self.hanging and ((cause := self._first_cause()) or self._forced_at is None):
@@ -237,16 +241,8 @@ class Run:
             return "completed" if finished else "stopped"
         if self.plan.job_type == "STREAMING" and not self.plan.until_drained:
             raise ExecutionFailure("the stream ended without being asked to; it is started again", kind="system")
-        self._complete_sources()
+        sources_complete(self._steps)
         return "completed"
-
-    def _complete_sources(self) -> None:
-        for node_id, node_type in self._steps.types.items():
-            if isinstance(node_type, Source):
-                try:
-                    node_type.complete(self._steps.context(node_id, "batch"))
-                except Exception as error:
-                    raise AtNode(node_id, error) from error
 
     def _progress_heard(self, progress: str) -> None:
         self._news.put(lambda: self._committed(json.loads(progress)))

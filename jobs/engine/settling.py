@@ -1,4 +1,6 @@
-"""What sinks do beside their batches: rows that wait for others appear in time, and stay apart from those behind a checkpoint."""
+"""What sinks do beside their batches: rows that wait for others appear in time, and stay apart from those behind a checkpoint.
+
+And what sources do behind the last."""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from jobs.engine.frames import Frames
 from jobs.engine.query import StreamQuery
 from jobs.engine.steps import Steps
 from jobs.engine.whole import WholeQuery
+from jobs.nodes.base import Source
 
 logger = logging.getLogger(__name__)
 
@@ -79,3 +82,13 @@ def sinks_begin(steps: Steps, session: SparkSession, sinks: tuple[str, ...], fra
             steps.sink(sink).begin(session, schema, steps.context(sink, "batch"))
         except Exception as error:
             raise AtNode(sink, error) from error
+
+
+def sources_complete(steps: Steps) -> None:
+    """Every source, once all that it was to read is written; AtNode tells which one failed."""
+    for node_id, node_type in steps.types.items():
+        if isinstance(node_type, Source):
+            try:
+                node_type.complete(steps.context(node_id, "batch"))
+            except Exception as error:
+                raise AtNode(node_id, error) from error

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from jobs.engine.events import BatchWritten, EngineEvent, NodeCounts, Noticed, Progressed, RowsPrinted, RowsRejected, Waiting
+from jobs.engine.events import BatchUnderWay, BatchWritten, EngineEvent, NodeCounts, Noticed, Progressed, RowsPrinted, RowsRejected, Waiting
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
 
@@ -51,6 +51,8 @@ class Display:
             if isinstance(event, BatchWritten):
                 self._batches[(event.query, event.batch_id)] = event
                 self._progress.update(self._task, counts=self._counts())
+            elif isinstance(event, BatchUnderWay):
+                self._progress.update(self._task, counts=f"{self._counts()}; {_under_way(event)}")
             elif isinstance(event, Progressed):
                 self._progress.update(self._task, completed=event.done, total=event.total, description=self._name(event.node_id))
             elif isinstance(event, RowsPrinted):
@@ -103,6 +105,11 @@ class Display:
         )
         text = f"{read:,} rows in, {written:,} out"
         return f"{text}, {rejected:,} rejected" if rejected else text
+
+
+def _under_way(event: BatchUnderWay) -> str:
+    tasks = f", {event.done:,} of {event.tasks:,} tasks" if event.tasks else ""
+    return f"batch {event.batch_id} since {event.seconds:.0f} s{tasks}"
 
 
 def _totals(counts: list[NodeCounts]) -> tuple[str, str, str]:

@@ -38,10 +38,11 @@ class WholeQuery:
         self._frames: Frames | None = None
         self._forced = threading.Event()
         self._done = threading.Event()
+        self._begun = 0.0
         self._kept: list[DataFrame] = []
         self._acting = Acting(steps)
         self._thread = threading.Thread(target=self._run, name=f"batch {self.plan.key}", daemon=True)
-        self._group = f"{steps.plan.generation}-{steps.plan.attempt}"
+        self.job_group = f"{steps.plan.generation}-{steps.plan.attempt}"
 
     @property
     def key(self) -> str:
@@ -64,7 +65,13 @@ class WholeQuery:
             )
         return self._frames
 
+    @property
+    def writing(self) -> tuple[int, float] | None:
+        """Its one batch, from its start to its end."""
+        return (0, self._begun) if self.is_active() else None
+
     def start(self) -> None:
+        self._begun = time.monotonic()
         self._report(QueryStarted(self.key, self.plan.sinks, -1))
         self._thread.start()
 
@@ -89,7 +96,7 @@ class WholeQuery:
 
     def force_stop(self) -> None:
         self._forced.set()
-        self._spark.sparkContext.cancelJobGroup(self._group)
+        self._spark.sparkContext.cancelJobGroup(self.job_group)
 
     def _go_on(self) -> None:
         if self._forced.is_set():
@@ -98,7 +105,7 @@ class WholeQuery:
     def _run(self) -> None:
         try:
             session_enter(self._spark, self._steps.plan)
-            self._spark.sparkContext.setJobGroup(self._group, self._steps.plan.job_name, interruptOnCancel=True)
+            self._spark.sparkContext.setJobGroup(self.job_group, self._steps.plan.job_name, interruptOnCancel=True)
             self._write()
         except BaseException as error:
             self.failure = StopRequested() if self._forced.is_set() else error
@@ -110,13 +117,12 @@ class WholeQuery:
             self._on_change()
 
     def _write(self) -> None:
-        begun = time.monotonic()
         if isinstance(self._counter, LineCounter):
             self._write_line(self._counter)
         else:
             self._acting.carry_out(self.frames(), self.plan.sinks)
             self._sinks.write(0, self.frames(), self._counter.seen)
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - self._begun
         counts = self._sinks.counts_of(0) or {}
         rows_in = rows_of_sources(self._steps, counts)
         nowhere = {"start": None, "end": None, "latest": None}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.db.models import Max
 
-from jobs.broadcast import MetricsMessage, NodeMetrics, OverviewSnapshot, SnapshotMessage
+from jobs.broadcast import BatchUnderWay, MetricsMessage, NodeMetrics, OverviewSnapshot, SnapshotMessage
 from jobs.models import UNFINISHED, Event, MetricSample
 from jobs.selectors.checkpoints import checkpoints_out, checkpoints_visible
 from jobs.selectors.events import events_out
@@ -65,6 +65,7 @@ def _metrics(sample: MetricSample, seq: int) -> MetricsMessage:
         batch_id=sample.batch_id,
         batch_ms=sample.batch_ms,
         durations_ms=detail.get("durations_ms", {}),
+        under_way=BatchUnderWay(**batch) if (batch := detail.get("under_way")) else None,
         backlog=sample.backlog,
         buffer_size=detail.get("buffer_size"),
         backpressure_status=detail.get("backpressure_status", ""),

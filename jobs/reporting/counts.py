@@ -85,15 +85,21 @@ class Rates:
         self._noted.append((time.monotonic() if at is None else at, totals))
         self._took = seconds
 
-    def now(self, *, at: float | None = None) -> Tally:
-        """`{"in", "out", "rejected": rows per second, "nodes": {node_id: {"in", "out"}}}`; a node's rate is None where its count is."""
+    def now(self, *, at: float | None = None, under_way: bool = False) -> Tally:
+        """`{"in", "out", "rejected": rows per second, "nodes": {node_id: {"in", "out"}}}`; a node's rate is None where its count is.
+
+        `under_way`: a batch is being written, whose rows nobody knows yet. Until then the rows of the batch before count, over all the
+        time since it began: the rate sinks the longer it lasts, but what works never looks idle.
+        """
         moment = time.monotonic() if at is None else at
-        while len(self._noted) > 1 and self._noted[1][0] <= moment - self.window:
+        fewest = 2 if under_way else 1
+        while len(self._noted) > fewest and self._noted[1][0] <= moment - self.window:
             self._noted.popleft()
         if not self._noted:
             return empty()
-        (begun, first), (_, last) = self._noted[0], self._noted[-1]
-        seconds = max(0.5, min(max(self.window, self._took), moment - begun))
+        (begun, first), (ended, last) = self._noted[0], self._noted[-1]
+        worked = self._took + (moment - ended if under_way else 0)
+        seconds = max(0.5, min(max(self.window, worked), moment - begun))
         nodes = {
             node_id: {name: _rate(first["nodes"].get(node_id, {}).get(name), counts.get(name), seconds) for name in ("in", "out")}
             for node_id, counts in last["nodes"].items()

@@ -9,7 +9,8 @@ from jobs.reporting.counts import Tally
 
 
 def metrics_message(figures: dict[str, Any], *, as_of_seq: int) -> broadcast.MetricsMessage:
-    """`figures` as the reporter gathers them: time, totals, rates, the newest batch, backlog, buffers, watermark, state, what is old."""
+    """`figures` as the reporter gathers them: time, totals, rates, the newest batch and one under way, backlog, buffers, watermark, state,
+    what is old."""
     totals, rates = figures["totals"], figures["rates"]
     return broadcast.MetricsMessage(
         as_of_seq=as_of_seq,
@@ -24,6 +25,7 @@ def metrics_message(figures: dict[str, Any], *, as_of_seq: int) -> broadcast.Met
         batch_id=figures["batch_id"],
         batch_ms=figures["batch_ms"],
         durations_ms=figures["durations_ms"],
+        under_way=figures["under_way"],
         backlog=figures["backlog"],
         **figures["buffers"],
         watermark=figures["watermark"],

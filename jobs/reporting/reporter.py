@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import DatabaseError
@@ -12,6 +12,7 @@ from jobs import broadcast
 from jobs.engine.events import (
     OUTDATED,
     BatchCommitted,
+    BatchUnderWay,
     BatchWritten,
     BufferStands,
     EngineEvent,
@@ -64,6 +65,8 @@ class Reporter:
         self._ticking, self._closed = threading.Lock(), False
         self._pending = self._nothing()
         self._batches: dict[str, BatchCommitted] = {}
+        self._under_way: dict[str, broadcast.BatchUnderWay] = {}
+        self._newest_written: dict[str, int] = {}
         self._seq = execution.seq
         self._last_message: tuple[Any, ...] = ()
         self._last_sample = (0.0, ())  # type: tuple[float, tuple[Any, ...]]
@@ -77,10 +80,8 @@ class Reporter:
             case QueryStarted():
                 self.started.set()
                 self._log.info("query %s begins behind batch %d", event.query, event.resumed_batch)
-            case BatchWritten():
-                self._written(event)
-            case BatchCommitted():
-                self._committed(event)
+            case BatchUnderWay() | BatchWritten() | BatchCommitted():
+                self._batch(event)
             case RowsRejected():
                 self._rejected(event)
             case RowsPrinted():
@@ -96,13 +97,36 @@ class Reporter:
 
     def close(self) -> None:
         """Write the rest, send the last figures, and be heard no more."""
+        with self._lock:
+            self._under_way = {}
         self.tick(None, last=True)
         self._writer.remove(self)
 
     # ── what the engine says ──
 
+    def _batch(self, event: BatchUnderWay | BatchWritten | BatchCommitted) -> None:
+        match event:
+            case BatchUnderWay():
+                self._goes_on(event)
+            case BatchWritten():
+                self._written(event)
+            case BatchCommitted():
+                self._committed(event)
+
+    def _goes_on(self, event: BatchUnderWay) -> None:
+        since = datetime.now(UTC) - timedelta(seconds=event.seconds)
+        with self._lock:
+            if event.batch_id <= self._newest_written.get(event.query, -1):
+                return  # it was written while this was on its way
+            known = self._under_way.get(event.query)
+            since = known.since if known and known.batch_id == event.batch_id else since
+            batch = broadcast.BatchUnderWay(batch_id=event.batch_id, since=since, tasks_done=event.done, tasks=event.tasks)
+            self._under_way[event.query] = batch
+
     def _written(self, event: BatchWritten) -> None:
         with self._lock:
+            self._under_way.pop(event.query, None)
+            self._newest_written[event.query] = event.batch_id
             row = self._counts.batch(event)
             self._totals = self._counts.totals()
             self._rates.note(self._totals, seconds=event.seconds)
@@ -205,7 +229,7 @@ class Reporter:
         self._seq = max(self._seq, seq or 0)
         with self._lock:
             figures = self._figures()
-        facts = tuple(figures[name] for name in ("totals", "rates", "batch_id", "durations_ms", "buffers", "outdated"))
+        facts = tuple(figures[name] for name in ("totals", "rates", "batch_id", "durations_ms", "buffers", "outdated", "under_way"))
         if facts != self._last_message or last:
             self._last_message = facts
             self._send(figures)
@@ -230,7 +254,8 @@ class Reporter:
 
     def _figures(self) -> dict[str, Any]:
         newest = max(self._batches.values(), key=lambda batch: batch.at, default=None)
-        rates = self._rates.now()
+        longest = min(self._under_way.values(), key=lambda batch: batch.since, default=None)
+        rates = self._rates.now(under_way=longest is not None)
         state = [state_of(batch.operators) for batch in self._batches.values()]
         return {
             "time": datetime.now(UTC),
@@ -240,6 +265,7 @@ class Reporter:
             "batch_id": newest.batch_id if newest else None,
             "batch_ms": newest.durations_ms.get("triggerExecution") if newest else None,
             "durations_ms": dict(newest.durations_ms) if newest else {},
+            "under_way": longest,
             "backlog": self._buffers.backlog(batch.behind for batch in self._batches.values()),
             "buffers": self._buffers.figures(),
             "watermark": min((batch.watermark for batch in self._batches.values() if batch.watermark), default=""),

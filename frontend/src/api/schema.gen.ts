@@ -4594,6 +4594,23 @@ export interface components {
             created_by: string;
         };
         /**
+         * BatchUnderWay
+         * @description A batch that is being written since `since`; of the `tasks` that Spark runs for it now `tasks_done` are done.
+         */
+        BatchUnderWay: {
+            /** Batch Id */
+            batch_id: number;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /** Tasks Done */
+            tasks_done: number;
+            /** Tasks */
+            tasks: number;
+        };
+        /**
          * EventMessage
          * @description One row of the execution's history and the execution after it; `checkpoint` when the event is about one.
          */
@@ -4612,6 +4629,9 @@ export interface components {
         /**
          * MetricsMessage
          * @description Totals of an execution at `time`, and rates since the message before; `as_of_seq` is its newest event.
+         *
+         *     `batch_id`, `batch_ms` and `durations_ms` are of the newest batch that Spark committed; `under_way` is one that is not written yet,
+         *     told from its third second on, of several the one that lasts longest.
          */
         MetricsMessage: {
             /**
@@ -4648,6 +4668,8 @@ export interface components {
             durations_ms: {
                 [key: string]: number;
             };
+            /** @default null */
+            under_way: components["schemas"]["BatchUnderWay"] | null;
             /** Backlog */
             backlog: number | null;
             /** Buffer Size */

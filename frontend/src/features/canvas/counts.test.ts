@@ -6,18 +6,21 @@ const figures = (inPerSecond: number | null, outPerSecond: number | null, reject
   in: null, out: null, rejected, late: 0, timeless: 0, inPerSecond, outPerSecond, outdatedSince: '',
 })
 
-/** Rates by edge, each drawn as "from.port>to.port". */
-function rates(edges: string[], nodes: Record<string, NodeFigures>, rejectedPerSecond = 0) {
-  const drawn = Object.fromEntries(
+/** Figures by edge, each drawn as "from.port>to.port". */
+function drawn(edges: string[], nodes: Record<string, NodeFigures>, { rejectedPerSecond = 0, underWay = false } = {}) {
+  const ends = Object.fromEntries(
     edges.map((edge) => {
       const [from, to] = edge.split('>').map((end) => end.split('.'))
       return [edge, { from, to }]
     }),
   )
   const store = countsStore()
-  updateCounts(store, { edges: drawn } as unknown as DagDocument, new Map(Object.entries(nodes)), rejectedPerSecond, 0)
-  return Object.fromEntries(edges.map((edge) => [edge, store.edges.get(edge)?.perSecond]))
+  updateCounts(store, { edges: ends } as unknown as DagDocument, new Map(Object.entries(nodes)), { rejectedPerSecond, underWay }, 0)
+  return Object.fromEntries(edges.map((edge) => [edge, store.edges.get(edge)]))
 }
+
+const rates = (edges: string[], nodes: Record<string, NodeFigures>, rejectedPerSecond = 0) =>
+  Object.fromEntries(Object.entries(drawn(edges, nodes, { rejectedPerSecond })).map(([edge, shown]) => [edge, shown?.perSecond]))
 
 describe('rows per second on an edge', () => {
   it('are what its upstream node sends out', () => {
@@ -39,5 +42,13 @@ describe('rows per second on an edge', () => {
   it('are those rejected by its node alone, where an errors port is read by one', () => {
     const nodes = { a: figures(90, 80, 10), b: figures(80, 75, 5), one: figures(2, 2), both: figures(null, null) }
     expect(rates(['a.errors>one.in', 'b.errors>both.in'], nodes, 3)).toEqual({ 'a.errors>one.in': 2, 'b.errors>both.in': 3 })
+  })
+})
+
+describe('an edge while a batch is under way', () => {
+  it('says so before any row is known, and is not idle for want of rows', () => {
+    expect(drawn(['a.out>b.in'], {}, { underWay: true })['a.out>b.in']).toEqual({ perSecond: 0, lastRowsAt: 0, underWay: true })
+    expect(drawn(['a.out>b.in'], { a: figures(null, 0), b: figures(0, 0) }, { underWay: true })['a.out>b.in']?.underWay).toBe(true)
+    expect(drawn(['a.out>b.in'], {})['a.out>b.in']).toBeUndefined()
   })
 })

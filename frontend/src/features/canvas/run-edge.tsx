@@ -28,7 +28,7 @@ export const RunEdge = memo(function RunEdge(props: EdgeProps<Edge<RunEdgeData>>
   const card = rank !== null && target ? { y: target.internals.positionAbsolute.y, height: target.measured.height ?? 0 } : null
   const pill = pillPlace({ x: labelX, y: labelY }, props, card, rank ?? 0)
   const perSecond = figures?.perSecond ?? 0
-  const idle = !figures || Date.now() - figures.lastRowsAt > IDLE_MS
+  const idle = !figures || (!figures.underWay && Date.now() - figures.lastRowsAt > IDLE_MS)
   const look = props.data?.errors ? 'pw-edge-errors' : idle ? 'pw-edge-idle' : ''
   return (
     <>
@@ -42,7 +42,7 @@ export const RunEdge = memo(function RunEdge(props: EdgeProps<Edge<RunEdgeData>>
                 {t('perSecond')}
               </>
             ) : (
-              t('idle')
+              t(figures.underWay ? 'underWay' : 'idle')
             )}
           </div>
         </EdgeLabelRenderer>

@@ -12,13 +12,33 @@ import executions from './locales/en.json'
 
 beforeAll(() => void i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { executions, shared } } }))
 
-it('says of a full buffer how much waits in it now, not what waited behind the last batch', () => {
-  const execution = { status: 'RUNNING', job_type: 'STREAMING', resolved: {}, processed_records: 5, written_records: 5, failed_records: 0, dropped_records: 0, backpressure_status: 'HOLDING', buffer_size: 2000 } as unknown as Execution
+const shown = (change: object, metrics: Partial<MetricsMessage>) =>
   render(
     <MantineProvider env="test">
-      <ExecutionStrip execution={execution} metrics={{ backlog: 0 } as MetricsMessage} />
+      <ExecutionStrip execution={{ status: 'RUNNING', job_type: 'STREAMING', resolved: {}, processed_records: 5, written_records: 5, failed_records: 0, dropped_records: 0, backpressure_status: '', buffer_size: null, ...change } as unknown as Execution} metrics={metrics as MetricsMessage} />
     </MantineProvider>,
   )
+
+const underWay = { batch_id: 1300, since: new Date(Date.now() - 42_400).toISOString(), tasks_done: 120, tasks: 200 }
+
+it('says of a full buffer how much waits in it now, not what waited behind the last batch', () => {
+  shown({ backpressure_status: 'HOLDING', buffer_size: 2000 }, { backlog: 0 })
   const backlog = screen.getByText('buffer full, holding back').closest('.pw-figure')
   expect(backlog).toHaveTextContent('2,000')
+})
+
+it('says of a batch under way how long it has been at work and how far it is', () => {
+  shown({}, { batch_id: 1299, batch_ms: 900, under_way: underWay })
+  const batch = screen.getByText('number 1,300, 120 of 200 tasks').closest('.pw-figure')
+  expect(batch).toHaveTextContent(/4[2-4]/)
+})
+
+it('says of a query under way that it is, where nothing of it runs in Spark', () => {
+  shown({ job_type: 'SQL_TASK' }, { under_way: { ...underWay, batch_id: 0, tasks_done: 0, tasks: 0 } })
+  expect(screen.getByText('under way')).toBeInTheDocument()
+})
+
+it('tells the last batch once the execution does not run any more', () => {
+  shown({ status: 'PAUSED' }, { batch_id: 1299, batch_ms: 900, under_way: underWay })
+  expect(screen.getByText('number 1,299')).toBeInTheDocument()
 })

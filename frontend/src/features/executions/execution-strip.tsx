@@ -28,6 +28,23 @@ function LastCheckpoint({ execution }: { execution: Execution }) {
   )
 }
 
+/** How long the newest batch took or, while one lasts, has been at work, and how far it is. A single query has one batch, which needs no number. */
+function Batch({ metrics, single, still }: { metrics: MetricsMessage | null; single: boolean; still: boolean }) {
+  const { t } = useTranslation('executions')
+  const now = useNow()
+  const underWay = still ? null : (metrics?.under_way ?? null)
+  const number = underWay?.batch_id ?? metrics?.batch_id ?? null
+  const told = [
+    single || number === null ? '' : t('strip.batchNumber', { number: count(number) }),
+    underWay === null ? '' : underWay.tasks > 0 ? t('strip.tasks', { done: count(underWay.tasks_done), tasks: count(underWay.tasks) }) : t('strip.underWay'),
+  ]
+  return (
+    <Figure label={t(single ? 'strip.query' : 'strip.batch')} note={told.filter(Boolean).join(', ')}>
+      {duration(underWay ? Math.max(0, now - Date.parse(underWay.since)) : metrics?.batch_ms)}
+    </Figure>
+  )
+}
+
 /** Rows in, out and rejected, what was dropped unread, backlog, batch, last checkpoint; of a single query its time instead, the rest has no meaning there. */
 export function ExecutionStrip({ execution, metrics }: { execution: Execution; metrics: MetricsMessage | null }) {
   const { t } = useTranslation('executions')
@@ -51,7 +68,7 @@ export function ExecutionStrip({ execution, metrics }: { execution: Execution; m
         {count(rejected)}
       </Figure>
       {execution.job_type === 'SQL_TASK' ? (
-        <Figure label={t('strip.query')}>{duration(metrics?.batch_ms)}</Figure>
+        <Batch metrics={metrics} single still={still} />
       ) : (
         <>
           {dropped > 0 && (
@@ -62,9 +79,7 @@ export function ExecutionStrip({ execution, metrics }: { execution: Execution; m
           <Figure label={t('strip.backlog')} note={pressed ? t(`strip.pressure.${execution.backpressure_status}`) : catchUp} {...(pressed ? { tone: 'warn' as const } : {})}>
             {count(still || pressed ? execution.buffer_size : backlog)}
           </Figure>
-          <Figure label={t('strip.batch')} note={metrics?.batch_id == null ? '' : t('strip.batchNumber', { number: count(metrics.batch_id) })}>
-            {duration(metrics?.batch_ms)}
-          </Figure>
+          <Batch metrics={metrics} single={false} still={still} />
           <LastCheckpoint execution={execution} />
         </>
       )}

@@ -20,9 +20,10 @@ export function useNodeCounts(executionId: string, document: DagDocument | undef
   const store = useMemo(() => countsStore(), [executionId])
   const nodes = metrics?.nodes ?? kept
   const rejectedPerSecond = still ? 0 : (metrics?.rejected_per_second ?? 0)
+  const underWay = !still && Boolean(metrics?.under_way)
   useEffect(() => {
     if (!document || !nodes) return
-    updateCounts(store, document, new Map(Object.entries(nodes).map(([id, counts]) => [id, figures(counts, still)])), rejectedPerSecond, Date.now())
-  }, [store, document, nodes, still, rejectedPerSecond])
+    updateCounts(store, document, new Map(Object.entries(nodes).map(([id, counts]) => [id, figures(counts, still)])), { rejectedPerSecond, underWay }, Date.now())
+  }, [store, document, nodes, still, rejectedPerSecond, underWay])
   return store
 }

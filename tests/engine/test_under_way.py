@@ -1,0 +1,31 @@
+"""A batch that lasts is told of while it is written, with the tasks of Spark that are done; a short one is not."""
+
+import pytest
+
+from jobs.engine.events import BatchUnderWay
+from tests.engine.graphs import COLLECT, Bench, document, files, numbers
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize("kind", ["BATCH_ROLLER", "SQL_TASK", "STREAMING"])
+def test_a_batch_that_lasts_is_told_with_its_tasks(bench: Bench, kind: str) -> None:
+    nodes = {
+        "gen": numbers(100, 100),
+        "many": ("flow.repartition", {"partitions": 4}),
+        "slow": ("flow.rate_limit", {"rows_per_second": 20}),
+        "out": files("out"),
+    }
+    read = document(nodes, "gen>many, many>slow, slow>out", type=kind)
+    heard = bench.drained(bench.plan(read), 100) if kind == "STREAMING" else bench.completed(read)
+    told = heard.of(BatchUnderWay)
+    assert {(event.query, event.batch_id) for event in told} == {("out", 0)}
+    seconds = [event.seconds for event in told]
+    assert seconds == sorted(seconds)
+    assert seconds[0] >= 2
+    assert any(0 <= event.done < event.tasks for event in told)
+
+
+def test_short_batches_are_not(bench: Bench) -> None:
+    heard = bench.completed(document({"gen": numbers(500, 250), "out": COLLECT}, "gen>out"))
+    assert heard.of(BatchUnderWay) == []

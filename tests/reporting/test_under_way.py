@@ -1,0 +1,108 @@
+"""A batch that is being written is told with the figures until it is written, and its execution does not look idle meanwhile."""
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from jobs import broadcast
+from jobs.engine.events import BatchUnderWay, BatchWritten, NodeCounts
+from jobs.live.snapshots import execution_snapshot
+from jobs.models import Execution
+from jobs.reporting import Reporter, Writer
+from jobs.reporting.counts import Counts, Rates
+from jobs.services.executions import execution_claim, execution_start
+from tests.services.job_rows import driver_row, job_row, operator
+
+
+def written(batch_id: int, rows: int) -> BatchWritten:
+    return BatchWritten("out", batch_id, rows_in=rows, rows_out=rows, rejected=0, nodes={"src": NodeCounts(None, rows)})
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[broadcast.MetricsMessage]:
+    messages: list[broadcast.MetricsMessage] = []
+
+    def heard(execution_id: str, message: object, *, project: str) -> None:
+        if isinstance(message, broadcast.MetricsMessage):
+            messages.append(message)
+
+    monkeypatch.setattr(broadcast, "execution_message", heard)
+    return messages
+
+
+@pytest.fixture
+def execution(transactional_db: None) -> Execution:
+    execution_start(job=job_row(), user=operator(), triggered_by="API")
+    claimed = execution_claim(driver=driver_row())
+    assert claimed is not None
+    return claimed
+
+
+@pytest.fixture
+def writer(transactional_db: None) -> Iterator[Writer]:
+    writer = Writer()
+    yield writer
+    writer.close()
+
+
+def reporter(execution: Execution, writer: Writer) -> Reporter:
+    return Reporter(execution, writer, project="default", trigger_seconds=1.0, log=logging.getLogger("test"))
+
+
+def test_a_batch_is_under_way_until_it_is_written(execution: Execution, writer: Writer, sent: list[broadcast.MetricsMessage]) -> None:
+    ear = reporter(execution, writer)
+    for event in (BatchUnderWay("out", 0, 2.0, 1, 8), BatchUnderWay("out", 0, 3.0, 5, 8), written(0, 10)):
+        ear(event)
+        ear.tick(None)
+    ear(BatchUnderWay("out", 0, 3.1, 8, 8))  # on its way while the batch was written
+    ear.tick(None)
+    ear.close()
+    told = [message.under_way and (message.under_way.batch_id, message.under_way.tasks_done, message.under_way.tasks) for message in sent]
+    assert told[:3] == [(0, 1, 8), (0, 5, 8), None]
+    assert set(told[3:]) <= {None}
+    assert len({message.under_way.since for message in sent if message.under_way}) == 1
+
+
+def test_who_comes_later_sees_it_and_it_ends_with_the_attempt(
+    execution: Execution, writer: Writer, sent: list[broadcast.MetricsMessage]
+) -> None:
+    ear = reporter(execution, writer)
+    ear(BatchUnderWay("out", 4, 2.0, 0, 0))
+    ear._keep(ear._figures(), ())
+    writer.flush()
+    user = operator()
+    seen = execution_snapshot(user, execution.execution_id).metrics
+    assert seen is not None
+    assert seen.under_way is not None
+    assert seen.under_way.batch_id == 4
+    ear.close()
+    assert sent[-1].under_way is None
+
+
+def test_the_longest_of_several_is_told(execution: Execution, writer: Writer, sent: list[broadcast.MetricsMessage]) -> None:
+    ear = reporter(execution, writer)
+    ear(BatchUnderWay("a", 7, 2.0, 0, 4))
+    ear(BatchUnderWay("b", 3, 50.0, 1, 9))
+    ear.tick(None)
+    ear.close()
+    assert sent[0].under_way is not None
+    assert sent[0].under_way.batch_id == 3
+
+
+def test_rates_sink_while_a_batch_lasts_but_not_to_nothing() -> None:
+    rates, counts = Rates(window=10), Counts([])
+    rates.note(counts.totals(), at=0)
+    counts.batch(written(0, 6000))
+    rates.note(counts.totals(), seconds=60, at=60)
+    assert rates.now(at=60, under_way=True)["in"] == pytest.approx(100)
+    assert rates.now(at=120, under_way=True)["in"] == pytest.approx(50)
+    assert rates.now(at=120)["in"] == 0
+
+
+def test_a_pause_before_the_last_batch_does_not_count() -> None:
+    rates, counts = Rates(window=10), Counts([])
+    rates.note(counts.totals(), at=0)
+    counts.batch(written(0, 600))
+    rates.note(counts.totals(), seconds=20, at=3600)
+    assert rates.now(at=3610, under_way=True)["in"] == pytest.approx(20)
