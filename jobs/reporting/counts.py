@@ -82,24 +82,27 @@ class Rates:
     _took: float = 0.0
 
     def note(self, totals: Tally, *, seconds: float = 0.0, at: float | None = None) -> None:
-        self._noted.append((time.monotonic() if at is None else at, totals))
+        moment = time.monotonic() if at is None else at
+        self._noted.append((moment, totals))
+        while len(self._noted) > 1 and self._noted[1][0] <= moment - self.window:
+            self._noted.popleft()
         self._took = seconds
 
     def now(self, *, at: float | None = None, under_way: bool = False) -> Tally:
         """`{"in", "out", "rejected": rows per second, "nodes": {node_id: {"in", "out"}}}`; a node's rate is None where its count is.
 
-        `under_way`: a batch is being written, whose rows nobody knows yet. Until then the rows of the batch before count, over all the
-        time since it began: the rate sinks the longer it lasts, but what works never looks idle.
+        `under_way`: a batch is being written, whose rows nobody knows yet. The rates of the batches before hold for as long as those
+        took, and sink from then on: what works never looks idle, what hangs never looks well.
         """
-        moment = time.monotonic() if at is None else at
-        fewest = 2 if under_way else 1
-        while len(self._noted) > fewest and self._noted[1][0] <= moment - self.window:
-            self._noted.popleft()
         if not self._noted:
             return empty()
-        (begun, first), (ended, last) = self._noted[0], self._noted[-1]
-        worked = self._took + (moment - ended if under_way else 0)
-        seconds = max(0.5, min(max(self.window, worked), moment - begun))
+        moment = time.monotonic() if at is None else at
+        ended, last = self._noted[-1]
+        until = ended if under_way else moment
+        begun, first = next((note for note in reversed(self._noted) if note[0] <= until - self.window), self._noted[0])
+        seconds = max(0.5, min(max(self.window, self._took), until - begun))
+        if under_way:
+            seconds = max(seconds, moment - ended)
         nodes = {
             node_id: {name: _rate(first["nodes"].get(node_id, {}).get(name), counts.get(name), seconds) for name in ("in", "out")}
             for node_id, counts in last["nodes"].items()

@@ -90,14 +90,23 @@ def test_the_longest_of_several_is_told(execution: Execution, writer: Writer, se
     assert sent[0].under_way.batch_id == 3
 
 
-def test_rates_sink_while_a_batch_lasts_but_not_to_nothing() -> None:
+def test_rates_hold_for_as_long_as_the_batch_before_took_then_sink() -> None:
     rates, counts = Rates(window=10), Counts([])
     rates.note(counts.totals(), at=0)
     counts.batch(written(0, 6000))
     rates.note(counts.totals(), seconds=60, at=60)
-    assert rates.now(at=60, under_way=True)["in"] == pytest.approx(100)
-    assert rates.now(at=120, under_way=True)["in"] == pytest.approx(50)
-    assert rates.now(at=120)["in"] == 0
+    assert [round(rates.now(at=moment, under_way=True)["in"]) for moment in (60, 90, 120, 180, 240)] == [100, 100, 100, 50, 33]
+    assert rates.now(at=180)["in"] == 0
+
+
+def test_short_batches_before_a_long_one_are_told_together() -> None:
+    rates, counts = Rates(window=10), Counts([])
+    rates.note(counts.totals(), at=0)
+    for second in range(1, 31):
+        counts.batch(written(second, 100))
+        rates.note(counts.totals(), seconds=1, at=second)
+    assert rates.now(at=33)["in"] == pytest.approx(70)  # not known yet that a batch is under way
+    assert [rates.now(at=moment, under_way=True)["in"] for moment in (33, 40, 50)] == [pytest.approx(rate) for rate in (100, 100, 50)]
 
 
 def test_a_pause_before_the_last_batch_does_not_count() -> None:
@@ -105,4 +114,4 @@ def test_a_pause_before_the_last_batch_does_not_count() -> None:
     rates.note(counts.totals(), at=0)
     counts.batch(written(0, 600))
     rates.note(counts.totals(), seconds=20, at=3600)
-    assert rates.now(at=3610, under_way=True)["in"] == pytest.approx(20)
+    assert rates.now(at=3610, under_way=True)["in"] == pytest.approx(30)
