@@ -19,7 +19,8 @@ from jobs.selectors.shapes.execution import EventOut, ExecutionOut
 logger = logging.getLogger(__name__)
 
 OVERVIEW_GROUP = "overview"
-#: What a consumer's method for these is called (`live_message`); it gets {"type", "text": JSON text, "project": slug}.
+#: What a consumer's method for these is called (`live_message`); it gets {"type", "text": JSON text, "project": slug, "number"}, the
+#: last being that of the event it tells of, 0 where it tells of none.
 HANDLER = "live.message"
 #: Messages waiting to be sent by this process; past it they are dropped, and the browser reads again on the gap.
 WAITING_MOST = 2000
@@ -176,12 +177,12 @@ def execution_message(
     execution_id: str, message: EventMessage | MetricsMessage | PrintedMessage | ProgressMessage, *, project: str
 ) -> None:
     """Send to everybody who watches the execution. Returns at once; lost if Redis is away."""
-    _publish(execution_group(execution_id), message, project)
+    _publish(execution_group(execution_id), message, project, message.seq if isinstance(message, EventMessage) else 0)
 
 
 def overview_message(message: OverviewExecution | OverviewRates | OverviewConnection, *, project: str) -> None:
     """Send to everybody who watches the overview; the consumer drops what is not of its user's projects."""
-    _publish(OVERVIEW_GROUP, message, project)
+    _publish(OVERVIEW_GROUP, message, project, message.number if isinstance(message, OverviewExecution) else 0)
 
 
 class _Publisher:
@@ -239,8 +240,8 @@ _publisher: _Publisher | None = None
 _making = threading.Lock()
 
 
-def _publish(group: str, message: Shape, project: str) -> None:
-    _current().put(group, {"type": HANDLER, "text": message_text(message), "project": project})
+def _publish(group: str, message: Shape, project: str, number: int) -> None:
+    _current().put(group, {"type": HANDLER, "text": message_text(message), "project": project, "number": number})
 
 
 def _current() -> _Publisher:

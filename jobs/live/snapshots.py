@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from jobs.broadcast import BatchUnderWay, MetricsMessage, NodeMetrics, OverviewSnapshot, SnapshotMessage
-from jobs.models import UNFINISHED, Event, MetricSample
+from jobs.models import UNFINISHED, Event, Execution, MetricSample
 from jobs.selectors.checkpoints import checkpoints_out, checkpoints_visible
 from jobs.selectors.events import events_out
 from jobs.selectors.executions import execution_out, executions_for_lists, executions_out, executions_visible, executions_with_facts
@@ -42,12 +42,22 @@ def execution_snapshot(user: "User", execution_id: str) -> SnapshotMessage:
 
 def overview_snapshot(user: "User") -> OverviewSnapshot:
     """Every unfinished execution the user sees, and the latest one of their most recently changed jobs."""
-    number = Event.objects.aggregate(newest=Max("id"))["newest"] or 0
+    number = newest_event_number()
     unfinished = executions_visible(user).filter(status__in=UNFINISHED)
     recent = list(jobs_visible(user).order_by("-update_time", "-id").values_list("pk", flat=True)[:LATEST])
     rows = {row.execution_id: row for row in executions_for_lists(unfinished)}
     rows |= {row.execution_id: row for row in executions_for_lists(executions_visible(user).filter(pk__in=latest_ids(recent)))}
     return OverviewSnapshot(number=number, executions=executions_out(rows.values()))
+
+
+def execution_newest_seq(execution_id: str) -> int:
+    """The number of its newest event; Execution.DoesNotExist where there is none such."""
+    return int(Execution.objects.values_list("seq", flat=True).get(execution_id=execution_id))
+
+
+def newest_event_number() -> int:
+    """The id of the newest event of all, 0 before the first."""
+    return int(Event.objects.aggregate(newest=Max("id"))["newest"] or 0)
 
 
 def _metrics(sample: MetricSample, seq: int) -> MetricsMessage:

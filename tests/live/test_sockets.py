@@ -69,8 +69,8 @@ def run(story: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(played())
 
 
-async def broadcast(group: str, message: dict[str, Any], project: str = "default") -> None:
-    await channel_layers["default"].group_send(group, {"type": HANDLER, "text": json.dumps(message), "project": project})
+async def broadcast(group: str, message: dict[str, Any], project: str = "default", number: int = 0) -> None:
+    await channel_layers["default"].group_send(group, {"type": HANDLER, "text": json.dumps(message), "project": project, "number": number})
 
 
 def opens(path: str, **given: str) -> bool:
@@ -238,6 +238,57 @@ def test_a_socket_is_closed_soon_after_its_user_lost_the_right(editor: User, mon
         await sync_to_async(lose)()
         closed = await one.receive_output(timeout=5)
         assert (closed["type"], closed["code"]) == ("websocket.close", code)
+
+    run(story)
+
+
+@pytest.mark.parametrize("page", ["execution", "overview"])
+def test_a_socket_that_was_forgotten_begins_anew_and_hears_again(editor: User, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
+    monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.3)
+    monkeypatch.setattr(consumers, "ON_ITS_WAY_SECONDS", 0.3)
+    row = execution(job(editor), ExecutionStatus.RUNNING)
+    history(row)
+    session = session_of(editor)
+    path, group = ("/ws/overview", OVERVIEW_GROUP) if page == "overview" else (f"/ws/executions/{row.execution_id}", "")
+    group = group or execution_group(row.execution_id)
+
+    def pause() -> int:
+        event_number = Event.objects.create(execution=row, seq=2, time=timezone.now(), kind="status").pk
+        Execution.objects.filter(pk=row.pk).update(seq=2, status=ExecutionStatus.PAUSED)
+        return event_number if page == "overview" else 2
+
+    async def story() -> None:
+        one = socket(path, session)
+        await one.connect()
+        await one.told()
+        channel_layers["default"].groups.clear()
+        number = await sync_to_async(pause)()
+        anew = await one.told()
+        shown = anew["executions"][0] if page == "overview" else anew["execution"]
+        assert (anew["type"], anew.get("seq", anew.get("number")), shown["status"]) == ("snapshot", number, "PAUSED")
+        await broadcast(group, {"type": "event"}, number=number + 1)
+        assert (await one.told())["type"] == "event"
+        await one.leave()
+
+    run(story)
+
+
+def test_an_event_on_its_way_is_waited_for(editor: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.1)
+    monkeypatch.setattr(consumers, "ON_ITS_WAY_SECONDS", 1.0)
+    row = execution(job(editor), ExecutionStatus.RUNNING)
+    session = session_of(editor)
+
+    async def story() -> None:
+        one = socket(f"/ws/executions/{row.execution_id}", session)
+        await one.connect()
+        await one.told()
+        await sync_to_async(lambda: Execution.objects.filter(pk=row.pk).update(seq=1))()
+        assert await one.receive_nothing(timeout=0.4)
+        await broadcast(execution_group(row.execution_id), {"type": "event", "seq": 1}, number=1)
+        assert (await one.told())["type"] == "event"
+        assert await one.receive_nothing(timeout=1.2)
+        await one.leave()
 
     run(story)
 
