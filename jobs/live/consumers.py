@@ -6,6 +6,7 @@ What never arrives is noticed: Redis forgets who is in a group when it is emptie
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -22,6 +23,7 @@ from jobs.live.snapshots import execution_newest_seq, execution_snapshot, newest
 from jobs.selectors.access import projects_visible
 from jobs.selectors.executions import executions_visible
 
+logger = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 
 #: How often a socket asks again whether its user may still see what it sends.
@@ -30,6 +32,8 @@ RECHECK_SECONDS = 20.0
 ON_ITS_WAY_SECONDS = 2.0
 #: Told to the browser when they may not: signed out or deactivated, or no longer in the project.
 SIGNED_OUT, NOT_ALLOWED = 4401, 4404
+#: The code for an error of the server.
+NOT_CHECKED = 1011
 
 
 async def _asked(question: Callable[[], Answer]) -> Answer:
@@ -108,17 +112,27 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._send_snapshot()
 
     async def _recheck(self) -> None:
-        while True:
+        """Until the socket is closed. One that cannot be checked is closed too: the browser opens another as soon as it can."""
+        closing = 0
+        while not closing:
             await asyncio.sleep(RECHECK_SECONDS)
-            user = await self._user_now()
-            if user is None:
-                await self.close(code=SIGNED_OUT)
-                return
-            if not await self.allowed(user):
-                await self.close(code=NOT_ALLOWED)
-                return
-            self.user = user
-            await self._send_missed()
+            try:
+                closing = await self._checked()
+            except Exception as error:  # the database or Redis is away
+                logger.warning("a socket cannot be checked and is closed: %s", error)
+                closing = NOT_CHECKED
+        await self.close(code=closing)
+
+    async def _checked(self) -> int:
+        """Why the socket is to be closed, 0 where it stays open; then what it missed is sent."""
+        user = await self._user_now()
+        if user is None:
+            return SIGNED_OUT
+        if not await self.allowed(user):
+            return NOT_ALLOWED
+        self.user = user
+        await self._send_missed()
+        return 0
 
     async def _user_now(self) -> User | None:
         """Whom the session belongs to, read anew: it may have been ended, its password changed, its user deactivated."""

@@ -273,6 +273,24 @@ def test_a_socket_that_was_forgotten_begins_anew_and_hears_again(editor: User, m
     run(story)
 
 
+def test_a_socket_that_cannot_be_checked_is_closed(editor: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.1)
+    session = session_of(editor)
+
+    async def away(*args: object) -> None:
+        raise ConnectionError("Redis is away")
+
+    async def story() -> None:
+        one = socket("/ws/overview", session)
+        await one.connect()
+        await one.told()
+        monkeypatch.setattr(channel_layers["default"], "group_add", away)
+        closed = await one.receive_output(timeout=5)
+        assert (closed["type"], closed["code"]) == ("websocket.close", consumers.NOT_CHECKED)
+
+    run(story)
+
+
 def test_an_event_on_its_way_is_waited_for(editor: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.1)
     monkeypatch.setattr(consumers, "ON_ITS_WAY_SECONDS", 1.0)
