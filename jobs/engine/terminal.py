@@ -109,7 +109,7 @@ class Display:
 
 def _under_way(event: BatchUnderWay) -> str:
     tasks = f", {event.done:,} of {event.tasks:,} tasks" if event.tasks else ""
-    return f"batch {event.batch_id} since {event.seconds:.0f} s{tasks}"
+    return f"batch {event.batch_id} for {event.seconds:.0f} s{tasks}"
 
 
 def _totals(counts: list[NodeCounts]) -> tuple[str, str, str]:
