@@ -27,6 +27,7 @@ NODE_TYPES: Mapping[str, str] = {
     "source.mqtt": "jobs.nodes.sources.mqtt:MqttSource",
     "source.rabbitmq": "jobs.nodes.sources.rabbitmq:RabbitMQSource",
     "source.rabbitmq_stream": "jobs.nodes.sources.rabbitmq_stream:RabbitMQStreamSource",
+    "source.sql": "jobs.nodes.sources.sql:SqlSource",
     "source.webhook": "jobs.nodes.sources.webhook:WebhookSource",
     "flow.aggregate": "jobs.nodes.flows.aggregate:AggregateFlow",
     "flow.deduplicate": "jobs.nodes.flows.deduplicate:Deduplicate",

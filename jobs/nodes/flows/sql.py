@@ -10,12 +10,12 @@ from pydantic import Field
 
 from jobs.dag.catalogue import Port
 from jobs.nodes import base
-from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
-from jobs.nodes.expressions import check_query
+from jobs.nodes.base import Caution, Flow, NodeContext
 from jobs.nodes.form import hints
+from jobs.nodes.queries import selected
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
 
@@ -77,23 +77,10 @@ class SqlFlow(Flow[SqlConfig]):
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[SqlConfig]) -> DataFrame:
         inputs = frames["in"]
         names = table_names(context.input_names.get("in", ()), len(inputs))
-        query = context.config.query.strip().rstrip(";")
         tables = dict(zip(names, inputs, strict=True))
         if len(inputs) == 1:
             tables["input"] = inputs[0]
-        check_query(inputs[0].sparkSession, query, tables)
-        selected = _selected(inputs[0].sparkSession, query, tables)
-        if context.schema_only:
-            _require_told_apart(selected)
-        return selected
-
-
-def _require_told_apart(selected: DataFrame) -> None:
-    """NodeError where two columns have one name. Only while a job is drawn: one published so goes on as long as nothing asks for them."""
-    names = [name.lower() for name in selected.columns]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        message = f"{', '.join(twice)} would come out more than once: list the columns that are meant, each with a name of its own by AS"
-        raise NodeError(message, permanent=True, kind="user", field="query")
+        return selected(context.config.query, tables, drawn=context.schema_only)
 
 
 def _bare(query: str) -> str:
@@ -109,17 +96,3 @@ def table_names(node_names: tuple[str, ...], count: int) -> list[str]:
         name = f"t_{name}" if name[0].isdigit() else name
         names.append(name if name not in names else f"{name}_{number + 1}")
     return names
-
-
-def _selected(spark: SparkSession, query: str, tables: Mapping[str, DataFrame]) -> DataFrame:
-    """Views live in this execution's own session and only while the query is analysed.
-
-    Each is of a filter that lets all through: Spark lets go of the kept rows of a frame whose own view is dropped.
-    """
-    for name, frame in tables.items():
-        frame.where("true").createOrReplaceTempView(name)
-    try:
-        return spark.sql(query)
-    finally:
-        for name in tables:
-            spark.catalog.dropTempView(name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -12,6 +14,7 @@ from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import missing_column
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.hand_positions import HandPositions, LastKey
+from jobs.nodes.node_error import reworded
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.unread_columns import TellsUnread, names_listed
 from jobs.nodes.user_python.workers import in_workers_shared
@@ -22,12 +25,16 @@ if TYPE_CHECKING:
     from jobs.nodes.sources.jdbc_dialect import ReadColumn, ReadDialect
 
 
+#: A table's name, if need be behind that of its schema, or nothing.
+TABLE_NAME = r"^([^\x00\r\n.]+(\.[^\x00\r\n.]+)?)?$"
+
+
 class JdbcSourceConfig(base.Config):
     connection: str = connection_field("postgresql", "mysql", "sqlite", "jdbc")
     table: str = Field(
         "",
         max_length=200,
-        pattern=r"^([^\x00\r\n.]+(\.[^\x00\r\n.]+)?)?$",
+        pattern=TABLE_NAME,
         description="The table or view, if need be with its schema; or write a query.",
         examples=["flights", "reporting.delays"],
     )
@@ -178,9 +185,23 @@ def read_dialect(context: NodeContext[JdbcSourceConfig]) -> ReadDialect:
     return dialect_for(context.connection(context.config.connection), context.limits, context.config)
 
 
+@contextmanager
+def _asked(dialect: ReadDialect) -> Iterator[Any]:
+    """A cursor; what a database finds wrong with what it is asked, once it let us in, is told on the table or the query."""
+    is_in = False
+    try:
+        with dialect.cursor() as cursor:
+            is_in = True
+            yield cursor
+    except NodeError as error:
+        if is_in and error.permanent and not error.field:
+            raise reworded(error, error.message, "table" if dialect.config.table else "query") from error
+        raise
+
+
 def _checked_columns(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig]) -> list[ReadColumn]:
     """Columns of the table or query; NodeError when the key is not among them, or has empty values."""
-    with dialect.cursor() as cursor:
+    with _asked(dialect) as cursor:
         columns = dialect.columns(cursor)
         key = context.config.key_column
         if not key:

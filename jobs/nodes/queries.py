@@ -1,0 +1,49 @@
+"""A person's SQL query over frames, each a table of its own name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.expressions import check_query
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def selected(query: str, tables: Mapping[str, DataFrame], *, drawn: bool) -> DataFrame:
+    """What `query` finds in `tables`, of which there is at least one, and in nothing else.
+
+    `drawn`: only its columns are asked for. A permanent NodeError for what is no such query, Spark's own error for one that it
+    cannot read or whose columns are not there.
+    """
+    query = query.strip().rstrip(";")
+    check_query(next(iter(tables.values())).sparkSession, query, tables)
+    found = _over_views(query, tables)
+    if drawn:
+        _require_told_apart(found)
+    return found
+
+
+def _require_told_apart(found: DataFrame) -> None:
+    """NodeError where two columns have one name. Only while a job is drawn: one published so goes on as long as nothing asks for them."""
+    names = [name.lower() for name in found.columns]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        message = f"{', '.join(twice)} would come out more than once: list the columns that are meant, each with a name of its own by AS"
+        raise NodeError(message, permanent=True, kind="user", field="query")
+
+
+def _over_views(query: str, tables: Mapping[str, DataFrame]) -> DataFrame:
+    """Views live in this execution's own session and only while the query is analysed.
+
+    Each is of a filter that lets all through: Spark lets go of the kept rows of a frame whose own view is dropped.
+    """
+    spark = next(iter(tables.values())).sparkSession
+    for name, frame in tables.items():
+        frame.where("true").createOrReplaceTempView(name)
+    try:
+        return spark.sql(query)
+    finally:
+        for name in tables:
+            spark.catalog.dropTempView(name)
