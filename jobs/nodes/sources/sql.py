@@ -203,9 +203,10 @@ class SqlSource(Source[SqlSourceConfig]):
 def _inputs(context: NodeContext[SqlSourceConfig]) -> Iterator[_Input]:
     for place, given in enumerate(context.config.inputs):
         source, config = _reading(given)
+        asked: NodeContext[Any] = context
         # Files of a store are copied to a folder of their node, here of their input; faults of tables are told of the node itself.
         node_id = f"{context.node_id}/{given.name}" if given.kind == "files" else context.node_id
-        yield _Input(given.name, place, source, replace(context, config=config, node_id=node_id))
+        yield _Input(given.name, place, source, replace(asked, config=config, node_id=node_id))
 
 
 def _reading(given: SqlInput) -> tuple[Source[Any], base.Config]:
