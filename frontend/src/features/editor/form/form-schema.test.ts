@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { drawnPath, isFolded, isInView, isSet, isShown, linesOf, prepared, withChosen, withDefaults } from './form-schema'
+import { drawnPath, isFolded, isInView, isSet, isShown, linesOf, prepared, withChosen, withDefaults, hasVariedRows } from './form-schema'
 
 const schema = { properties: { format: { type: 'string' as const, default: 'json' }, columns: { type: 'array' as const, 'x-when': 'format=json|csv' }, topic: { type: 'string' as const } } }
 
@@ -61,4 +61,14 @@ it('tells a value that somebody gave from the one that is there by itself', () =
 it('puts two short fields that follow each other into one line', () => {
   const short = (name: string) => name.length === 1
   expect(linesOf(['path', 'a', 'b', 'c', 'body', 'd', 'e'], short)).toEqual([['path'], ['a', 'b'], ['c'], ['body'], ['d', 'e']])
+})
+
+describe('the rows of a list', () => {
+  const list = (cell: object) => ({ type: 'array' as const, items: { type: 'object' as const, properties: { kind: { type: 'string' as const }, path: { type: 'string' as const, ...cell } } } })
+
+  it('name their own cells where these depend on one of them', () => {
+    expect(hasVariedRows(list({ 'x-when': 'kind=files' }))).toBe(true)
+    expect(hasVariedRows(list({}))).toBe(false)
+    expect(hasVariedRows({ type: 'array', items: { type: 'string' } })).toBe(false)
+  })
 })

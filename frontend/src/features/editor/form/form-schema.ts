@@ -73,6 +73,12 @@ export function isShown(field: Record<string, unknown>, data: Record<string, unk
   return typeof when !== 'string' || holds(when, data)
 }
 
+/** Whether the rows of a list have other cells by what stands in one of them: each row then names its own. */
+export function hasVariedRows(list: RJSFSchema): boolean {
+  const cells = (list.items as Part | undefined)?.properties ?? {}
+  return Object.values(cells).some((cell) => 'x-when' in (cell as Part))
+}
+
 /** Behind "more settings": an advanced field, unless another one has the value that calls for it. */
 export function isFolded(field: Record<string, unknown>, data: Record<string, unknown>): boolean {
   const unfolds = field['x-unfolds']

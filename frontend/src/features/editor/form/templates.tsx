@@ -5,7 +5,7 @@ import type { MouseEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { StateGlyph } from '../../../shared/state-glyph'
 import { areErrors, type FormHelp } from './form-context'
-import { isFolded, isSet, isShown, linesOf } from './form-schema'
+import { hasVariedRows, isFolded, isSet, isShown, linesOf, withDefaults } from './form-schema'
 import { useNewRow } from './use-new-row'
 
 function Errors({ messages, id, help }: { messages: string[] | undefined; id: string; help: FormHelp }) {
@@ -62,7 +62,8 @@ function Lines({ properties, isShort }: { properties: readonly Property[]; isSho
 function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorSchema, registry }: ObjectFieldTemplateProps) {
   const { t } = useTranslation('canvas')
   const fields = (schema.properties ?? {}) as Record<string, Record<string, unknown>>
-  const shown = properties.filter((property) => !property.hidden && isShown(fields[property.name] ?? {}, (formData ?? {}) as Record<string, unknown>))
+  const data = withDefaults(schema, (formData ?? {}) as Record<string, unknown>)
+  const shown = properties.filter((property) => !property.hidden && isShown(fields[property.name] ?? {}, data))
   if (fieldPathId.path.length > 0) {
     return (
       <div>
@@ -74,7 +75,6 @@ function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorS
       </div>
     )
   }
-  const data = (formData ?? {}) as Record<string, unknown>
   const folded = shown.filter(({ name }) => isFolded(fields[name] ?? {}, data))
   const lines = (some: typeof shown) => <Lines properties={some} isShort={({ name }) => fields[name]?.['x-half'] === true} />
   if (shown.length === 0) return <p className="pw-field-help">{t('noSettings')}</p>
@@ -95,15 +95,16 @@ function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorS
   )
 }
 
-function ArrayFieldTemplate({ items, canAdd, onAddClick, title }: ArrayFieldTemplateProps) {
+function ArrayFieldTemplate({ items, canAdd, onAddClick, title, schema }: ArrayFieldTemplateProps) {
   const { t } = useTranslation('canvas')
   const { host, added } = useNewRow<HTMLDivElement>(items.length)
   const add = (event: MouseEvent) => {
     added()
     onAddClick(event)
   }
+  const kinds = `${items.length === 0 ? ' pw-rows-none' : ''}${hasVariedRows(schema) ? ' pw-rows-varied' : ''}`
   return (
-    <div className={`pw-rows${items.length === 0 ? ' pw-rows-none' : ''}`} ref={host}>
+    <div className={`pw-rows${kinds}`} ref={host}>
       {items}
       {canAdd && (
         <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={add} className="pw-rows-add">
