@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { drawnPath, isFolded, isInView, isSet, isShown, linesOf, prepared, withChosen, withDefaults, hasVariedRows } from './form-schema'
+import { describe, expect, it } from 'vitest'
+import { drawnPath, hasVariedRows, isFolded, isInView, isSet, isShown, linesOf, prepared, withChosen, withDefaults } from './form-schema'
 
 const schema = { properties: { format: { type: 'string' as const, default: 'json' }, columns: { type: 'array' as const, 'x-when': 'format=json|csv' }, topic: { type: 'string' as const } } }
 
