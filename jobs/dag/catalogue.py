@@ -52,7 +52,7 @@ class NodeTypeSpec:
     resolved_config: Callable[[Mapping[str, Any]], dict[str, Any]]
     boundedness: str = ""
     guarantee: str = ""
-    #: What becomes of a row when something fails, with this config: "exactly once" and the like; "" of flows. Never raises.
+    #: What becomes of a row when something fails, with this config: "exactly once" and the like; "" of flows that do no more. Never raises.
     guarantee_of: Callable[[Mapping[str, Any]], str] = lambda config: ""
     connection_kinds: tuple[str, ...] = ()
     available: bool = True

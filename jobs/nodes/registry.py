@@ -194,7 +194,7 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
         config_problems=partial(config_problems, node_type.Config),
         resolved_config=partial(config_resolved, node_type.Config),
         boundedness=node_type.boundedness if issubclass(node_type, Source) else "",
-        guarantee=guarantee if issubclass(node_type, Source | Sink) else "",
+        guarantee=guarantee if issubclass(node_type, Source | Sink) or _acts(node_type) else "",
         guarantee_of=partial(_guarantee, node_type),
         connection_kinds=node_type.connection_kinds,
         stateful=issubclass(node_type, Flow) and node_type.is_stateful is not Flow.is_stateful,
@@ -211,11 +211,16 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
 def _guarantee(node_type: type[NodeType[Any]], config: Mapping[str, Any]) -> str:
     """Read as it stands, for a config that does not hold yet says already what it does of this."""
     if not issubclass(node_type, Source | Sink):
-        return ""
+        return "at least once" if _acts(node_type) else ""
     try:
         return node_type().guarantee_of(node_type.Config.model_construct(**config)) if node_type.guarantee else ""
     except Exception:  # a plugin's own fault
         return node_type.guarantee
+
+
+def _acts(node_type: type[NodeType[Any]]) -> bool:
+    """Whether it does something outside for its rows: done again where their batch is."""
+    return issubclass(node_type, Flow) and node_type.acts
 
 
 def _hinders_real_time(node_type: type[NodeType[Any]], config: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Whether a job's rows arrive exactly once, node by node: what its sources and sinks give as they are configured."""
+"""Whether a job's rows arrive exactly once, node by node: what those give, as they are configured, that read, write or act."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def delivery_of(document: Mapping[str, Any]) -> DeliveryOut | None:
         spec = catalogue.get(node.type)
         if spec is not None and (word := spec.guarantee_of(node.config)):
             found.append((spec.family, DeliveryNodeOut(node_id=node_id, name=node.name, type=node.type, guarantee=cast(Guarantee, word))))
-    nodes = [node for family in ("source", "sink") for kind, node in found if kind == family]
+    nodes = [node for family in ("source", "flow", "sink") for kind, node in found if kind == family]
     return DeliveryOut(guarantee=together(node.guarantee for node in nodes), nodes=nodes) if nodes else None
 
 

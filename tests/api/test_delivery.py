@@ -32,3 +32,20 @@ def test_it_follows_the_drawing(browser: Client, editor: User) -> None:
     assert saved["delivery"]["guarantee"] == "exactly once"
     empty = send(browser, "PUT", "/api/jobs/numbers/draft", {"document": {**drawn, "nodes": {}, "edges": {}}}, **{"If-Match": '"2"'}).json()
     assert empty["delivery"] is None
+
+
+def test_mails_are_told_of_beside_tables(browser: Client, editor: User) -> None:
+    """The rows of a batch that is begun again are written once; its mails go out again."""
+    job(editor)
+    drawn = chain()
+    drawn["nodes"] |= {
+        "mail": {"type": "flow.for_each_mail", "name": "Mail", "config": {}},
+        "out": {"type": "sink.none", "name": "Out", "config": {}},
+    }
+    told = send(browser, "PUT", "/api/jobs/numbers/draft", {"document": drawn}, **{"If-Match": '"1"'}).json()["delivery"]
+    assert told["guarantee"] == "at least once"
+    assert [(node["node_id"], node["guarantee"]) for node in told["nodes"]] == [
+        ("numbers", "exactly once"),
+        ("mail", "at least once"),
+        ("out", "exactly once"),
+    ]

@@ -125,3 +125,16 @@ def test_a_preview_and_a_test_of_the_job_send_nothing(bench: Bench, tmp_path: Pa
         tested = tested.model_copy(update={"tests": (PipelineTest.model_validate(test),)})
         assert pipeline_test_run(bench.spark, tested, 0, folder=tmp_path / "tests").status == "passed"
         assert (server.mails, server.lines) == ([], 0)
+
+
+def test_a_password_that_is_changed_at_the_server_ends_the_attempt_as_a_refused_sign_in(bench: Bench) -> None:
+    """So a stream that worked is tried again until the connection has the new one."""
+    nodes = {"gen": numbers(3, 3), "mail": MAIL, "out": files("out")}
+    with SmtpServer(sign_in=True) as server:
+        plan = mailing(bench, server, document(nodes, "gen>mail, mail>out"))
+        office = ConnectionSettings("office", "smtp", server.config(), {"password": "old-4713"})
+        run, _ = bench.run(replace(plan, connections={"office": office}))
+        with pytest.raises(ExecutionFailure, match="the server refuses the sign-in") as caught:
+            run.wait(90)
+        assert server.mails == []
+    assert (caught.value.node_id, caught.value.outage) == ("mail", "sign-in")

@@ -38,6 +38,9 @@ def test_a_row_may_be_lost_or_repeated_wherever_one_of_them_may(given: list[str]
         ("sink.jdbc", {"nonsense": True}, EXACTLY),
         ("sink.http_api", {}, AT_LEAST),
         ("flow.filter_rows", {"condition": "true"}, ""),
+        ("flow.for_each", {}, AT_LEAST),
+        ("flow.for_each_mail", {"to": "ops@example.com"}, AT_LEAST),
+        ("flow.for_each_python", {}, AT_LEAST),
     ],
 )
 def test_the_config_decides_what_a_node_gives(node_type: str, config: dict[str, Any], found: str) -> None:

@@ -287,7 +287,7 @@ def test_a_wrong_sign_in_is_no_rows_fault_and_names_the_connection(mailed: Maile
     carried = node_error_in(str(caught.value))
     assert carried is not None
     assert carried.error.message.startswith('sending by smtp "office": the server refuses the sign-in (535')
-    assert carried.error.permanent
+    assert (carried.error.permanent, carried.error.outage) == (True, "sign-in")
     assert "wrong-4712" not in str(caught.value)
 
 
@@ -320,6 +320,15 @@ def test_what_may_pass_is_tried_again_and_then_fails_as_external(tmp_path: Path)
     assert (caught.value.permanent, caught.value.kind) == (False, "external")
     assert len(tried) == 3
     assert len([seconds for seconds in waited if seconds > 0.1]) == 2
+
+
+@pytest.mark.parametrize(("answer", "outage"), [("421 4.3.2 going down", "away"), ("451 4.7.1 grey list", "")])
+def test_a_server_that_goes_down_is_away_and_one_that_postpones_a_mail_is_not(tmp_path: Path, answer: str, outage: str) -> None:
+    with SmtpServer() as server, line(server, tmp_path, attempts=1) as one:
+        server.answer_recipient = lambda address: answer
+        with pytest.raises(NodeError) as caught:
+            one.send(["a@a.de"], b"x")
+    assert caught.value.outage == outage
 
 
 def test_a_line_on_which_the_server_hung_up_is_opened_anew_without_a_word(tmp_path: Path) -> None:

@@ -18,12 +18,14 @@ from jobs.nodes.connections.reach import is_silent
 from jobs.nodes.connections.server_fields import certificate_field, host_field
 from jobs.nodes.connections.tls import tls_context, tls_fault
 from jobs.nodes.form import hints
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import SignInRefused, SystemAway
 
 SECONDS = 10.0
 _LONGEST_ANSWER = 300
 #: The server wants another sign-in, whatever was asked of it (RFC 4954, 6).
 _SIGN_IN_CODES = frozenset({530, 534, 535, 538})
+#: The server is going down or takes no sign-in for now (RFC 5321, 3.8; RFC 4954, 4.7.12): whatever mail it is.
+_AWAY_CODES = frozenset({421, 454})
 
 
 class SmtpSettings(base.Config):
@@ -122,9 +124,11 @@ def smtp_fault(connection: ConnectionSettings, act: str, code: int, answer: byte
     """What an answer from 400 on means that is about no single mail. Those from 500 on no later attempt changes."""
     words = smtp_words(connection, code, answer)
     if code < 500:
-        return NodeError(f"{act}: the server refuses for now ({words}); try later")
+        told = SystemAway if code in _AWAY_CODES else NodeError
+        return told(f"{act}: the server refuses for now ({words}); try later")
     if code in _SIGN_IN_CODES:
-        return smtp_refused(f"{act}: the server refuses the sign-in ({words}); correct user or password of the connection")
+        sentence = f"{act}: the server refuses the sign-in ({words}); correct user or password of the connection"
+        return SignInRefused(sentence, permanent=True, kind="user")
     return smtp_refused(f"{act}: the server refuses ({words}); correct the connection")
 
 
