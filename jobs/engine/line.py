@@ -26,14 +26,14 @@ _KEEPS_ROWS = frozenset({"Project", "SubqueryAlias", "EventTimeWatermark", "View
 
 
 def line_marks(steps: Steps, nodes: tuple[str, ...]) -> Mapping[str, Mark] | None:
-    """How each row-changing node of a line is counted; None unless `nodes` are a source and flows that filter or reject, in a row.
+    """How each row-changing node of a line is counted; None unless `nodes` are a scan and flows that filter or reject, in a row.
 
     Spark merges filters that follow one another, so between two of them the rows are observed.
     """
     marks: dict[str, Mark] = {}
     for before, node_id in zip(("", *nodes), nodes, strict=False):
         node_type = steps.types[node_id]
-        if isinstance(node_type, Source) and not before:
+        if isinstance(node_type, Source) and not before and node_type.is_scan:
             marks[node_id] = _mark_of_source(steps, node_id, node_type)
         elif not isinstance(node_type, Flow) or not _goes_on(steps, before, node_id, node_type):
             return None

@@ -72,7 +72,6 @@ class NodeType(ABC, Generic[ConfigT]):
     #: Config field → `${names}` it fills in itself; None: any. There `$${name}` comes as it is written: the node makes `${name}` of it.
     own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {}
     pace_fields: ClassVar[frozenset[str]] = frozenset()  # config fields on which neither rows nor what is kept of them depends
-
     #: Config fields that say only how long a stateful flow waits: what it keeps is right under another value of theirs, too.
     patience_fields: ClassVar[frozenset[str]] = frozenset()
 
@@ -124,6 +123,7 @@ class Source(NodeType[ConfigT]):
     #: A start after a bounded run goes on behind what that run has read, unless it is asked to begin anew.
     goes_on: ClassVar[bool] = False
     row_fields: ClassVar[frozenset[str]] = frozenset()  # fields that say what rows are like: else a changed one is another place
+    is_scan: ClassVar[bool] = True  # its rows come out of one scan of Spark, whose own count the engine can take
     has_own_buffer: ClassVar[bool] = False  # its position counts messages that were kept for one job
     hand_positions: ClassVar[HandPositions | None] = None  # how a person may set its position; None: not at all
 

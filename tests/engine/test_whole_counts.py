@@ -69,3 +69,14 @@ def test_groups_that_are_sorted_twice_are_counted_once(bench: Bench) -> None:
     groups = heard.rows("groups")
     assert 0 < groups < 100
     assert [heard.rows(node_id) for node_id in ("gen", "one", "two", "out")] == [1000, groups, groups, groups]
+
+
+@pytest.mark.parametrize("query", ["SELECT word, count(*) AS n FROM a JOIN b USING (id) GROUP BY word ORDER BY word", "SELECT * FROM b"])
+def test_rows_of_a_query_over_several_inputs_are_counted(bench: Bench, query: str) -> None:
+    (bench.files / "a.csv").write_text("id\n1\n2\n3\n")
+    (bench.files / "b.csv").write_text("id,word\n1,one\n2,two\n3,two\n")
+    inputs = [{"name": name, "kind": "files", "path": f"{name}.csv"} for name in ("a", "b")]
+    nodes = {"query": ("source.sql", {"query": query, "inputs": inputs}), "two": keep("word = 'two'"), "out": COLLECT}
+    heard = bench.completed(document(nodes, "query>two, two>out", type="SQL_TASK"))
+    read, two = (2, 1) if "JOIN" in query else (3, 2)
+    assert [heard.rows(node_id) for node_id in nodes] == [read, two, two]
