@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.connections.kafka_probe import Found, kafka_probe
 from jobs.nodes.connections.kafka_reach import host_and_port
 from jobs.nodes.connections.kafka_settings import KafkaSettings
 from jobs.nodes.connections.tls import speaks_tls
@@ -95,7 +96,18 @@ def kafka_refusal(typed: KafkaSettings, heard: Sequence[KafkaError]) -> NodeErro
             return _final(f"no trust by TLS ({text}); correct the certificates or the security")
     if heard and "tls" not in typed.security and any(speaks_tls(*host_and_port(broker)) for broker in typed.brokers):
         return _final("the port speaks TLS; take a security with TLS, or another port")
+    if heard and "sasl" not in typed.security and "sign-in" in _found(typed):
+        return _final("the port asks for a sign-in; take a security with SASL, and enter user and password")
     return None
+
+
+def is_strange(typed: KafkaSettings) -> bool:
+    """Whether nothing but strangers answers at the cluster's servers, which no waiting turns into brokers."""
+    return set(_found(typed)) == {"stranger"}
+
+
+def _found(typed: KafkaSettings) -> list[Found]:
+    return [kafka_probe(*host_and_port(broker), tls="tls" in typed.security) for broker in typed.brokers]
 
 
 def _final(message: str) -> NodeError:
