@@ -319,7 +319,7 @@ def test_certificates_of_both_sides_over_tls(spark: SparkSession, build: Build, 
     ("port", "config", "words"),
     [
         ("tls", {"security": "tls"}, "the certificate is not trusted"),
-        ("tls", {"security": "tls", "certificate_authority": "its own"}, "the brokers ask for a client certificate"),
+        ("tls", {"security": "tls", "certificate_authority": "its own"}, "the brokers ask for a client certificate; enter it"),
         ("tls", {"security": "plaintext"}, "the port speaks TLS"),
         ("tls", {"security": "sasl_plaintext", "user": USER}, "the port speaks TLS"),
         ("plain", {"security": "tls"}, "the port does not speak TLS"),
