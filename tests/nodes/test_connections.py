@@ -1,8 +1,9 @@
 """Connection kinds: their tests go step by step, their addresses are built from fields only, and no secret shows."""
 
 import socket
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,26 @@ def test_the_connection_test_tells_how_the_line_is_encrypted(postgres_database: 
             assert ([step.ok for step in found], words in found[2].message) == ([True] * 4, True), found
         stranger = steps("verify-full", self_signed()[0])
         assert ([step.ok for step in stranger], "the certificate is not trusted" in stranger[-1].message) == ([True, True, False], True)
+
+
+def test_a_port_of_another_server_is_told_as_such():
+    """It hangs up at the first words, as a broker of messages does."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as stranger:
+        threading.Thread(target=_hang_up, args=(stranger,), daemon=True).start()
+        config = {"host": "127.0.0.1", "port": stranger.getsockname()[1], "database": "warehouse", "user": "pipeline"}
+        told = PostgresqlConnection().check(ConnectionSettings("main", "postgresql", config), Limits())[-1]
+    assert (told.name, told.ok) == ("TLS", False)
+    assert "does not answer as PostgreSQL does" in told.message
+    assert told.message.endswith("check whether the port is PostgreSQL's")
+
+
+def _hang_up(server: socket.socket) -> None:
+    with suppress(OSError):
+        while True:
+            line, _ = server.accept()
+            with line:
+                line.settimeout(2)
+                line.recv(100)
 
 
 def test_a_connections_text_shows_no_secret():

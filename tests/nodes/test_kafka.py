@@ -319,13 +319,13 @@ def test_certificates_of_both_sides_over_tls(spark: SparkSession, build: Build, 
     ("port", "config", "words"),
     [
         ("tls", {"security": "tls"}, "the certificate is not trusted"),
-        ("tls", {"security": "tls", "certificate_authority": "its own"}, "the brokers ask for a client certificate"),
+        ("tls", {"security": "tls", "certificate_authority": "its own"}, "the brokers ask for a client certificate; enter it"),
         ("tls", {"security": "plaintext"}, "the port speaks TLS"),
         ("tls", {"security": "sasl_plaintext", "user": USER}, "the port speaks TLS"),
         ("plain", {"security": "tls"}, "the port does not speak TLS"),
         ("plain", {"security": "sasl_plaintext", "user": USER}, "the port lets in without a sign-in"),
         ("sasl", {"security": "sasl_plaintext", "user": USER}, "the brokers know no SCRAM-SHA-512, but PLAIN"),
-        ("sasl", {"security": "plaintext"}, "asks for TLS or a sign-in"),
+        ("sasl", {"security": "plaintext"}, "the port asks for a sign-in; take a security with SASL"),
     ],
 )
 def test_a_security_that_does_not_fit_the_port_is_told_at_once(kafka_server: KafkaServer, port: str, config: dict[str, Any], words: str):
@@ -336,6 +336,12 @@ def test_a_security_that_does_not_fit_the_port_is_told_at_once(kafka_server: Kaf
     told = KafkaConnection().check(settings, Limits())[-1]
     assert (told.ok, words in told.message) == (False, True), told.message
     assert time.monotonic() - begun < SECONDS, "not only when the client gives up"
+
+
+def test_a_sign_in_without_a_password_asks_for_it(kafka_server: KafkaServer):
+    (settings,) = signed(kafka_server, "").values()
+    told = KafkaConnection().check(settings, Limits())[-1]
+    assert told.message.endswith("signing in by SASL needs a password; enter it")
 
 
 def test_a_client_certificate_without_its_key_is_told(kafka_server: KafkaServer):

@@ -1,7 +1,9 @@
 """What Kafka's client says, in words for people; a Kafka connection takes a short list of client options only."""
 
 import socket
-from contextlib import closing
+import threading
+import time
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -166,6 +168,25 @@ def test_a_port_that_is_not_kafkas_is_told_apart_from_one_that_is_shut():
         server = f"127.0.0.1:{silent.getsockname()[1]}"
         told = told_of(server)
     assert told.startswith(f'connecting to "main": {server} takes connections, but does not answer as a Kafka broker; check')
+
+
+def test_a_server_of_another_kind_is_told_before_the_client_gives_up():
+    """It answers every line in a protocol of its own, as a database does."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as stranger:
+        threading.Thread(target=_answer_all, args=(stranger,), daemon=True).start()
+        begun = time.monotonic()
+        with pytest.raises(NodeError, match="takes connections, but does not answer as a Kafka broker"):
+            KafkaAdmin(ConnectionSettings("main", "kafka", {"servers": f"127.0.0.1:{stranger.getsockname()[1]}"})).partitions()
+    assert time.monotonic() - begun < 5
+
+
+def _answer_all(server: socket.socket) -> None:
+    with suppress(OSError):
+        while True:
+            line, _ = server.accept()
+            with line, suppress(OSError):
+                line.recv(100)
+                line.sendall(b"E unsupported frontend protocol")
 
 
 class Heard:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import ConnectionSettings, NodeError
-from jobs.nodes.connections.kafka_refusal import kafka_refusal, kafka_silence
+from jobs.nodes.connections.kafka_refusal import is_strange, kafka_refusal, kafka_silence
 from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings, kafka_client_settings
 from jobs.nodes.node_error import reworded
 
@@ -55,14 +55,16 @@ class KafkaAdmin:
         return {name: len(told.partitions) for name, told in found.topics.items() if told.error is None}
 
     def _listed(self, topic: str | None) -> ClusterMetadata:
-        """A refused sign-in is heard at once, but the client waits on: so after a short wait what it heard is looked at."""
+        """A refused sign-in is heard at once, and what is no broker never becomes one, but the client waits on: so both are looked at
+        after a short wait.
+        """
         from confluent_kafka import KafkaException
 
         try:
             return self.client.list_topics(topic, timeout=min(_FIRST_SECONDS, self._seconds))
         except KafkaException as error:
             self.client.poll(0)
-            if self._seconds <= _FIRST_SECONDS or kafka_refusal(self._typed, self._heard) is not None:
+            if self._seconds <= _FIRST_SECONDS or kafka_refusal(self._typed, self._heard) is not None or is_strange(self._typed):
                 raise self._refusal(error) from None
         try:
             return self.client.list_topics(topic, timeout=self._seconds - _FIRST_SECONDS)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.connections.kafka_probe import Found, kafka_probe
 from jobs.nodes.connections.kafka_reach import host_and_port
 from jobs.nodes.connections.kafka_settings import KafkaSettings
 from jobs.nodes.connections.tls import speaks_tls
@@ -21,18 +22,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Meaning:
-    """`pattern` in what the client heard; `sentence` may take its groups. Not `permanent` is what brokers also do that start or end."""
+    """`pattern` in what the client heard; `sentence` may take its groups. Not `permanent` is what brokers also do that start or end.
+
+    `uncertified`: the sentence for a client that shows no certificate of its own, where it is another.
+    """
 
     pattern: str
     sentence: str
     permanent: bool = True
+    uncertified: str = ""
+
+    def told(self, typed: KafkaSettings) -> str:
+        return self.sentence if typed.client_certificate else self.uncertified or self.sentence
 
 
 _MEANINGS = (
     _Meaning(r"certificate verify failed", "the brokers' certificate is not trusted; correct certificate authority or servers"),
     _Meaning(
         r"alert (?:bad certificate|certificate required|handshake failure)",
-        "the brokers ask for a client certificate of the connection, or refuse the one it has",
+        "the brokers refuse the client certificate; correct it, and its key",
+        uncertified="the brokers ask for a client certificate; enter it, and its key, in the connection",
     ),
     _Meaning(
         r"alert ((?:unsupported|unknown|certificate|access)[a-z ]+)",
@@ -87,7 +96,7 @@ def kafka_refusal(typed: KafkaSettings, heard: Sequence[KafkaError]) -> NodeErro
         text = _LEFT_OUT.sub("", error.str()).strip()
         for meaning in _MEANINGS:
             if found := re.search(meaning.pattern, text):
-                return NodeError(meaning.sentence.format(*found.groups()), permanent=meaning.permanent, kind="user")
+                return NodeError(meaning.told(typed).format(*found.groups()), permanent=meaning.permanent, kind="user")
         if error.code() == KafkaError._AUTHENTICATION:
             words = f"the sign-in was refused ({text.rpartition(': ')[2]}); correct user, password or mechanism"
             return SignInRefused(words, permanent=True, kind="user")
@@ -95,7 +104,18 @@ def kafka_refusal(typed: KafkaSettings, heard: Sequence[KafkaError]) -> NodeErro
             return _final(f"no trust by TLS ({text}); correct the certificates or the security")
     if heard and "tls" not in typed.security and any(speaks_tls(*host_and_port(broker)) for broker in typed.brokers):
         return _final("the port speaks TLS; take a security with TLS, or another port")
+    if heard and "sasl" not in typed.security and "sign-in" in _found(typed):
+        return _final("the port asks for a sign-in; take a security with SASL, and enter user and password")
     return None
+
+
+def is_strange(typed: KafkaSettings) -> bool:
+    """Whether nothing but strangers answers at the cluster's servers, which no waiting turns into brokers."""
+    return set(_found(typed)) == {"stranger"}
+
+
+def _found(typed: KafkaSettings) -> list[Found]:
+    return [kafka_probe(*host_and_port(broker), tls="tls" in typed.security) for broker in typed.brokers]
 
 
 def _final(message: str) -> NodeError:

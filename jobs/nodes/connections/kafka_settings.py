@@ -139,7 +139,7 @@ def kafka_spark_options(settings: ConnectionSettings) -> dict[str, str]:
         **_written_options(typed.options),
     }
     if typed.security in _SASL:
-        password = settings.secrets.get("password", "").replace("\\", "\\\\").replace('"', '\\"')
+        password = _password(settings).replace("\\", "\\\\").replace('"', '\\"')
         options["sasl.mechanism"] = typed.mechanism
         options["sasl.jaas.config"] = f'{_LOGIN_MODULES[typed.mechanism]} required username="{typed.user}" password="{password}";'
     if typed.security in _TLS and typed.certificate_authority:
@@ -160,12 +160,18 @@ def kafka_client_settings(settings: ConnectionSettings) -> dict[str, Any]:
         "log_level": 0,
     }
     if typed.security in _SASL:
-        given |= {"sasl.mechanism": typed.mechanism, "sasl.username": typed.user, "sasl.password": settings.secrets.get("password", "")}
+        given |= {"sasl.mechanism": typed.mechanism, "sasl.username": typed.user, "sasl.password": _password(settings)}
     if typed.security in _TLS and typed.certificate_authority:
         given["ssl.ca.pem"] = typed.certificate_authority
     if typed.security in _TLS and typed.client_certificate:
         given |= {"ssl.certificate.pem": typed.client_certificate, "ssl.key.pem": _client_key(settings)}
     return given
+
+
+def _password(settings: ConnectionSettings) -> str:
+    if password := settings.secrets.get("password", ""):
+        return password
+    raise NodeError(f'connecting to "{settings.name}": signing in by SASL needs a password; enter it', permanent=True, kind="user")
 
 
 def _client_key(settings: ConnectionSettings) -> str:

@@ -68,7 +68,10 @@ def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **giv
     if not answers and not typed.tls and speaks_tls(typed.host, typed.port):
         raise mqtt_refused(f"{act}: the port speaks TLS; switch TLS on in the connection, or take another port")
     if not answers:
-        raise mqtt_away(act, "no answer to the sign-in")
+        raise SystemAway(
+            f"{act}: {typed.host}:{typed.port} takes connections, but does not answer as an MQTT broker; "
+            "check whether the port is MQTT's, and is not that of a proxy whose broker is away"
+        )
     reason, is_kept = answers[0]
     if reason.is_failure:
         _raise_for(reason, act)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from psycopg2.extensions import connection as PostgresSession
 
 _CONNECT_SECONDS = 10
+#: A connection's test waits so long for the first answer, for which a server looks at nothing.
+_ANSWER_SECONDS = 4
 #: The first message of a client that would encrypt (SSLRequest of PostgreSQL's protocol).
 _SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 #: What libpq says of encryption that no waiting brings about; an "SSL SYSCALL error" is a line that broke.
@@ -131,13 +133,24 @@ def _encrypt(typed: PostgresqlSettings) -> str:
     """Asked for as libpq asks, before anybody signs in."""
     if typed.tls == "disable":
         return "not used, as chosen: what is sent can be read on the way"
-    with socket.create_connection((typed.host, typed.port), timeout=_CONNECT_SECONDS) as line:
-        line.sendall(_SSL_REQUEST)
-        if line.recv(1) == b"S":
-            return tls_told(line, typed.host, _context(typed))
+    try:
+        with socket.create_connection((typed.host, typed.port), timeout=_ANSWER_SECONDS) as line:
+            line.sendall(_SSL_REQUEST)
+            answer = line.recv(1)
+            if answer == b"S":
+                return tls_told(line, typed.host, _context(typed))
+    except OSError as error:
+        raise _stranger(typed, str(error.strerror or error)) from None
+    if answer not in (b"N", b"E"):
+        raise _stranger(typed, "it speaks something else" if answer else "it hangs up")
     if typed.tls == "prefer":
         return "the server offers no TLS: what is sent can be read on the way"
     raise NodeError(f"encrypting the line: the server offers no TLS, which {typed.tls} asks for; switch it on there, or choose another TLS")
+
+
+def _stranger(typed: PostgresqlSettings, why: str) -> NodeError:
+    where = f"{typed.host}:{typed.port}"
+    return NodeError(f"encrypting the line: {where} does not answer as PostgreSQL does ({why}); check whether the port is PostgreSQL's")
 
 
 def _context(typed: PostgresqlSettings) -> ssl.SSLContext:
@@ -163,7 +176,7 @@ def _sign_in(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Li
 def _refusal(name: str, typed: PostgresqlSettings, error: Exception) -> NodeError:
     """libpq's words, without its repetition of host and address, and what to do."""
     told = [line for line in str(error).strip().splitlines() if not line[:1].isspace()]  # below stand its questions
-    text = re.sub(r"^.*?(?:FATAL|failed):\s*", "", told[-1])
+    text = re.sub(r"^.*?(?:(?:FATAL|failed):\s*)+", "", told[-1])
     where = f'connecting to "{name}"'
     if "password authentication failed" in text or "no password supplied" in text:
         return SignInRefused(f"{where}: user {typed.user} was refused ({text}); correct user or password", permanent=True, kind="user")

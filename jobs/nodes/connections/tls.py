@@ -45,7 +45,9 @@ def tls_step(host: str, port: int, context: ssl.SSLContext | None) -> str:
         with socket.create_connection((host, port), timeout=_SECONDS) as line:
             return tls_told(line, host, context)
     except OSError as error:
-        raise NodeError(f"encrypting the line: {host}:{port} hangs up ({error.strerror or error}); it may not speak TLS") from None
+        raise NodeError(
+            f"encrypting the line: {host}:{port} hangs up ({error.strerror or error}); take the port for TLS, or go without TLS"
+        ) from None
 
 
 def tls_told(line: socket.socket, host: str, context: ssl.SSLContext) -> str:
