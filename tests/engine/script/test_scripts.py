@@ -177,6 +177,28 @@ def test_a_stream_with_sql_behind_its_fork_and_nodes_called_like_pythons_own(spa
     assert spark.read.json(str(root / "all")).count() == 2
 
 
+def test_a_query_over_a_table_and_files_is_that_of_a_run(spark, root, sqlite_database, monkeypatch, tmp_path):  # noqa: F811
+    sqlite_database.run("CREATE TABLE sizes (id integer PRIMARY KEY, size integer)")
+    sqlite_database.run("INSERT INTO sizes VALUES (1, 10), (2, 20), (3, 30)")
+    inputs = [
+        {"name": "sizes", "kind": "table", "connection": "db", "table": "sizes"},
+        {"name": "rows", "kind": "files", "path": "in"},
+    ]
+    nodes = {
+        "query": {
+            "type": "source.sql",
+            "name": "Query",
+            "config": {"query": "SELECT r.name, s.size FROM sizes s JOIN rows r USING (id)", "inputs": inputs},
+        },
+        "all": {"type": "sink.file", "name": "Rows", "config": {"path": "all", "format": "json"}},
+    }
+    lines(root, "1.csv", "1,a,,false", "3,c,,true")
+    written = script(spark, root, nodes, ["query all"], connections=sqlite_database.connections)
+    assert not written.problems
+    run(spark, written.text, monkeypatch, tmp_path)
+    assert sorted(tuple(row) for row in spark.read.json(str(root / "all")).collect()) == [("a", 10), ("c", 30)]
+
+
 def test_a_stream_that_fails_fails_the_script(spark, root, monkeypatch, tmp_path):  # noqa: F811
     nodes = {"rows": files(), "out": {"type": "sink.file", "name": "Out", "config": {"path": "out", "format": "json"}}}
     lines(root, "1.csv", "1,a,,true")
