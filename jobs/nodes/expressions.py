@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.node_error import reworded
-from jobs.nodes.patterns import pattern_read
+from jobs.nodes.patterns import pattern_read, time_pattern_check
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -17,23 +18,39 @@ if TYPE_CHECKING:
 #: They call any static Java method, such as System.exit.
 _REFLECTIVE = frozenset({"reflect", "java_method", "try_reflect"})
 #: Their second argument is a regular expression.
-_PATTERNED = frozenset(
-    [
-        "rlike",
-        "regexp",
-        "regexp_like",
-        "regexp_count",
-        "regexp_extract",
-        "regexp_extract_all",
-        "regexp_instr",
-        "regexp_replace",
-        "regexp_substr",
-        "split",
-    ]
+_PATTERNED = (
+    "rlike",
+    "regexp",
+    "regexp_like",
+    "regexp_count",
+    "regexp_extract",
+    "regexp_extract_all",
+    "regexp_instr",
+    "regexp_replace",
+    "regexp_substr",
+    "split",
 )
+#: Their second argument is a pattern by which times are written, or read.
+_WRITES_TIMES = ("date_format", "from_unixtime")
+_READS_TIMES = (
+    "to_date",
+    "try_to_date",
+    "to_timestamp",
+    "try_to_timestamp",
+    "to_timestamp_ltz",
+    "to_timestamp_ntz",
+    "unix_timestamp",
+    "to_unix_timestamp",
+)
+#: Function in small letters → what a pattern that is written out has to be.
+_PATTERN_CHECKS: Mapping[str, Callable[[SparkSession, str], object]] = {
+    **dict.fromkeys(_PATTERNED, pattern_read),
+    **dict.fromkeys(_WRITES_TIMES, partial(time_pattern_check, parsing=False)),
+    **dict.fromkeys(_READS_TIMES, partial(time_pattern_check, parsing=True)),
+}
 #: Without one of these words an expression holds no reflective call, no subquery and no pattern, and need not be parsed twice.
 _SUSPECT = re.compile(
-    r"\b(?:reflect|java_method|try_reflect|select|from|values|table|with|rlike|regexp\w*|split)\b",
+    rf"\b(?:reflect|java_method|try_reflect|select|from|values|table|with|{'|'.join(_PATTERN_CHECKS)})\b",
     re.IGNORECASE,
 )
 _QUERY_PLAN = "org.apache.spark.sql.catalyst.plans.QueryPlan"
@@ -171,14 +188,15 @@ def _refuse_reflection(node: Any) -> None:
 
 def _refuse_broken_pattern(spark: SparkSession, node: Any) -> None:
     """NodeError for a pattern that is written out and is none: Spark itself says so only once it sees rows."""
-    name = node.getClass().getSimpleName()
-    if name == "UnresolvedFunction":
+    name = node.getClass().getSimpleName().lower()
+    if name == "unresolvedfunction":
         name = str(node.nameParts().last()).lower()
-    if (name != "RLike" and name not in _PATTERNED) or node.children().size() < 2:
+    check = _PATTERN_CHECKS.get(name)
+    if check is None or node.children().size() < 2:
         return
     pattern = node.children().apply(1)
     if pattern.getClass().getSimpleName() == "Literal" and pattern.dataType().simpleString() == "string" and pattern.value() is not None:
-        pattern_read(spark, pattern.value().toString())
+        check(spark, pattern.value().toString())
 
 
 def _nodes(tree: Any) -> Iterator[Any]:
