@@ -17,3 +17,13 @@ it('inputs are tables by the names of their nodes, as SQL takes them', () => {
 })
 
 it('a lone input is also called input', () => expect(inputTables(drawn({ e1: ['a', 'sql'] }), schemas, 'sql').map(({ name }) => name)).toEqual(['flights_of_2013', 'input']))
+
+it('a source names its tables itself', () => {
+  const document = drawn({})
+  const query = { ...node('Query'), type: 'source.sql', config: { inputs: [{ name: 'orders' }, { name: '' }, { name: 'lines' }] } }
+  expect(inputTables({ ...document, nodes: { ...document.nodes, query } }, schemas, 'query')).toEqual([
+    { name: 'orders', columns: [] },
+    { name: 'lines', columns: [] },
+  ])
+  expect(inputTables(document, schemas, 'a')).toEqual([])
+})

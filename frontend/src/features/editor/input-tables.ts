@@ -12,9 +12,16 @@ function tableNames(nodeNames: readonly string[]): string[] {
   return names
 }
 
+/** The tables that a source names itself, in its config's rows of inputs; what columns they have only the server knows. */
+function ownTables(config: Record<string, unknown> | undefined): Table[] {
+  const given = Array.isArray(config?.inputs) ? (config.inputs as { name?: unknown }[]) : []
+  return given.flatMap(({ name }) => (typeof name === 'string' && name ? [{ name, columns: [] }] : []))
+}
+
 /** The inputs of a node as tables of a query, in the order of their edges; a lone one is also called input. */
 export function inputTables(document: DagDocument, schemas: Schemas, nodeId: string): Table[] {
   const arriving = Object.values(document.edges).filter((edge) => edge.to[0] === nodeId)
+  if (arriving.length === 0) return ownTables(document.nodes[nodeId]?.config)
   const names = tableNames(arriving.map((edge) => document.nodes[edge.from[0]]?.name ?? edge.from[0]))
   const tables = arriving.map((edge, index): Table => ({ name: names[index] ?? '', columns: schemas[edge.from[0]]?.[edge.from[1]] ?? [] }))
   return tables.length === 1 ? tables.flatMap((table) => [table, { ...table, name: 'input' }]) : tables

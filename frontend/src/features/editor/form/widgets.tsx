@@ -114,7 +114,7 @@ function ExpressionWidget(props: WidgetProps) {
   const value = String(props.value ?? '')
   return (
     <Suspense fallback={<Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} />}>
-      <CodeField id={props.id} label={props.label} value={value} example={example(props)} columns={help(props).columns} tables={schema['x-widget'] === 'sql' ? help(props).tables : []} invalid={errorOf(props)} tall={tall} numbered={numbered} language={language} readOnly={help(props).readOnly} onChange={props.onChange} />
+      <CodeField id={props.id} label={props.label} value={value} example={example(props)} columns={help(props).columns} tables={schema['x-widget'] === 'sql' && !isInRow(props.id) ? help(props).tables : []} invalid={errorOf(props)} tall={tall} numbered={numbered} language={language} readOnly={help(props).readOnly} onChange={props.onChange} />
     </Suspense>
   )
 }
