@@ -139,3 +139,25 @@ def test_a_table_that_is_too_large_says_so(bench: Bench) -> None:
         run.wait(60)
     assert (failure.value.node_id, failure.value.permanent) == ("look", True)
     assert not heard.of(BatchWritten)
+
+
+def test_what_a_query_finds_is_looked_up_and_found_again(bench: Bench) -> None:
+    first = colours_write(bench, "a", "red", "green", "blue")
+    (bench.files / "signs.csv").write_text("part,sign\n0,x\n1,y\n2,z\n")
+    inputs = [{"name": name, "kind": "files", "path": path} for name, path in (("colours", "colours"), ("signs", "signs.csv"))]
+    query = "SELECT part, concat(colour, sign) AS colour FROM colours JOIN signs USING (part)"
+    nodes = {"gen": numbers(None, 9, 30), "parts": PARTS, "look": lookup(), "out": COLLECT}
+    nodes["colours"] = ("source.sql", {"query": query, "inputs": inputs})
+    plan = bench.plan(document(nodes, EDGES, type="STREAMING"))
+    batches = CollectSink.rows[plan.generation + "out"]
+
+    def newest() -> set[str]:
+        return {row.colour for row in batches[max(batches)]} if batches else set()
+
+    run, _ = bench.run(plan)
+    wait_until(lambda: newest() == {"redx", "greeny", "bluez"}, seconds=60, what="the colours")
+    colours_write(bench, "b", "cyan", "pink", "grey")
+    first.unlink()
+    wait_until(lambda: newest() == {"cyanx", "pinky", "greyz"}, seconds=60, what="the new colours")
+    run.stop()
+    assert run.wait(30) == "stopped"

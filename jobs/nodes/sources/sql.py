@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+_LIST_EVERY_SECONDS = 5.0
 _KINDS = (*JdbcSource.connection_kinds, *STORE_KINDS)
 
 
@@ -189,12 +190,16 @@ class SqlSource(Source[SqlSourceConfig]):
             one.source.begin(one.context)
 
     def receive(self, context: NodeContext[SqlSourceConfig], stopping: Event) -> None:
-        """Copies the files of stores, from where Spark reads them."""
-        for one in _inputs(context):
-            try:
-                one.source.receive(one.context, stopping)
-            except NodeError as error:
-                raise one.reworded(error) from error
+        """Copies the files of stores to where Spark reads them; again and again for a stream that looks rows up."""
+        while not stopping.is_set():
+            for one in _inputs(replace(context, bounded=True)):
+                try:
+                    one.source.receive(one.context, stopping)
+                except NodeError as error:
+                    raise one.reworded(error) from error
+            if context.bounded:
+                return
+            stopping.wait(_LIST_EVERY_SECONDS)
 
     def complete(self, context: NodeContext[SqlSourceConfig]) -> None:
         for one in _inputs(context):
