@@ -125,7 +125,7 @@ def test_a_key_of_any_type_that_has_an_order_is_read_on_by(
     [
         ({"table": "gone"}, 'Table "gone" not found', "table"),
         ({"table": "capitals"}, "keeps names in capitals: try CAPITALS", "table"),
-        ({"query": "SELEKT 1"}, "correct table, query or rights", ""),
+        ({"query": "SELEKT 1"}, "correct table, query or rights", "query"),
         ({"table": "numbers", "key_column": "nmae"}, "there is no column nmae; did you mean name? The columns are id, name", "key_column"),
         ({"table": "flags", "key_column": "flag"}, "holds boolean, which has no order", "key_column"),
         ({"table": "numbers", "key_column": "name"}, "name has empty values", "key_column"),
