@@ -24,14 +24,14 @@ def pattern_read(spark: SparkSession, pattern: str, field: str = "") -> int:
 
 def time_pattern_check(spark: SparkSession, pattern: str, *, parsing: bool) -> None:
     """NodeError where `pattern` is none by which Spark writes times, or reads them where `parsing`."""
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     jvm: Any = spark.sparkContext._jvm
     try:
         made = jvm.org.apache.spark.sql.catalyst.util.TimestampFormatter.apply(pattern, jvm.java.time.ZoneId.of("UTC"), parsing)
         made.validatePatternString(True)
-    except (PySparkException, Py4JError):
+    except (PySparkException, Py4JJavaError):
         remedy = "write one such as yyyy-MM-dd HH:mm:ss, other text in single quotes"
         what = f'no time can be read by the pattern "{pattern}"' if parsing else f'no time can be written by the pattern "{pattern}"'
         raise NodeError(f"{what}; {remedy}", permanent=True, kind="user") from None
