@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyspark.sql import Row
 
 from jobs.dag.graph import structure_problems
 from jobs.engine.events import OUTDATED, BatchWritten, Noticed, Waiting
@@ -37,20 +38,21 @@ def lookup(**config: object) -> tuple[str, dict[str, object]]:
     return "flow.lookup", {"keys": [{"left": "part"}], "refresh": "300ms", **config}
 
 
+def newest(batches: dict[int, list[Row]]) -> set[str]:
+    """The colours of the newest batch."""
+    return {row.colour for row in batches[max(batches)]} if batches else set()
+
+
 def test_a_table_is_read_again_and_stays_as_it_was_when_it_cannot_be_read(bench: Bench) -> None:
     first = colours_write(bench, "a", "red", "green", "blue")
     nodes = {"gen": numbers(None, 9, 30), "parts": PARTS, "colours": COLOURS, "look": lookup(), "out": COLLECT}
     plan = bench.plan(document(nodes, EDGES, type="STREAMING"))
     batches = CollectSink.rows[plan.generation + "out"]
-
-    def newest() -> set[str]:
-        return {row.colour for row in batches[max(batches)]} if batches else set()
-
     run, heard = bench.run(plan)
-    wait_until(lambda: newest() == {"red", "green", "blue"}, seconds=60, what="the colours")
+    wait_until(lambda: newest(batches) == {"red", "green", "blue"}, seconds=60, what="the colours")
     colours_write(bench, "b", "cyan", "pink", "grey")
     first.unlink()
-    wait_until(lambda: newest() == {"cyan", "pink", "grey"}, seconds=60, what="the new colours")
+    wait_until(lambda: newest(batches) == {"cyan", "pink", "grey"}, seconds=60, what="the new colours")
     (bench.files / "colours").rename(bench.files / "away")
     notice = heard.wait_for(Noticed)[0]
     assert (notice.node_id, notice.severity) == ("look", "warning")
@@ -59,7 +61,7 @@ def test_a_table_is_read_again_and_stays_as_it_was_when_it_cannot_be_read(bench:
     assert notice.detail[OUTDATED][:19].replace("T", " ") in notice.message
     before = max(batches)
     wait_until(lambda: max(batches) > before + 2, seconds=60, what="more batches")
-    assert newest() == {"cyan", "pink", "grey"}
+    assert newest(batches) == {"cyan", "pink", "grey"}
     (bench.files / "away").rename(bench.files / "colours")
     again = heard.wait_for(Noticed, 2)[1]
     assert (again.message, again.detail) == ("its table is up to date again", {OUTDATED: ""})
@@ -150,14 +152,10 @@ def test_what_a_query_finds_is_looked_up_and_found_again(bench: Bench) -> None:
     nodes["colours"] = ("source.sql", {"query": query, "inputs": inputs})
     plan = bench.plan(document(nodes, EDGES, type="STREAMING"))
     batches = CollectSink.rows[plan.generation + "out"]
-
-    def newest() -> set[str]:
-        return {row.colour for row in batches[max(batches)]} if batches else set()
-
     run, _ = bench.run(plan)
-    wait_until(lambda: newest() == {"redx", "greeny", "bluez"}, seconds=60, what="the colours")
+    wait_until(lambda: newest(batches) == {"redx", "greeny", "bluez"}, seconds=60, what="the colours")
     colours_write(bench, "b", "cyan", "pink", "grey")
     first.unlink()
-    wait_until(lambda: newest() == {"cyanx", "pinky", "greyz"}, seconds=60, what="the new colours")
+    wait_until(lambda: newest(batches) == {"cyanx", "pinky", "greyz"}, seconds=60, what="the new colours")
     run.stop()
     assert run.wait(30) == "stopped"
