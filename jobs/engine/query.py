@@ -45,6 +45,8 @@ class StreamQuery:
         self.source_names: dict[str, str] = {}
         self.source_order: tuple[str, ...] = ()
         self.failure: BaseException | None = None
+        #: Hears of each batch that was planned before it begins, and may ask for a pause in front of it.
+        self.before_batch: Callable[[int], object] = lambda batch_id: None
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
         self._counter = self._counting()
         self._fan_out = FanOut(steps, plan, self._counter, report, self._go_on)
@@ -100,9 +102,11 @@ class StreamQuery:
         return self._fan_out.empty_branches(self._spark, frame.schema)
 
     def start(self) -> None:
-        """Go on behind the last committed batch of the live folder."""
+        """Go on behind the last committed batch of the live folder, unless it was asked to stop by now."""
         self._report(QueryStarted(self.key, self.plan.sinks, last_committed(self.folder)))
-        self._launch()
+        with self._ending:  # who asks it to stop meanwhile finds it started
+            if not self._stopping.is_set():
+                self._launch()
 
     def _launch(self) -> None:
         writer = self._writer().option("checkpointLocation", self.folder.as_uri()).queryName(self._name())
@@ -249,6 +253,7 @@ class StreamQuery:
         self._started.wait(timeout=60)
         try:
             self.writing = (batch_id, time.monotonic())  # before it looks whether to end, as who asks looks at it after: one sees the other
+            self.before_batch(batch_id)
             if self._is_to_end():
                 self.writing = None
                 self._await_end()

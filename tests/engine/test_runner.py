@@ -1,9 +1,12 @@
 """Runs on a real Spark: every row counted once, stops at boundaries, goes on where it stopped."""
 
+import threading
+
 import pytest
 
 from jobs.engine.events import BatchWritten, QueryStarted
 from jobs.engine.failure import ExecutionFailure
+from jobs.engine.query import StreamQuery
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, files, keep, numbers, windows
 from tests.engine.nodes import CollectSink, HangingSink
 
@@ -160,6 +163,23 @@ def test_a_stop_before_the_start_is_a_stop(bench: Bench) -> None:
     run = Run(bench.spark, plan, lambda event: None, registry=REGISTRY)
     run.stop()
     run.start()
+    assert run.wait(30) == "stopped"
+
+
+def test_a_stop_that_comes_while_a_stream_without_rows_starts_is_a_stop(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    launch = StreamQuery._launch
+
+    def stopped_and_launched(query: StreamQuery) -> None:
+        run.stop()
+        for thread in threading.enumerate():
+            if thread.name == f"stop {query.key}":
+                thread.join(1)
+        launch(query)
+
+    monkeypatch.setattr(StreamQuery, "_launch", stopped_and_launched)
+    (bench.files / "incoming").mkdir()
+    source = ("source.file", {"path": "incoming", "columns": [{"name": "id", "type": "long"}]})
+    run, _ = bench.run(bench.plan(document({"gen": source, "out": COLLECT}, "gen>out", type="STREAMING")))
     assert run.wait(30) == "stopped"
 
 
