@@ -27,8 +27,13 @@ def ends_move(folder: Path, batch_id: int, ends: Mapping[str, Any]) -> None:
     Only while no query runs on `folder`, and when nothing of the next batch was written to any sink: its plan is taken away. Interrupted
     at any point it leaves a folder that can be read, and can be called again.
     """
+    _remove(folder / "offsets", str(batch_id + 1))
+    plan_end(folder, batch_id, ends)
+
+
+def plan_end(folder: Path, batch_id: int, ends: Mapping[str, Any]) -> None:
+    """Batch `batch_id`, which is planned and of which nothing was written to any sink, ends at `ends`. Otherwise as `ends_move`."""
     log = folder / "offsets"
-    _remove(log, str(batch_id + 1))
     lines = _entry(folder, batch_id)
     moved = [_moved(line, ends) for line in lines[2:]]
     (log / f".{batch_id}.crc").unlink(missing_ok=True)  # before the entry: a checksum that does not fit is damage, a missing one is not

@@ -13,11 +13,11 @@ from typing import Any
 
 from jobs.engine.events import Noticed, Report
 from jobs.engine.grouping import query_folder
-from jobs.engine.offset_log import named_offsets
+from jobs.engine.offset_log import named_offsets, plan_end
 from jobs.engine.query import StreamQuery
 from jobs.engine.skip_ledger import SkipLedger, ledger_place, left_out
 from jobs.engine.steps import Steps
-from jobs.nodes.backpressure import Skip
+from jobs.nodes.backpressure import Skip, is_beyond, placed_at
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,9 @@ class Skipping:
     """What is left out is written down before it is, and counted for each query that leaves it out.
 
     `on_move` hears query, node id and position whenever a query goes on further ahead.
+
+    Where the oldest go, a query is stopped behind the batch that runs. Where the newest go, what they leave is read first: a batch that
+    would reach into them is not begun, but planned anew up to them, and the next one begins behind them.
     """
 
     def __init__(self, steps: Steps, report: Report, on_move: Callable[[str, str, Any], None]) -> None:
@@ -38,6 +41,10 @@ class Skipping:
         self._queries: dict[str, StreamQuery] = {}
         self._ledgers: dict[tuple[str, str], SkipLedger] = {}
         self._rests_until: dict[str, float] = {}
+        #: Query → the source whose newest messages are to be left out as they stand before its next batch.
+        self._due: dict[str, str] = {}
+        #: Query → the source, and the messages that its batches come nearer to.
+        self._ahead: dict[str, tuple[str, Skip]] = {}
         self._lock = threading.Lock()
         self._untold: Counter[str] = Counter()
         self._quiet_until: dict[str, float] = {}
@@ -45,6 +52,7 @@ class Skipping:
     def follow(self, query: StreamQuery) -> None:
         """Before `query` starts: carries out what an earlier attempt wrote down and did not come to do."""
         self._queries[query.key] = query
+        query.before_batch = partial(self._halt, query)
         for node_id in set(query.source_names.values()):
             ledger = SkipLedger(ledger_place(self._work_dir(node_id), query_folder(query.key)), query.folder)
             ledger.settle()
@@ -57,8 +65,13 @@ class Skipping:
     def consider(self, node_id: str, positions: Mapping[str, Any]) -> None:
         """Let those queries leave out messages that should; `positions`: query → where it is. Returns before they do. Raises NodeError."""
         for key, position in positions.items():
-            if time.monotonic() >= self._rests_until.get(key, 0.0) and self._asked(node_id, [position]) is not None:
-                self._queries[key].request_pause(partial(self._skip, node_id, self._queries[key]))
+            if key in self._ahead or time.monotonic() < self._rests_until.get(key, 0.0):
+                continue
+            skip = self._asked(node_id, [position])
+            if skip is not None and skip.begins == (position,):
+                self._queries[key].request_pause(partial(self._skip_oldest, node_id, self._queries[key]))
+            elif skip is not None:
+                self._due[key] = node_id
 
     def tell(self, *, at_once: bool = False) -> None:
         """Say in the timeline what was left out, unless that was said a moment ago."""
@@ -77,18 +90,55 @@ class Skipping:
     def _asked(self, node_id: str, positions: list[Any]) -> Skip | None:
         return self._steps.source(node_id).skip(self._steps.context(node_id, "stream"), positions)
 
-    def _skip(self, node_id: str, query: StreamQuery, batch_id: int) -> None:
-        """The query stands still behind `batch_id`. What goes wrong from the first word written down on must end the attempt."""
-        self._rests_until[query.key] = time.monotonic() + REST_SECONDS
+    def _skip_oldest(self, node_id: str, query: StreamQuery, batch_id: int) -> None:
+        """The query stands still behind `batch_id`."""
+        self._rest(query)
+        ends = self._ends(node_id, query, batch_id)
+        skip = self._asked_quietly(node_id, list(ends.values()))
+        if skip is not None:
+            self._leave_out(node_id, query, batch_id, dict(zip(ends, skip.positions, strict=True)), skip.messages)
+
+    def _halt(self, query: StreamQuery, batch_id: int) -> None:
+        """Pause the query before `batch_id` reaches into messages that are left out."""
+        if node_id := self._due.pop(query.key, ""):
+            before = self._ends(node_id, query, batch_id - 1)
+            if skip := self._asked_quietly(node_id, list(before.values())):
+                self._ahead[query.key] = node_id, skip
+        if query.key not in self._ahead:
+            return
+        node_id, skip = self._ahead[query.key]
+        if any(is_beyond(end, skip.begins[0]) for end in self._ends(node_id, query, batch_id).values()):
+            query.request_pause(partial(self._skip_newest, node_id, query, self._ahead.pop(query.key)[1]))
+
+    def _skip_newest(self, node_id: str, query: StreamQuery, skip: Skip, batch_id: int) -> None:
+        """The query stands still behind `batch_id`, the next one is planned."""
+        ends = self._ends(node_id, query, batch_id)
+        if any(is_beyond(skip.begins[0], end) for end in ends.values()):
+            planned = self._ends(node_id, query, batch_id + 1)
+            plan_end(query.folder, batch_id + 1, {name: placed_at(end, skip.begins[0]) for name, end in planned.items()})
+            self._ahead[query.key] = node_id, skip
+            return
+        self._rest(query)
+        self._leave_out(node_id, query, batch_id, {name: placed_at(end, skip.positions[0]) for name, end in ends.items()}, skip.messages)
+
+    def _leave_out(self, node_id: str, query: StreamQuery, batch_id: int, ahead: Mapping[str, Any], messages: int) -> None:
+        """What goes wrong from the first word written down on must end the attempt."""
+        self._ledgers[node_id, query.key].skip(batch_id, ahead, messages)
+        self._on_move(query.key, node_id, next(iter(ahead.values())))
+        with self._lock:
+            self._untold[node_id] += messages
+
+    def _ends(self, node_id: str, query: StreamQuery, batch_id: int) -> dict[str, Any]:
+        """Where a planned batch ends each time that it reads the source."""
         ends = named_offsets(query.folder, batch_id)
-        names = [name for name, owner in query.source_names.items() if owner == node_id and name in ends]
+        return {name: ends[name] for name, owner in query.source_names.items() if owner == node_id and name in ends}
+
+    def _asked_quietly(self, node_id: str, positions: list[Any]) -> Skip | None:
         try:
-            skip = self._asked(node_id, [ends[name] for name in names])
+            return self._asked(node_id, positions)
         except Exception as error:
             logger.info("what %s should leave out cannot be told: %s", node_id, error)
-            return
-        if skip is not None:
-            self._ledgers[node_id, query.key].skip(batch_id, dict(zip(names, skip.positions, strict=True)), skip.messages)
-            self._on_move(query.key, node_id, skip.positions[0])
-            with self._lock:
-                self._untold[node_id] += skip.messages
+            return None
+
+    def _rest(self, query: StreamQuery) -> None:
+        self._rests_until[query.key] = time.monotonic() + REST_SECONDS

@@ -76,7 +76,25 @@ class Buffered:
 
 @dataclass(frozen=True)
 class Skip:
-    """Messages that a source leaves out: where to go on, one position for each that was asked about, and how many they are."""
+    """Messages that a source leaves out: from where, where to go on, one of each for each that was asked about, and how many they are.
 
+    `begins` are the positions that were asked about where the oldest go; else what lies before them is read first.
+    """
+
+    begins: tuple[Any, ...]
     positions: tuple[Any, ...]
     messages: int
+
+
+def is_beyond(position: Any, limit: Any) -> bool:
+    """Whether `position` is ahead of `limit` anywhere. Both are numbers in dictionaries; a place that only one of them knows counts not."""
+    if isinstance(position, dict):
+        return any(is_beyond(position[place], limit[place]) for place in position.keys() & limit.keys())
+    return bool(position > limit)
+
+
+def placed_at(position: Any, limit: Any) -> Any:
+    """`position` with what `limit` says of the places that both know."""
+    if isinstance(position, dict):
+        return {place: placed_at(there, limit[place]) if place in limit else there for place, there in position.items()}
+    return limit

@@ -1,11 +1,26 @@
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.engine import skipping
+from jobs.nodes.sources import kafka_backlog
 from tests.engine.graphs import Bench
+from tests.engine.kafka_numbers import PARTITIONS, Feed
+from tests.servers.kafka import KafkaServer
 
 
 @pytest.fixture
 def bench(spark: SparkSession, tmp_path: Path) -> Bench:
     return Bench(spark, tmp_path)
+
+
+@pytest.fixture
+def feed(kafka_server: KafkaServer, monkeypatch: pytest.MonkeyPatch) -> Feed:
+    """Of a topic of its own, whose readers look often at what waits and skip as soon as they may."""
+    monkeypatch.setattr(kafka_backlog, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(skipping, "REST_SECONDS", 0.5)
+    topic = f"numbers-{uuid4().hex[:8]}"
+    kafka_server.topic_create(topic, partitions=PARTITIONS)
+    return Feed(kafka_server, topic)

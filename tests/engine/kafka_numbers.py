@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -10,9 +10,12 @@ from typing import Any
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
+from jobs.engine import offset_log
+from jobs.engine.events import BufferStands, QueryStarted
 from jobs.engine.plan import Plan
+from jobs.engine.progress import last_committed
 from jobs.nodes.base import ConnectionSettings
-from tests.engine.graphs import Bench, document
+from tests.engine.graphs import Bench, Heard, document
 from tests.servers.kafka import KafkaServer
 
 #: Of so many messages one is no JSON.
@@ -71,3 +74,49 @@ class Feed:
     def _produce(self) -> None:
         while not self._stopping.wait(_A_TICK):
             self.send(_OF_A_TICK)
+
+
+def dropped(heard: Heard) -> int:
+    return int(heard.of(BufferStands)[-1].dropped)
+
+
+def rejected(*heard: Heard) -> int:
+    return sum(one.rows("numbers", "rejected") for one in heard)
+
+
+def position(plan: Plan) -> dict[str, dict[str, int]]:
+    """Where the stream goes on."""
+    folder = plan.locations.live / "out"
+    found: dict[str, dict[str, int]] = offset_log.named_offsets(folder, last_committed(folder))["numbers"]
+    return found
+
+
+def heard_until(heard: Heard, holds: Callable[[], bool]) -> None:
+    with heard.changed:
+        assert heard.changed.wait_for(holds, 60)
+
+
+def came_once_and_in_order(ids: list[int]) -> bool:
+    of_partition = [[number for number in ids if number % PARTITIONS == partition] for partition in range(PARTITIONS)]
+    return all(some == sorted(set(some)) for some in of_partition)
+
+
+def skipped_at_least(bench: Bench, plan: Plan, feed: Feed, times: int) -> Heard:
+    """A run under pressure that was stopped after it skipped so often."""
+    run, heard = bench.run(plan)
+    heard.wait_for(BufferStands)
+    with feed.producing():
+        heard_until(heard, lambda: len({event.dropped for event in heard.of(BufferStands)}) > times)
+    run.stop()
+    assert run.wait(30) == "stopped"
+    return heard
+
+
+def drained(bench: Bench, server: KafkaServer, plan: Plan) -> Heard:
+    """A run that was stopped when nothing waited any more."""
+    run, heard = bench.run(plan)
+    heard.wait_for(QueryStarted)
+    heard_until(heard, lambda: last_committed(plan.locations.live / "out") >= 0 and waiting(server, position(plan)) == 0)
+    run.stop()
+    assert run.wait(30) == "stopped"
+    return heard

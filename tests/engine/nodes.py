@@ -173,7 +173,7 @@ class RestlessNumbers(GeneratorSource):
 
     def skip(self, context: NodeContext[GeneratorConfig], positions: Sequence[Any]) -> Skip:
         self.asked[context.generation] += 1
-        return Skip(tuple(positions), 0)
+        return Skip(tuple(positions), tuple(positions), 0)
 
 
 class VanishingFiles(FileSource):

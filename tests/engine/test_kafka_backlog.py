@@ -90,3 +90,12 @@ def test_a_topic_that_is_made_anew_ends_the_job_instead_of_being_read_on_in_the_
     with pytest.raises(ExecutionFailure, match=f"topic {topic} was deleted and made anew since it was read") as failed:
         run.wait(60)
     assert (failed.value.permanent, failed.value.node_id) == (True, "numbers")
+
+
+def test_the_oldest_are_kept_where_the_newest_go(kafka_server: KafkaServer, topic: str) -> None:
+    connection = ConnectionSettings("main", "kafka", {"servers": kafka_server.bootstrap})
+    backlog = KafkaBacklog(KafkaAdmin(connection), Backpressure("DROP", 101), None)
+    skip = backlog.skip([{topic: {"0": 0, "1": 500}}])
+    assert skip is not None
+    assert (skip.begins, skip.positions, skip.messages) == (({topic: {"0": 76, "1": 525}},), ({topic: {"0": 750, "1": 750}},), 899)
+    assert backlog.skip(skip.positions) is None, "nothing waits any more"

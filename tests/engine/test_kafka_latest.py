@@ -1,26 +1,34 @@
 """A stream that reads Kafka too slowly skips the oldest that waits: every message is written, rejected, counted as dropped, or waits."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from checkpoints.checksums import Digests
 from checkpoints.cut import cut_restore, query_cut
 from checkpoints.verification import cut_verify
-from jobs.engine import offset_log, skip_ledger, skipping
+from jobs.engine import offset_log, skip_ledger
 from jobs.engine.events import BatchCommitted, BufferStands, Noticed, QueryStarted
 from jobs.engine.failure import ExecutionFailure
-from jobs.engine.plan import Plan
 from jobs.engine.progress import last_committed
 from jobs.engine.runner import Run
-from jobs.nodes.sources import kafka_backlog
-from tests.engine.graphs import COLLECT, Bench, Heard, document, numbers
-from tests.engine.kafka_numbers import PARTITIONS, Feed, connected, reading, source, waiting
+from tests.engine.graphs import COLLECT, Bench, document, numbers
+from tests.engine.kafka_numbers import (
+    Feed,
+    came_once_and_in_order,
+    connected,
+    drained,
+    dropped,
+    position,
+    reading,
+    rejected,
+    skipped_at_least,
+    source,
+    waiting,
+)
 from tests.engine.nodes import CollectSink, SlowSink
 from tests.servers.kafka import KafkaServer
 
@@ -28,61 +36,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.server]
 
 MOST = 400
 LATEST: dict[str, Any] = {"backpressure": "LATEST", "max_backlog": MOST, "max_records_per_trigger": 100}
-
-
-@pytest.fixture
-def feed(kafka_server: KafkaServer, monkeypatch: pytest.MonkeyPatch) -> Feed:
-    monkeypatch.setattr(kafka_backlog, "LOOK_SECONDS", 0.1)
-    monkeypatch.setattr(skipping, "REST_SECONDS", 0.5)
-    topic = f"numbers-{uuid4().hex[:8]}"
-    kafka_server.topic_create(topic, partitions=PARTITIONS)
-    return Feed(kafka_server, topic)
-
-
-def dropped(heard: Heard) -> int:
-    return int(heard.of(BufferStands)[-1].dropped)
-
-
-def rejected(*heard: Heard) -> int:
-    return sum(one.rows("numbers", "rejected") for one in heard)
-
-
-def position(plan: Plan) -> dict[str, dict[str, int]]:
-    """Where the stream goes on."""
-    folder = plan.locations.live / "out"
-    found: dict[str, dict[str, int]] = offset_log.named_offsets(folder, last_committed(folder))["numbers"]
-    return found
-
-
-def wait_until(heard: Heard, holds: Callable[[], bool]) -> None:
-    with heard.changed:
-        assert heard.changed.wait_for(holds, 60)
-
-
-def came_once_and_in_order(ids: list[int]) -> bool:
-    of_partition = [[number for number in ids if number % PARTITIONS == partition] for partition in range(PARTITIONS)]
-    return all(some == sorted(set(some)) for some in of_partition)
-
-
-def skipped_at_least(bench: Bench, plan: Plan, feed: Feed, times: int) -> Heard:
-    """A run under pressure that was stopped after it skipped so often."""
-    run, heard = bench.run(plan)
-    heard.wait_for(BufferStands)
-    with feed.producing():
-        wait_until(heard, lambda: len({event.dropped for event in heard.of(BufferStands)}) > times)
-    run.stop()
-    assert run.wait(30) == "stopped"
-    return heard
-
-
-def drained(bench: Bench, server: KafkaServer, plan: Plan) -> Heard:
-    """A run that was stopped when nothing waited any more."""
-    run, heard = bench.run(plan)
-    heard.wait_for(BatchCommitted)
-    wait_until(heard, lambda: waiting(server, position(plan)) == 0)
-    run.stop()
-    assert run.wait(30) == "stopped"
-    return heard
 
 
 @pytest.mark.slow

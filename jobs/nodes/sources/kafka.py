@@ -52,7 +52,7 @@ class KafkaSource(TellsUnreadFields, Source[KafkaSourceConfig]):
     """Reads messages from Kafka topics, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start, by a time or by offsets. Exactly once: each
-    message is read once in a generation, but for those that LATEST skips.
+    message is read once in a generation, but for those that DROP or LATEST skips.
     """
 
     type = "source.kafka"

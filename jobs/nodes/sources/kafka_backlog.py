@@ -6,13 +6,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from jobs.nodes.backpressure import Backpressure, BackpressureStatus, Buffered, Skip
+from jobs.nodes.backpressure import Backpressure, BackpressureStatus, Buffered, Skip, Strategy
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.sources.kafka_topics import KnownTopics
 
 #: The broker is asked no more often.
 LOOK_SECONDS = 5.0
+_SKIPPING: tuple[Strategy, ...] = ("DROP", "LATEST")
 
 #: Topic → partition → next offset, as Spark keeps it.
 Position = Mapping[str, Mapping[str, int]]
@@ -33,7 +34,7 @@ class KafkaBacklog:
     def look(self, positions: Sequence[Position]) -> Buffered | None:
         """Behind the slowest of `positions`; NodeError when no broker answers, and then silence until the next look."""
         if not positions:  # what is skipped is counted from here on
-            return Buffered(0, 0, "OK") if self._pressure.strategy == "LATEST" else None
+            return Buffered(0, 0, "OK") if self._pressure.strategy in _SKIPPING else None
         now = time.monotonic()
         if self._looked_at is None or now - self._looked_at >= LOOK_SECONDS:
             self._looked_at, self._found = now, None
@@ -47,8 +48,8 @@ class KafkaBacklog:
         return self._known.remade()
 
     def skip(self, positions: Sequence[Position]) -> Skip | None:
-        """Under LATEST, where more wait behind the slowest of `positions` than may: on to the newest that may. NodeError as `look`."""
-        if self._pressure.strategy != "LATEST":
+        """Where more wait behind the slowest of `positions` than may: LATEST keeps the newest, DROP the oldest. NodeError as `look`."""
+        if self._pressure.strategy not in _SKIPPING:
             return None
         read = _slowest(positions)
         waiting = self._waiting(read)
@@ -56,12 +57,16 @@ class KafkaBacklog:
         if sum(waiting.values()) <= most:
             return None
         kept = _spread(most, waiting)
-        ahead = {place: read[place] + waiting[place] - kept[place] for place in waiting}
-        return Skip(tuple(_moved(position, ahead) for position in positions), sum(waiting.values()) - most)
+        ends = {place: read[place] + waiting[place] for place in waiting}
+        if self._pressure.strategy == "LATEST":
+            begins, ends = read, {place: ends[place] - kept[place] for place in ends}
+        else:
+            begins = {place: read[place] + kept[place] for place in ends}
+        return Skip(_all_moved(positions, begins), _all_moved(positions, ends), sum(waiting.values()) - most)
 
     def _stands(self, positions: Sequence[Position]) -> Buffered:
         waiting, most = sum(self._waiting(_slowest(positions)).values()), self._pressure.buffer_size
-        over: Mapping[str, BackpressureStatus] = {"LATEST": "DROPPING", "ERROR": "FAILED"}
+        over: Mapping[str, BackpressureStatus] = {**dict.fromkeys(_SKIPPING, "DROPPING"), "ERROR": "FAILED"}
         status = over.get(self._pressure.strategy, "OK") if waiting > most else "OK"
         remedy = f"more than the {most:,} that may; make the job faster, or allow more"
         return Buffered(waiting, 0, status, field="max_backlog", remedy=remedy)
@@ -88,6 +93,10 @@ def _spread(most: int, waiting: Mapping[Place, int]) -> dict[Place, int]:
     for place in by_rest[: most - sum(spread.values())]:
         spread[place] += 1
     return spread
+
+
+def _all_moved(positions: Sequence[Position], ahead: Mapping[Place, int]) -> tuple[Position, ...]:
+    return tuple(_moved(position, ahead) for position in positions)
 
 
 def _moved(position: Position, ahead: Mapping[Place, int]) -> Position:

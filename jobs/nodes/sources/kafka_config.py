@@ -8,6 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.avro import avro_check
+from jobs.nodes.backpressure import Strategy
 from jobs.nodes.columns import ColumnField
 from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import connection_field, hints
@@ -112,11 +113,11 @@ class KafkaSourceConfig(base.Config):
         examples=[100_000],
         json_schema_extra=hints(advanced=True),
     )
-    backpressure: Literal["BUFFER", "LATEST", "ERROR"] = Field(
+    backpressure: Strategy = Field(
         "BUFFER",
         description=(
-            "When a stream reads too slowly: BUFFER leaves any number of messages waiting in Kafka, LATEST skips the oldest that wait, "
-            "ERROR ends the job as failed."
+            "When a stream reads too slowly: BUFFER leaves any number of messages waiting in Kafka, DROP skips the newest that wait, "
+            "LATEST the oldest, ERROR ends the job as failed."
         ),
         examples=["BUFFER", "LATEST"],
         json_schema_extra=hints(advanced=True),
@@ -125,13 +126,14 @@ class KafkaSourceConfig(base.Config):
         0,
         ge=0,
         description=(
-            "Most messages that may wait behind what a stream has read, over all partitions; with more, LATEST skips down to this number. "
-            "Looked at every few seconds once a first batch is read. LATEST skips between two batches, at most every ten seconds; "
+            "Most messages that may wait behind what a stream has read, over all partitions; with more, LATEST skips down to this number, "
+            "and DROP reads this number and skips those behind them. "
+            "Looked at every few seconds once a first batch is read, skipped between two batches, at most every ten seconds; "
             "sinks that read in queries of their own skip each for itself. What is skipped counts as dropped, by offsets: "
             "in a compacted or transactional topic there are fewer messages than offsets."
         ),
         examples=[1_000_000],
-        json_schema_extra=hints(advanced=True, when="backpressure=LATEST|ERROR"),
+        json_schema_extra=hints(advanced=True, when="backpressure=DROP|LATEST|ERROR"),
     )
     metadata: bool = Field(
         False,
