@@ -59,6 +59,42 @@ def buffer_size_field() -> Any:
     )
 
 
+def backlog_strategy_field(system: str) -> Any:
+    """Of a source whose `system` keeps what waits."""
+    return Field(
+        "BUFFER",
+        description=(
+            f"When a stream reads too slowly: BUFFER leaves any number of messages waiting in {system}, DROP skips the newest that wait, "
+            "LATEST the oldest, ERROR ends the job as failed."
+        ),
+        examples=["BUFFER", "LATEST"],
+        json_schema_extra=hints(advanced=True),
+    )
+
+
+def max_backlog_field(places: str, counted: str) -> Any:
+    """`places`: over which what waits is added up; `counted`: what offsets count that are no messages of this stream."""
+    return Field(
+        0,
+        ge=0,
+        description=(
+            f"Most messages that may wait behind what a stream has read{places}; with more, LATEST skips down to this number, "
+            "and DROP reads this number and skips those behind them. "
+            "Looked at every few seconds once a first batch is read, skipped between two batches, at most every ten seconds; "
+            "sinks that read in queries of their own skip each for itself. What is skipped counts as dropped, by offsets: "
+            f"{counted}."
+        ),
+        examples=[1_000_000],
+        json_schema_extra=hints(advanced=True, when="backpressure=DROP|LATEST|ERROR"),
+    )
+
+
+def backlog_is_told(strategy: Strategy, max_backlog: int) -> None:
+    """ValueError where the strategy needs a number that nobody gave."""
+    if strategy != "BUFFER" and not max_backlog:
+        raise ValueError(f"{strategy} needs a max backlog: the number of messages that may wait")
+
+
 @dataclass(frozen=True)
 class Buffered:
     """A source's own buffer: messages that wait in it, and all that were ever dropped from it unread.

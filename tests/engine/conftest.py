@@ -5,7 +5,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.engine import skipping
-from jobs.nodes.sources import kafka_backlog
+from jobs.nodes import backlog
 from tests.engine.graphs import Bench
 from tests.engine.kafka_numbers import PARTITIONS, Feed
 from tests.servers.kafka import KafkaServer
@@ -17,10 +17,15 @@ def bench(spark: SparkSession, tmp_path: Path) -> Bench:
 
 
 @pytest.fixture
-def feed(kafka_server: KafkaServer, monkeypatch: pytest.MonkeyPatch) -> Feed:
-    """Of a topic of its own, whose readers look often at what waits and skip as soon as they may."""
-    monkeypatch.setattr(kafka_backlog, "LOOK_SECONDS", 0.1)
+def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sources look often at what waits and skip as soon as they may."""
+    monkeypatch.setattr(backlog, "LOOK_SECONDS", 0.1)
     monkeypatch.setattr(skipping, "REST_SECONDS", 0.5)
+
+
+@pytest.fixture
+def feed(kafka_server: KafkaServer, quick_looks: None) -> Feed:
+    """Of a topic of its own."""
     topic = f"numbers-{uuid4().hex[:8]}"
     kafka_server.topic_create(topic, partitions=PARTITIONS)
     return Feed(kafka_server, topic)

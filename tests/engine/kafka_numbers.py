@@ -84,10 +84,11 @@ def rejected(*heard: Heard) -> int:
     return sum(one.rows("numbers", "rejected") for one in heard)
 
 
-def position(plan: Plan) -> dict[str, dict[str, int]]:
-    """Where the stream goes on."""
+def position(plan: Plan) -> dict[str, Any]:
+    """Where the stream goes on; empty before its first batch."""
     folder = plan.locations.live / "out"
-    found: dict[str, dict[str, int]] = offset_log.named_offsets(folder, last_committed(folder))["numbers"]
+    batch = last_committed(folder)
+    found: dict[str, Any] = offset_log.named_offsets(folder, batch)["numbers"] if batch >= 0 else {}
     return found
 
 
@@ -116,7 +117,7 @@ def drained(bench: Bench, server: KafkaServer, plan: Plan) -> Heard:
     """A run that was stopped when nothing waited any more."""
     run, heard = bench.run(plan)
     heard.wait_for(QueryStarted)
-    heard_until(heard, lambda: last_committed(plan.locations.live / "out") >= 0 and waiting(server, position(plan)) == 0)
+    heard_until(heard, lambda: bool(there := position(plan)) and waiting(server, there) == 0)
     run.stop()
     assert run.wait(30) == "stopped"
     return heard

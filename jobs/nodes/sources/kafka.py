@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.avro import AvroSchemas
-from jobs.nodes.backpressure import Backpressure, Buffered, Skip
+from jobs.nodes.backlog import Backlog, Place, ReadsLog
+from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
@@ -19,7 +21,6 @@ from jobs.nodes.node_error import reworded
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.schema_registry import registry_json_schema, registry_schemas
-from jobs.nodes.sources.kafka_backlog import KafkaBacklog
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 from jobs.nodes.sources.kafka_places import places_options
 from jobs.nodes.sources.kafka_positions import KafkaPositions
@@ -48,7 +49,7 @@ _REGISTERED_JSON = "registered_schema.json"
 _REST = 2**31 - 1
 
 
-class KafkaSource(TellsUnreadFields, Source[KafkaSourceConfig]):
+class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
     """Reads messages from Kafka topics, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start, by a time or by offsets. Exactly once: each
@@ -82,9 +83,6 @@ class KafkaSource(TellsUnreadFields, Source[KafkaSourceConfig]):
     )
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS | {"registry_connection", "subject"}
     hand_positions: ClassVar[HandPositions | None] = KafkaPositions()
-
-    def __init__(self) -> None:
-        self._backlog: KafkaBacklog | None = None
 
     def plain_fault(self, context: NodeContext[KafkaSourceConfig]) -> str:
         return sign_in_fault(context)
@@ -143,23 +141,25 @@ class KafkaSource(TellsUnreadFields, Source[KafkaSourceConfig]):
     def newest_texts(self, context: NodeContext[KafkaSourceConfig]) -> Sequence[str]:
         return _newest(context)
 
-    def buffered(self, context: NodeContext[KafkaSourceConfig], positions: Sequence[Any] = ()) -> Buffered | None:
-        return None if context.bounded else self._waiting(context).look(positions)
+    def backlog(self, context: NodeContext[KafkaSourceConfig]) -> Backlog:
+        config, known = context.config, _known_topics(context)
 
-    def skip(self, context: NodeContext[KafkaSourceConfig], positions: Sequence[Any]) -> Skip | None:
-        return self._waiting(context).skip(positions)
+        def fault(positions: Sequence[Any]) -> NodeError | None:
+            known.keep({topic for position in positions for topic in position}, anew=False)
+            return known.remade()
 
-    def _waiting(self, context: NodeContext[KafkaSourceConfig]) -> KafkaBacklog:
-        if self._backlog is None:
-            config, known = context.config, _known_topics(context)
-            pressure = Backpressure(config.backpressure, config.max_backlog)
-            self._backlog = KafkaBacklog(known.admin, pressure, known if config.lost_messages == "fail" else None)
-        return self._backlog
+        pressure = Backpressure(config.backpressure, config.max_backlog)
+        return Backlog(partial(_ends, known.admin), pressure, *([fault] if config.lost_messages == "fail" else []))
 
     def checkpointed(self, position: Any, context: NodeContext[KafkaSourceConfig]) -> None:
         """Moves the consumer group to the checkpoint's offsets."""
         if context.config.group_id:
             KafkaAdmin(context.connection(context.config.connection)).group_move(context.config.group_id, position)
+
+
+def _ends(admin: KafkaAdmin, places: Collection[Place]) -> dict[Place, int]:
+    found = admin.ends((topic, int(partition)) for topic, partition in places)
+    return {(topic, str(partition)): end for (topic, partition), end in found.items()}
 
 
 def _known_topics(context: NodeContext[KafkaSourceConfig]) -> KnownTopics:

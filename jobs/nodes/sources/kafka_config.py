@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.avro import avro_check
-from jobs.nodes.backpressure import Strategy
+from jobs.nodes.backpressure import Strategy, backlog_is_told, backlog_strategy_field, max_backlog_field
 from jobs.nodes.columns import ColumnField
 from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import connection_field, hints
@@ -113,27 +113,9 @@ class KafkaSourceConfig(base.Config):
         examples=[100_000],
         json_schema_extra=hints(advanced=True),
     )
-    backpressure: Strategy = Field(
-        "BUFFER",
-        description=(
-            "When a stream reads too slowly: BUFFER leaves any number of messages waiting in Kafka, DROP skips the newest that wait, "
-            "LATEST the oldest, ERROR ends the job as failed."
-        ),
-        examples=["BUFFER", "LATEST"],
-        json_schema_extra=hints(advanced=True),
-    )
-    max_backlog: int = Field(
-        0,
-        ge=0,
-        description=(
-            "Most messages that may wait behind what a stream has read, over all partitions; with more, LATEST skips down to this number, "
-            "and DROP reads this number and skips those behind them. "
-            "Looked at every few seconds once a first batch is read, skipped between two batches, at most every ten seconds; "
-            "sinks that read in queries of their own skip each for itself. What is skipped counts as dropped, by offsets: "
-            "in a compacted or transactional topic there are fewer messages than offsets."
-        ),
-        examples=[1_000_000],
-        json_schema_extra=hints(advanced=True, when="backpressure=DROP|LATEST|ERROR"),
+    backpressure: Strategy = backlog_strategy_field("Kafka")
+    max_backlog: int = max_backlog_field(
+        ", over all partitions", "in a compacted or transactional topic there are fewer messages than offsets"
     )
     metadata: bool = Field(
         False,
@@ -201,8 +183,7 @@ class KafkaSourceConfig(base.Config):
             kind = getattr(self, side)
             if kind in ("time", "offsets") and not getattr(self, f"{side}_{kind}").strip():
                 raise ValueError(f"the {side} is chosen by {kind}: give the {side} {kind}")
-        if self.backpressure != "BUFFER" and not self.max_backlog:
-            raise ValueError(f"{self.backpressure} needs a max backlog: the number of messages that may wait")
+        backlog_is_told(self.backpressure, self.max_backlog)
         payload_complete(self)
         if self.format == "avro" and bool(self.avro_schema.strip()) == bool(self.registry_connection):
             raise ValueError("Avro messages need either the schema they were written with or a registry")

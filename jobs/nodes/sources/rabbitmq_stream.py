@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from jobs.nodes.backlog import Backlog, Place, ReadsLog
+from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberPart
@@ -30,11 +33,12 @@ _METADATA: MessageColumns = {
 _SAMPLED = 200
 
 
-class RabbitMQStreamSource(TellsUnreadFields, Source[RabbitMQStreamConfig]):
+class RabbitMQStreamSource(ReadsLog, TellsUnreadFields, Source[RabbitMQStreamConfig]):
     """Reads messages from a RabbitMQ stream, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start. Exactly once: each message is read by its offset,
-    once in a generation. The broker is 3.10 or later, and hands no messages out over AMQP that their sender compressed together.
+    once in a generation, but for those that DROP or LATEST skips. The broker is 3.10 or later, and hands no messages out over AMQP
+    that their sender compressed together.
     """
 
     type = "source.rabbitmq_stream"
@@ -46,7 +50,9 @@ class RabbitMQStreamSource(TellsUnreadFields, Source[RabbitMQStreamConfig]):
     guarantee: ClassVar[str] = "exactly once"
     rejects_rows: ClassVar[bool] = True
     summary_template = "{stream} · {format}"
-    pace_fields: ClassVar[frozenset[str]] = frozenset({"start", "start_time", "start_offset", "max_records_per_trigger", "lost_messages"})
+    pace_fields: ClassVar[frozenset[str]] = frozenset(
+        {"start", "start_time", "start_offset", "max_records_per_trigger", "backpressure", "max_backlog", "lost_messages"}
+    )
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS
     hand_positions: ClassVar[HandPositions | None] = NumberPart("offset")
 
@@ -74,6 +80,15 @@ class RabbitMQStreamSource(TellsUnreadFields, Source[RabbitMQStreamConfig]):
 
     def newest_texts(self, context: NodeContext[RabbitMQStreamConfig]) -> list[str]:
         return _newest(context)
+
+    def backlog(self, context: NodeContext[RabbitMQStreamConfig]) -> Backlog | None:
+        config, connection = context.config, context.connection(context.config.connection)
+
+        def ends(places: Collection[Place]) -> dict[Place, int]:
+            with StreamLine(connection, config.stream) as line:
+                return {("offset",): line.look().newest}
+
+        return Backlog(ends, Backpressure(config.backpressure, config.max_backlog)) if config.backpressure != "BUFFER" else None
 
 
 def _messages(spark: SparkSession, context: NodeContext[RabbitMQStreamConfig]) -> DataFrame:

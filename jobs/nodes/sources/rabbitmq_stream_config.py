@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from jobs.nodes import base
+from jobs.nodes.backpressure import Strategy, backlog_is_told, backlog_strategy_field, max_backlog_field
 from jobs.nodes.columns import ColumnField
 from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import connection_field, hints
@@ -55,6 +56,8 @@ class RabbitMQStreamConfig(base.Config):
         examples=[100_000],
         json_schema_extra=hints(advanced=True),
     )
+    backpressure: Strategy = backlog_strategy_field("RabbitMQ")
+    max_backlog: int = max_backlog_field("", "some offsets are the broker's own notes")
     metadata: bool = Field(
         False,
         description="Add offset, routing key, exchange, time and headers of each message as columns named rabbitmq_….",
@@ -77,5 +80,6 @@ class RabbitMQStreamConfig(base.Config):
     def _is_complete(self) -> RabbitMQStreamConfig:
         if self.start == "time" and not self.start_time:
             raise ValueError("the start is chosen by time: give the start time")
+        backlog_is_told(self.backpressure, self.max_backlog)
         payload_complete_alone(self)
         return self

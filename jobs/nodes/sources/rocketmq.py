@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from jobs.nodes.backlog import Backlog, Place, ReadsLog
+from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberEach
@@ -15,7 +17,7 @@ from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.rocketmq.client import RocketMq
-from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_of, oldest
+from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_json, offsets_of, oldest
 from jobs.nodes.rocketmq.pulling import Wanted
 from jobs.nodes.rocketmq.reading import QueueReading
 from jobs.nodes.sources.rocketmq_config import RocketmqSourceConfig
@@ -39,11 +41,11 @@ _DAMAGE = "__damage"
 _SAMPLED = 200
 
 
-class RocketmqSource(TellsUnreadFields, Source[RocketmqSourceConfig]):
+class RocketmqSource(ReadsLog, TellsUnreadFields, Source[RocketmqSourceConfig]):
     """Reads messages from a RocketMQ topic, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start. Exactly once: each message is read by its queue
-    and offset, once in a generation.
+    and offset, once in a generation, but for those that DROP or LATEST skips.
     """
 
     type = "source.rocketmq"
@@ -56,7 +58,7 @@ class RocketmqSource(TellsUnreadFields, Source[RocketmqSourceConfig]):
     rejects_rows: ClassVar[bool] = True
     summary_template = "{topic} · {format}"
     pace_fields: ClassVar[frozenset[str]] = frozenset(
-        {"start", "start_time", "start_offsets", "max_records_per_trigger", "group_id", "lost_messages"}
+        {"start", "start_time", "start_offsets", "max_records_per_trigger", "backpressure", "max_backlog", "group_id", "lost_messages"}
     )
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS | {"tags"}
     hand_positions: ClassVar[HandPositions | None] = NumberEach()
@@ -85,6 +87,15 @@ class RocketmqSource(TellsUnreadFields, Source[RocketmqSourceConfig]):
 
     def newest_texts(self, context: NodeContext[RocketmqSourceConfig]) -> list[str]:
         return _newest(context)
+
+    def backlog(self, context: NodeContext[RocketmqSourceConfig]) -> Backlog | None:
+        config, connection = context.config, context.connection(context.config.connection)
+
+        def ends(places: Collection[Place]) -> dict[Place, int]:
+            with RocketMq(connection) as client:
+                return {(place,): end for place, end in offsets_json(newest(client, config.topic, of_some=True)).items()}
+
+        return Backlog(ends, Backpressure(config.backpressure, config.max_backlog)) if config.backpressure != "BUFFER" else None
 
     def checkpointed(self, position: Any, context: NodeContext[RocketmqSourceConfig]) -> None:
         """Moves the consumer group to the checkpoint's offsets, at the brokers that are there."""

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from jobs.nodes import base
+from jobs.nodes.backpressure import Strategy, backlog_is_told, backlog_strategy_field, max_backlog_field
 from jobs.nodes.columns import ColumnField
 from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import connection_field, hints
@@ -77,6 +78,8 @@ class RocketmqSourceConfig(base.Config):
         examples=[100_000],
         json_schema_extra=hints(advanced=True),
     )
+    backpressure: Strategy = backlog_strategy_field("RocketMQ")
+    max_backlog: int = max_backlog_field(", over all queues", "those that a choice of tags leaves out count too")
     metadata: bool = Field(
         False,
         description="Add topic, broker, queue, offset, tags, keys, time and properties of each message as columns named rocketmq_….",
@@ -125,6 +128,7 @@ class RocketmqSourceConfig(base.Config):
     def _is_complete(self) -> RocketmqSourceConfig:
         if self.start in ("time", "offsets") and not getattr(self, f"start_{self.start}").strip():
             raise ValueError(f"the start is chosen by {self.start}: give the start {self.start}")
+        backlog_is_told(self.backpressure, self.max_backlog)
         payload_complete_alone(self)
         return self
 
