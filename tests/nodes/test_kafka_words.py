@@ -96,7 +96,7 @@ def test_options_and_a_password_with_quotes_reach_the_client_whole():
         ({"topic": "a", "format": "avro", "avro_schema": '"int"'}, "/avro_schema", "the Avro schema must be a record"),
         ({"topic": "a", "format": "csv"}, "", "list the columns in their order"),
         ({"topic": "a", "backpressure": "LATEST"}, "", "LATEST needs a max backlog"),
-        ({"topic": "a", "backpressure": "DROP", "max_backlog": 5}, "/backpressure", "BUFFER"),
+        ({"topic": "a", "backpressure": "OLDEST", "max_backlog": 5}, "/backpressure", "BUFFER"),
     ],
 )
 def test_a_field_that_is_not_written_well_is_named(config: dict[str, Any], pointer: str, words: str):
