@@ -41,9 +41,11 @@ def _failure(reference: WeakMethod[Callable[[DataFrame, int], None]], frame: Dat
 
 
 @contextmanager
-def listening(session: SparkSession, on_progress: Callable[[str], None], on_end: Callable[[str], None]) -> Iterator[None]:
-    """While inside, the callables hear of each executed batch (Spark's JSON) and each end (run id) of the session's queries."""
-    listener = ProgressListener(session._jvm, on_progress, on_end)
+def listening(
+    session: SparkSession, on_progress: Callable[[str], None], on_end: Callable[[str], None], on_idle: Callable[[str], None]
+) -> Iterator[None]:
+    """While inside, the callables hear of each executed batch (Spark's JSON), each end and each lack of input (run id) of its queries."""
+    listener = ProgressListener(session._jvm, on_progress, on_end, on_idle)
     session.streams.addListener(listener)
     try:
         yield

@@ -16,16 +16,15 @@ from jobs.engine.offset_log import plain_json
 
 
 class ProgressListener(StreamingQueryListener):
-    """Hands on each executed batch's progress as JSON text, and each end by run id. The callables must be quick.
+    """Hands on each executed batch's progress as JSON text, each end and each lack of input by run id. The callables must be quick.
 
     One thread of Spark's tells of all queries of a driver. PySpark reads each field of a progress from the JVM, a call each, so many
     small batches would be told of later and later; Spark's own text of it takes two calls.
     """
 
-    def __init__(self, jvm: Any, on_progress: Callable[[str], None], on_end: Callable[[str], None]) -> None:
+    def __init__(self, jvm: Any, on_progress: Callable[[str], None], on_end: Callable[[str], None], on_idle: Callable[[str], None]) -> None:
         self._jvm = jvm
-        self.on_progress = on_progress
-        self.on_end = on_end
+        self.on_progress, self.on_end, self.on_idle = on_progress, on_end, on_idle
         self._called: Any = None
 
     @property
@@ -36,7 +35,7 @@ class ProgressListener(StreamingQueryListener):
 
     def forget(self) -> None:
         """After it was removed: let go of Spark's side of it and of whom it told."""
-        self.on_progress = self.on_end = _nobody_hears
+        self.on_progress = self.on_end = self.on_idle = _nobody_hears
         self._called = None
 
     def _not_called(self, event: Any) -> None:
@@ -58,7 +57,7 @@ class _Called:
         self._listener.on_progress(event.progress().json())
 
     def onQueryIdle(self, event: Any) -> None:  # noqa: N802
-        """Nothing: no batch ran."""
+        self._listener.on_idle(str(event.runId()))
 
     def onQueryTerminated(self, event: Any) -> None:  # noqa: N802
         self._listener.on_end(event.runId().toString())

@@ -148,7 +148,7 @@ class Run:
         """Every query from its start to its end."""
         self._turn.take(self._stopping.is_set)
         try:
-            with listening(session, self._progress_heard, self._end_heard):
+            with listening(session, self._progress_heard, self._end_heard, self._idle_heard):
                 self._begin(session)
                 if not self._stopping.is_set():
                     for query_ in self._queries:
@@ -250,6 +250,9 @@ class Run:
     def _end_heard(self, run_id: str) -> None:
         self._ends_heard.add(run_id)
         self._changed.set()
+
+    def _idle_heard(self, run_id: str) -> None:
+        self._turn.give_back()  # what has nothing to read has started as well
 
     def _await_last_events(self) -> None:
         """Spark's listener lags behind: wait until it told each end, for then it has told each batch."""

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 _PLACES = threading.BoundedSemaphore(os.cpu_count() or 1)
-#: A stream without input has nothing to show for a start, and a server may hang; neither keeps others waiting longer.
+#: A server may hang; it keeps others waiting no longer.
 _MOST_SECONDS = 15.0
 _LOOK_SECONDS = 0.2
 

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from jobs.engine import turns
 from jobs.engine.events import BatchWritten, QueryStarted
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.query import StreamQuery
@@ -163,6 +164,18 @@ def test_a_stop_before_the_start_is_a_stop(bench: Bench) -> None:
     run = Run(bench.spark, plan, lambda event: None, registry=REGISTRY)
     run.stop()
     run.start()
+    assert run.wait(30) == "stopped"
+
+
+def test_a_stream_without_rows_lets_another_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_MOST_SECONDS", 600.0)
+    monkeypatch.setattr(turns, "_PLACES", place := threading.BoundedSemaphore(1))
+    (bench.files / "incoming").mkdir()
+    source = ("source.file", {"path": "incoming", "columns": [{"name": "id", "type": "long"}]})
+    run, heard = bench.run(bench.plan(document({"gen": source, "out": COLLECT}, "gen>out", type="STREAMING")))
+    heard.wait_for(QueryStarted)
+    assert place.acquire(timeout=30)
+    run.stop()
     assert run.wait(30) == "stopped"
 
 
