@@ -20,7 +20,7 @@ Place = tuple[str, ...]
 
 
 class Backlog:
-    """What `look` found is told again until it is time to look anew. `pressure` is about what waits at all places together.
+    """The system is asked now and then; meanwhile `look` goes by what it said last. `pressure` is about what waits at all places together.
 
     A position says the next offset of each place, as numbers in dictionaries. `ends` tells the offset behind the newest message of those
     places that are there; `fault`, asked at each look, what ends the run whatever waits. What they raise, `look` and `skip` raise.
@@ -34,24 +34,26 @@ class Backlog:
     ) -> None:
         self._ends, self._pressure, self._fault = ends, pressure, fault
         self._looked_at: float | None = None
-        self._found: Buffered | None = None
+        self._seen: Mapping[Place, int] | None = None
+        self._found_fault: NodeError | None = None
 
     def look(self, positions: Sequence[Any]) -> Buffered | None:
         """Behind the slowest of `positions`. After a look that raised there is silence until the next one."""
         if not positions:  # what is skipped is counted from here on
             return Buffered(0, 0, "OK") if self._pressure.strategy in _SKIPPING else None
+        read = _slowest(positions)
         now = time.monotonic()
         if self._looked_at is None or now - self._looked_at >= LOOK_SECONDS:
-            self._looked_at, self._found = now, None
-            self._found = replace(self._stands(positions), fault=self._fault(positions))
-        return self._found
+            self._looked_at, self._seen = now, None
+            self._seen, self._found_fault = self._ends(read.keys()), self._fault(positions)
+        return None if self._seen is None else replace(self._stands(_behind(read, self._seen)), fault=self._found_fault)
 
     def skip(self, positions: Sequence[Any]) -> Skip | None:
         """Where more wait behind the slowest of `positions` than may: LATEST keeps the newest of them, DROP the oldest."""
         if self._pressure.strategy not in _SKIPPING:
             return None
         read = _slowest(positions)
-        waiting = self._waiting(read)
+        waiting = _behind(read, self._ends(read.keys()))
         most = self._pressure.buffer_size
         if sum(waiting.values()) <= most:
             return None
@@ -63,15 +65,12 @@ class Backlog:
             begins = {place: read[place] + kept[place] for place in ends}
         return Skip(_all_moved(positions, begins), _all_moved(positions, ends), sum(waiting.values()) - most)
 
-    def _stands(self, positions: Sequence[Any]) -> Buffered:
-        waiting, most = sum(self._waiting(_slowest(positions)).values()), self._pressure.buffer_size
+    def _stands(self, places: Mapping[Place, int]) -> Buffered:
+        waiting, most = sum(places.values()), self._pressure.buffer_size
         over: Mapping[str, BackpressureStatus] = {**dict.fromkeys(_SKIPPING, "DROPPING"), "ERROR": "FAILED"}
         status = over.get(self._pressure.strategy, "OK") if waiting > most else "OK"
         remedy = f"more than the {most:,} that may; make the job faster, or allow more"
         return Buffered(waiting, 0, status, field="max_backlog", remedy=remedy)
-
-    def _waiting(self, read: Mapping[Place, int]) -> dict[Place, int]:
-        return {place: max(0, end - read[place]) for place, end in self._ends(read.keys()).items() if place in read}
 
 
 class ReadsLog(ABC):
@@ -94,6 +93,11 @@ class ReadsLog(ABC):
     def _behind(self, context: Any) -> Backlog | None:
         self._log_behind = self._log_behind or self.backlog(context)
         return self._log_behind
+
+
+def _behind(read: Mapping[Place, int], ends: Mapping[Place, int]) -> dict[Place, int]:
+    """What waits at each place that is there."""
+    return {place: max(0, ends[place] - offset) for place, offset in read.items() if place in ends}
 
 
 def _slowest(positions: Sequence[Any]) -> dict[Place, int]:

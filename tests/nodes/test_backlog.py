@@ -6,6 +6,7 @@ import pytest
 
 from jobs.nodes.backlog import Backlog, Place
 from jobs.nodes.backpressure import Backpressure, Skip, Strategy, is_beyond, placed_at
+from jobs.nodes.node_error import NodeError
 
 ENDS: Mapping[Place, int] = {("orders", "0"): 750, ("orders", "1"): 750}
 
@@ -69,3 +70,26 @@ def test_a_place_that_only_one_position_knows_is_left_as_it_is() -> None:
     assert is_beyond(planned, limit)
     assert not is_beyond({"orders": {"0": 80}}, limit)
     assert placed_at(planned, limit) == {"orders": {"0": 80, "1": 30}, "new": {"0": 5}}
+
+
+def test_what_was_read_since_the_system_was_asked_waits_no_more() -> None:
+    asked = 0
+
+    def counted(places: Collection[Place]) -> Mapping[Place, int]:
+        nonlocal asked
+        asked += 1
+        return ends(places)
+
+    found = Backlog(counted, Backpressure())
+    waits = [stands.waiting for offset in (0, 700, 750) if (stands := found.look([{"orders": {"0": offset}}]))]
+    assert (waits, asked) == ([750, 50, 0], 1)
+
+
+def test_a_system_that_does_not_answer_is_not_asked_at_once_again() -> None:
+    def away(places: Collection[Place]) -> Mapping[Place, int]:
+        raise NodeError("no broker answers")
+
+    found = Backlog(away, Backpressure())
+    with pytest.raises(NodeError):
+        found.look([{"orders": {"0": 0}}])
+    assert found.look([{"orders": {"0": 0}}]) is None
