@@ -1,4 +1,7 @@
+import { said } from '../../api/sentences/said'
 import type { DagNode, Json, NodeType } from '../../dag/document'
+
+const FIELD = /\{(\w+)\}/g
 
 interface Field {
   default?: Json
@@ -19,13 +22,30 @@ const words = (value: Json | undefined): string => {
     const names = value.map(entryWords).filter(Boolean)
     return names.length > 3 ? `${names.slice(0, 2).join(', ')} +${names.length - 2}` : names.join(', ')
   }
-  return typeof value === 'object' ? '' : String(value)
+  return typeof value === 'object' ? '' : String(value).replace(/\s+/g, ' ').trim()
 }
 
-/** The one line under a node's name: what tells it from its siblings. First the required fields, then those that were changed. */
+/** Parts between dots, without those whose every field is empty. */
+const filled = (template: string, valueOf: (field: string) => string) =>
+  template
+    .split(' · ')
+    .map((part) => {
+      const values = [...part.matchAll(FIELD)].map(([, field = '']) => valueOf(field))
+      if (values.length > 0 && values.every((value) => value === '')) return ''
+      return said(part.replace(FIELD, (_, field: string) => valueOf(field))).trim()
+    })
+    .filter(Boolean)
+    .join(' · ')
+
+/** The one line under a node's name: what tells it from its siblings. As its type says, else what is required and what was changed. */
 export function summary(node: DagNode, type: NodeType | undefined): string {
   const properties = (type?.schema.properties ?? {}) as Record<string, Field>
-  const required = new Set((type?.schema.required ?? []) as string[])
+  const template = type?.schema['x-summary']
+  const told = typeof template === 'string' ? filled(template, (field) => words(node.config[field] ?? properties[field]?.default)) : ''
+  return told || changes(node, properties, new Set((type?.schema.required ?? []) as string[]))
+}
+
+function changes(node: DagNode, properties: Record<string, Field>, required: ReadonlySet<string>): string {
   const names = Object.keys(properties).filter((name) => name !== 'connection' && !properties[name]?.['x-advanced'])
   const changed = names.filter((name) => !required.has(name) && JSON.stringify(node.config[name]) !== JSON.stringify(properties[name]?.default))
   const parts = [...names.filter((name) => required.has(name)), ...changed].map((name) => words(node.config[name])).filter(Boolean)
