@@ -17,6 +17,7 @@ from jobs.engine.offset_log import named_offsets, plan_end
 from jobs.engine.query import StreamQuery
 from jobs.engine.skip_ledger import SkipLedger, ledger_place, left_out
 from jobs.engine.steps import Steps
+from jobs.nodes.backlog import widened
 from jobs.nodes.backpressure import Skip, is_beyond, placed_at
 
 logger = logging.getLogger(__name__)
@@ -65,12 +66,15 @@ class Skipping:
     def consider(self, node_id: str, positions: Mapping[str, Any]) -> None:
         """Let those queries leave out messages that should; `positions`: query → where it is. Returns before they do. Raises NodeError."""
         for key, position in positions.items():
-            if key in self._ahead or time.monotonic() < self._rests_until.get(key, 0.0):
+            ahead = self._ahead.get(key)
+            is_busy = ahead[0] != node_id if ahead else time.monotonic() < self._rests_until.get(key, 0.0)
+            if is_busy or not (skip := self._asked(node_id, [position])):
                 continue
-            skip = self._asked(node_id, [position])
-            if skip is not None and skip.begins == (position,):
+            if ahead:
+                self._widen(key, ahead, skip)
+            elif skip.begins == (position,):
                 self._queries[key].request_pause(partial(self._skip_oldest, node_id, self._queries[key]))
-            elif skip is not None:
+            else:
                 self._due[key] = node_id
 
     def tell(self, *, at_once: bool = False) -> None:
@@ -103,23 +107,35 @@ class Skipping:
         if node_id := self._due.pop(query.key, ""):
             before = self._ends(node_id, query, batch_id - 1)
             if skip := self._asked_quietly(node_id, list(before.values())):
-                self._ahead[query.key] = node_id, skip
+                self._ahead[query.key] = node_id, Skip(skip.begins[:1], skip.positions[:1], skip.messages)
         if query.key not in self._ahead:
             return
-        node_id, skip = self._ahead[query.key]
-        if any(is_beyond(end, skip.begins[0]) for end in self._ends(node_id, query, batch_id).values()):
-            query.request_pause(partial(self._skip_newest, node_id, query, self._ahead.pop(query.key)[1]))
+        with self._lock:
+            node_id, skip = self._ahead[query.key]
+            if not any(is_beyond(end, skip.begins[0]) for end in self._ends(node_id, query, batch_id).values()):
+                return
+            del self._ahead[query.key]
+        query.request_pause(partial(self._skip_newest, node_id, query, skip))
+
+    def _widen(self, key: str, ahead: tuple[str, Skip], fresh: Skip) -> None:
+        """What came since finds no room either, unless it is being left out at this very moment."""
+        with self._lock:
+            if self._ahead.get(key) is ahead:
+                self._ahead[key] = ahead[0], widened(ahead[1], fresh)
 
     def _skip_newest(self, node_id: str, query: StreamQuery, skip: Skip, batch_id: int) -> None:
         """The query stands still behind `batch_id`, the next one is planned."""
+        (begin,), (further,) = skip.begins, skip.positions
         ends = self._ends(node_id, query, batch_id)
-        if any(is_beyond(skip.begins[0], end) for end in ends.values()):
+        if any(is_beyond(end, begin) for end in ends.values()):
+            return  # it has read on meanwhile: what to leave out is asked anew
+        if any(is_beyond(begin, end) for end in ends.values()):
             planned = self._ends(node_id, query, batch_id + 1)
-            plan_end(query.folder, batch_id + 1, {name: placed_at(end, skip.begins[0]) for name, end in planned.items()})
+            plan_end(query.folder, batch_id + 1, {name: placed_at(end, begin) for name, end in planned.items()})
             self._ahead[query.key] = node_id, skip
             return
         self._rest(query)
-        self._leave_out(node_id, query, batch_id, {name: placed_at(end, skip.positions[0]) for name, end in ends.items()}, skip.messages)
+        self._leave_out(node_id, query, batch_id, {name: placed_at(end, further) for name, end in ends.items()}, skip.messages)
 
     def _leave_out(self, node_id: str, query: StreamQuery, batch_id: int, ahead: Mapping[str, Any], messages: int) -> None:
         """What goes wrong from the first word written down on must end the attempt."""

@@ -73,6 +73,18 @@ class Backlog:
         return Buffered(waiting, 0, status, field="max_backlog", remedy=remedy)
 
 
+def widened(skip: Skip, fresh: Skip) -> Skip:
+    """`skip`, further on where by now, as `fresh` says, more would have to go for no more to wait than may."""
+    more = fresh.messages - skip.messages
+    (ahead,), (newest,) = skip.positions, fresh.positions
+    ends = dict(_offsets(ahead))
+    came = {place: offset - ends[place] for place, offset in _offsets(newest) if place in ends}
+    if not 0 < more <= sum(came.values()):
+        return skip
+    further = {place: ends[place] + number for place, number in _spread(more, came).items()}
+    return Skip(skip.begins, _all_moved(skip.positions, further), fresh.messages)
+
+
 class ReadsLog(ABC):
     """A source of a system that keeps its messages itself."""
 
@@ -117,7 +129,7 @@ def _offsets(position: Any, place: Place = ()) -> Iterator[tuple[Place, int]]:
 
 
 def _spread(most: int, waiting: Mapping[Place, int]) -> dict[Place, int]:
-    """`most` in whole numbers over the places, as what waits at each: it is less than waits at all of them."""
+    """`most` in whole numbers over the places, as what waits at each: it is no more than waits at all of them."""
     total = sum(waiting.values())
     spread = {place: number * most // total for place, number in waiting.items()}
     by_rest = sorted(waiting, key=lambda place: (-(waiting[place] * most % total), place))

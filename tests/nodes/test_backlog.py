@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from jobs.nodes.backlog import Backlog, Place
+from jobs.nodes.backlog import Backlog, Place, widened
 from jobs.nodes.backpressure import Backpressure, Skip, Strategy, is_beyond, placed_at
 from jobs.nodes.node_error import NodeError
 
@@ -93,3 +93,17 @@ def test_a_system_that_does_not_answer_is_not_asked_at_once_again() -> None:
     with pytest.raises(NodeError):
         found.look([{"orders": {"0": 0}}])
     assert found.look([{"orders": {"0": 0}}]) is None
+
+
+def test_what_comes_while_that_many_wait_is_left_out_too() -> None:
+    newest: dict[Place, int] = {("orders", "0"): 750, ("orders", "1"): 750}
+    log = Backlog(lambda places: newest, Backpressure("DROP", 100))
+    skip = log.skip([{"orders": {"0": 650, "1": 550}}])
+    assert skip == Skip(({"orders": {"0": 683, "1": 617}},), ({"orders": {"0": 750, "1": 750}},), 200)
+    newest = {("orders", "0"): 950, ("orders", "1"): 850}
+    fresh = log.skip([{"orders": {"0": 673, "1": 557}}])
+    assert fresh is not None
+    assert fresh.messages == 470
+    wider = widened(skip, fresh)
+    assert wider == Skip(skip.begins, ({"orders": {"0": 930, "1": 840}},), 470), "70 still wait before what goes, so 30 may behind it"
+    assert widened(wider, skip) == wider, "it never becomes less"
