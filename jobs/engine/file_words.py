@@ -35,12 +35,12 @@ def about_a_file(text: str) -> str:
             if path
             else f"a file is missing: {match[0]}"
         )
-    return _other_type(text) or _damaged_file(text)
+    return _other_type(text) or _nanoseconds(text) or _damaged_file(text)
 
 
 def unreadable_file(text: str) -> str:
     """A file that holds something else than its source takes, or nothing sound."""
-    return about_a_header(text) or _other_type(text) or _damaged_file(text)
+    return about_a_header(text) or _other_type(text) or _nanoseconds(text) or _damaged_file(text)
 
 
 def _other_type(text: str) -> str:
@@ -50,6 +50,13 @@ def _other_type(text: str) -> str:
         f"column {match[2]} of the file {path_in(match[1])} holds Parquet's {match[4]}, where {match[3]} is listed; "
         "list what the files hold, or put another file in its place"
     )
+
+
+def _nanoseconds(text: str) -> str:
+    """As pandas writes its times."""
+    if not re.search(r"Illegal Parquet type: INT64 \(TIMESTAMP\(NANOS", text):
+        return ""
+    return "the Parquet files hold a time in nanoseconds, which cannot be read; write it in microseconds, or list the columns without it"
 
 
 def _damaged_file(text: str) -> str:
