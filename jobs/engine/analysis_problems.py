@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
-from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
 
@@ -13,6 +12,7 @@ from jobs.dag.catalogue import Family
 from jobs.dag.document import Node
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
+from jobs.engine.file_words import unreadable_file
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import missing_column
 from jobs.nodes.expressions import ExpressionRefused
@@ -69,18 +69,16 @@ def explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, l
         return "expression.syntax", _unreadable(error, given.get("error", "")), quoted
     if condition in ("MISSING_GROUP_BY", "INVALID_WHERE_CONDITION"):
         return "expression.aggregate", _MANY_ROWS, quoted
-    if told := damaged_file(str(error)):
+    if told := unreadable_file("\n".join(_texts(error))):
         return "file.unreadable", told, []
     return "expression.invalid", first_line(error), quoted
 
 
-def damaged_file(text: str) -> str:
-    """Of what Spark says of a file that it cannot read on; empty when the text is about something else."""
-    match = re.search(r"Encountered error while reading file (\S+)", text)
-    if match is None:
-        return ""
-    path = path_in(match[1])
-    return f"the file {path} cannot be read: it is damaged, cut off or of another format; put a sound one in its place, then start again"
+def _texts(error: BaseException | None) -> Iterator[str]:
+    """What `error` says, then its causes: Spark's own keeps those to itself."""
+    while error is not None:
+        yield str(error)
+        error = getattr(error, "_cause", None)
 
 
 def _unreadable(error: BaseException, given: str) -> str:
@@ -142,12 +140,3 @@ def texts_in(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[st
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
             yield from texts_in(item, (*path, index))
-
-
-def path_in(text: str) -> str:
-    """The first; of an address as people write it, with its spaces."""
-    match = re.search(r"(file:)?(/[^\s,;\"')]+)", text)
-    if match is None:
-        return ""
-    path = "/" + match[2].lstrip("/").rstrip(".:")
-    return unquote(path) if match[1] else path

@@ -13,7 +13,8 @@ from typing import Any, Literal
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
-from jobs.engine.analysis_problems import damaged_file, explained, less_advice, path_in
+from jobs.engine.analysis_problems import explained, less_advice
+from jobs.engine.file_words import about_a_file, about_a_header
 from jobs.engine.plan import Plan, Step
 from jobs.engine.user_code import steps_of_code, worker_death
 from jobs.nodes.base import NodeError, SinkFenced
@@ -133,10 +134,10 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
             kind="external",
             stack_trace=trace,
         )
-    if sentence := _about_a_header(text):
+    if sentence := about_a_header(text):
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="user", permanent=True, stack_trace=trace)
-    if sentence := _about_a_file(text):
+    if sentence := about_a_file(text):
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="external", stack_trace=trace)
     if carried := node_error_in(text):
@@ -161,44 +162,6 @@ def _full_places(plan: Plan) -> str:
     existing = {next(place for place in (folder, *folder.parents) if place.exists()) for folder in folders if folder.is_absolute()}
     full = sorted(str(folder) for folder in existing if shutil.disk_usage(folder).free < _LEAST_FREE)
     return f" ({', '.join(full)})" if full else ""
-
-
-def _about_a_header(text: str) -> str:
-    """A CSV file whose first line names other columns than the source lists; empty when the text is about something else."""
-    match = re.search(r"CSV header does not conform to the schema\.\s+Header: ([^\n]*)\s+Schema: ([^\n]*)", text)
-    counted = re.search(r"Number of column in CSV header is not equal[^\n]*\s+Header length: (\d+), schema size: (\d+)", text)
-    if not (match or counted):
-        return ""
-    found = re.search(r"CSV file: (\S+)", text)
-    told = f"the header of {path_in(found[1]) if found else 'a CSV file'}"
-    if match:
-        names = f"names the columns {match[1].strip()}, where {match[2].strip()} are listed"
-        return f"{told} {names}; list the columns in the order of the files, or correct the file"
-    assert counted is not None
-    return f"{told} has {counted[1]} columns, where {counted[2]} are listed; list the columns of the files, or correct the file"
-
-
-_OTHER_TYPE = re.compile(
-    r"reading file (\S+)\. Data type mismatches when reading Parquet column \[([^\]]+)\]\. "
-    r"Expected Spark type (.+?), actual Parquet type (\w+)"
-)
-
-
-def _about_a_file(text: str) -> str:
-    """A file of a source that is gone or cannot be read; empty when the text is about something else."""
-    if match := re.search(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*", text):
-        path = path_in(match[0]) or path_in(text)
-        return (
-            f"the file or folder {path} is no longer there; put it back, then start again: it goes on where it was"
-            if path
-            else f"a file is missing: {match[0]}"
-        )
-    if match := _OTHER_TYPE.search(text):
-        return (
-            f"column {match[2]} of the file {path_in(match[1])} holds Parquet's {match[4]}, where {match[3]} is listed; "
-            "list what the files hold, or put another file in its place"
-        )
-    return damaged_file(text)
 
 
 def _unknown(error: BaseException, plan: Plan, acting: str, trace: str) -> ExecutionFailure:

@@ -55,13 +55,14 @@ def is_whole(steps: Steps) -> bool:
     """A bounded job is one batch if nothing in it has a position, or if a node has to see all rows before it can say anything.
 
     A window, say, would keep back what it holds when the input ends, or send each group again and again on the way there.
-    Such a job has no queries, and so no checkpoints.
+    So it is where a source cannot stop in steps where it is to. Such a job has no queries, and so no checkpoints.
     """
     if steps.plan.job_type == "STREAMING":
         return False
-    resumes = steps.plan.job_type == "BATCH_ROLLER" or any(
-        steps.source(node_id).resumes(steps.by_id[node_id].config) for node_id in steps.sources
-    )
+    sources = [(steps.source(node_id), steps.by_id[node_id].config) for node_id in steps.sources]
+    if any(source.goes_whole(config) for source, config in sources):
+        return True
+    resumes = steps.plan.job_type == "BATCH_ROLLER" or any(source.resumes(config) for source, config in sources)
     return not resumes or any(steps.is_stateful(step.node_id) for step in steps.plan.steps)
 
 

@@ -139,11 +139,13 @@ class Source(NodeType[ConfigT]):
         """Whether a bounded read goes in steps from a position it can go on from; else a SQL_TASK reads it whole."""
         return False
 
+    def goes_whole(self, config: ConfigT) -> bool:
+        """Whether a bounded read cannot go in steps, so that an import reads it whole as well."""
+        return False
+
     def check(self, missing: Sequence[str]) -> None:
         """Called every few seconds while a stream reads, and before each batch with the files it names and Spark no longer found.
-
-        Raises NodeError where input is gone.
-        """
+        Raises NodeError where input is gone."""
 
     def checkpointed(self, position: Any, context: NodeContext[ConfigT]) -> None:
         """Called after a checkpoint became complete, and after a restore, with this source's position in it: the offset Spark keeps.
@@ -160,9 +162,7 @@ class Source(NodeType[ConfigT]):
 
     def receive(self, context: NodeContext[ConfigT], stopping: Event) -> None:
         """Takes what a system sends once into the source's own buffer, until `stopping`; a bounded run: what is there at its start.
-
-        Runs in a thread of its own. What it raises that is not permanent is logged, and it is called again.
-        """
+        Runs in a thread of its own. What it raises that is not permanent is logged, and it is called again."""
 
     def buffered(self, context: NodeContext[ConfigT], positions: Sequence[Any] = ()) -> Buffered | None:
         """How its own buffer stands, or what waits behind `positions`, where its queries are; None if unknown. Asked every second."""

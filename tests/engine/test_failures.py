@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from jobs.engine.compiler import PlanInvalid
 from jobs.engine.events import BatchWritten
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
-from jobs.nodes.base import NodeError
+from jobs.engine.preview import preview
+from jobs.nodes.base import Limits, NodeError
 from jobs.nodes.node_error import SignInRefused, SystemAway, reworded
-from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
+from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, keep, numbers
 
 pytestmark = pytest.mark.spark
 
@@ -160,6 +162,17 @@ def test_a_header_with_other_columns_is_told_and_not_tried_again(bench: Bench, t
     found = failure(bench, {"files": source, "out": COLLECT}, "files>out", type="STREAMING")
     assert found.message.startswith(f'"Files": the header of {folder / "a file.csv"} {words}')
     assert (found.node_id, found.kind, found.permanent) == ("files", "user", True)
+    nodes = {"files": source, "out": COLLECT}
+    with pytest.raises(PlanInvalid) as looked:
+        preview(
+            bench.spark,
+            document(nodes, "files>out"),
+            "files",
+            connections={},
+            limits=Limits(file_roots=(bench.files,)),
+            registry=REGISTRY,
+        )
+    assert [problem.message for problem in looked.value.problems] == [found.message]
 
 
 def test_rejected_rows_under_the_policy_fail_end_the_run_at_their_node(bench: Bench) -> None:

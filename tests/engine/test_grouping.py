@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jobs.engine.compiler import plan_compile
-from jobs.engine.grouping import QueryPlan, query_folder, query_plans
+from jobs.engine.grouping import QueryPlan, is_whole, query_folder, query_plans
 from jobs.engine.plan import Locations, Settings
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Limits
@@ -15,9 +15,9 @@ from tests.engine.graphs import COLLECT, REGISTRY, document, keep, numbers, wind
 PASS = keep("true")
 
 
-def plans(nodes: dict[str, Any], edges: str) -> dict[str, QueryPlan]:
+def steps_of(drawn: Any) -> Steps:
     plan = plan_compile(
-        document(nodes, edges),
+        drawn,
         job_uid="uid",
         generation="generation",
         attempt=1,
@@ -29,7 +29,11 @@ def plans(nodes: dict[str, Any], edges: str) -> dict[str, QueryPlan]:
         limits=Limits(),
         registry=REGISTRY,
     )
-    return {query.key: query for query in query_plans(Steps(plan, REGISTRY))}
+    return Steps(plan, REGISTRY)
+
+
+def plans(nodes: dict[str, Any], edges: str) -> dict[str, QueryPlan]:
+    return {query.key: query for query in query_plans(steps_of(document(nodes, edges)))}
 
 
 def test_a_line_streams_up_to_its_last_flow() -> None:
@@ -100,3 +104,12 @@ def test_a_very_long_key_is_cut_and_stays_its_own() -> None:
     one, two = ("+".join(f"sink_{number}_{'x' * 50}" for number in range(count)) for count in (9, 10))
     assert len(query_folder(one)) <= 150
     assert query_folder(one) != query_folder(two)
+
+
+@pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "SQL_TASK"])
+def test_what_ends_at_given_messages_is_read_whole_by_an_import_too(job_type: str) -> None:
+    """Steps would go on to the newest message."""
+    kafka: dict[str, Any] = {"connection": "main", "topic": "orders", "format": "text"}
+    ends = [{}, {"end": "time", "end_time": "2026-02-28"}, {"end": "offsets", "end_offsets": '{"orders": {"0": 5}}'}]
+    drawn = [document({"k": ("source.kafka", kafka | end), "out": COLLECT}, "k>out", type=job_type) for end in ends]
+    assert [is_whole(steps_of(one)) for one in drawn] == [False, True, True]

@@ -4,7 +4,9 @@ import gzip
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from jobs.dag.problems import Problem
@@ -93,6 +95,18 @@ def test_behind_files_that_are_missing_nothing_is_said_where_nobody_knows_their_
     found = analysed(nodes, "files>big, big>out")
     assert only(found).node_id == "files"
     assert found.schemas == {}
+
+
+def test_times_in_nanoseconds_are_told_with_what_to_do(bench: Bench, analysed: Analyse) -> None:
+    folder = bench.files / "incoming"
+    folder.mkdir()
+    parquet.write_table(pa.table({"id": [1], "at": pa.array([1], pa.timestamp("ns"))}), folder / "a.parquet")
+    source = {"path": "incoming", "format": "parquet"}
+    found = only(analysed({"files": ("source.file", source), "out": COLLECT}, "files>out"))
+    assert (found.node_id, found.code) == ("files", "file.unreadable")
+    assert "hold a time in nanoseconds, which cannot be read; write it in microseconds, or list" in found.message
+    source["columns"] = [{"name": "id", "type": "long"}]  # type: ignore[assignment]
+    assert not analysed({"files": ("source.file", source), "out": COLLECT}, "files>out").problems
 
 
 def test_a_damaged_file_that_the_columns_are_taken_from_is_named(bench: Bench, analysed: Analyse) -> None:

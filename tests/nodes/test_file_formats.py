@@ -77,6 +77,23 @@ def test_objects_that_stand_side_by_side_in_a_line_are_told_while_a_job_is_drawn
     assert built.node.read(spark, built.context).columns == ["id", REJECTED]
 
 
+@pytest.mark.parametrize(
+    ("header", "delimiter", "names"),
+    [(",a,b", ",", ["_c0", "a", "b"]), ("a\tb\t", "\\t", ["a", "b", "_c2"]), ('\ufeff"id",id,ID', ",", ["id0", "id1", "ID2"])],
+)
+def test_a_csv_whose_header_names_columns_by_nothing_or_alike_is_read_in_its_order(
+    spark: SparkSession, build: Build, root: Path, header: str, delimiter: str, names: list[str]
+):
+    """As those that pandas writes with its index."""
+    row = ("\t" if delimiter == "\\t" else ",").join("123")
+    (root / "a.csv").write_text(f"{header}\r\n{row}\r\n", encoding="utf-8")
+    for columns in ([], [{"name": name, "type": "int"} for name in ("x", "y", "z")]):
+        built = build("source.file", {"path": "a.csv", "delimiter": delimiter, "columns": columns})
+        frame = built.node.read(spark, built.context)
+        assert frame.columns == [*(["x", "y", "z"] if columns else names), REJECTED]
+        assert [tuple(row) for row in frame.collect()] == [(1, 2, 3, None)]
+
+
 @pytest.mark.parametrize("packing", PACKED)
 def test_a_compressed_file_that_was_cut_off_fails_and_loses_nothing_silently(spark: SparkSession, build: Build, root: Path, packing: str):
     packed = PACKED[packing]("".join(f"{number},{number * 7919}\n" for number in range(20_000)).encode())

@@ -128,6 +128,41 @@ def test_every_postgresql_type_is_read_exactly(spark: SparkSession, build: Build
     assert tuple(full[12:]) == ("Zoë %", "ab", "c", '{"a": 1}', "0b0f6c3e-0000-4000-8000-000000000001", "{x,y}")
 
 
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_postgresql_value_that_spark_has_not_rejects_its_row_alone(spark: SparkSession, build: Build, postgres_database: Database):
+    postgres_database.run("CREATE TABLE odd (id integer, day date, at timestamp, instant timestamptz, n numeric)")
+    postgres_database.run(
+        "INSERT INTO odd VALUES (1, '0044-03-15 BC', NULL, NULL, NULL), (2, NULL, '12000-01-01', NULL, NULL), "
+        "(3, NULL, NULL, '0044-03-15 00:00+00 BC', NULL), (4, NULL, NULL, NULL, 'NaN'), "
+        "(5, '0001-01-01', '9999-12-31', '1582-10-10 00:00+00', 1)"
+    )
+    built = source(build, postgres_database, {"table": "odd"})
+    frame = built.node.read(spark, built.context).orderBy("id").select("id", "day", "n", REJECTED)
+    assert [tuple(row) for row in frame.collect()] == [
+        (1, None, None, "day: cannot read '0044-03-15 BC' as date"),
+        (2, None, None, "at: cannot read '12000-01-01 00:00:00+00' as timestamp"),
+        (3, None, None, "instant: cannot read '0044-03-15 00:00:00+00 BC' as timestamp"),
+        (4, None, None, "n: cannot read 'NaN' as decimal(38,18)"),
+        (5, date(1, 1, 1), Decimal(1), None),
+    ]
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_columns_that_spark_takes_for_one_are_refused(spark: SparkSession, build: Build, postgres_database: Database):
+    built = source(build, postgres_database, {"query": 'SELECT 1 AS id, 2 AS n, 3 AS "ID"'})
+    with pytest.raises(NodeError, match="two columns are called ID, in capitals or not: write a query") as caught:
+        built.node.read(spark, built.context)
+    assert (caught.value.permanent, caught.value.field) == (True, "query")
+
+
+def test_a_query_may_end_in_a_comment(spark: SparkSession, build: Build, database: Database):
+    numbered(database, 0, 3)
+    built = source(build, database, {"query": "SELECT id FROM numbers -- all of them"})
+    assert built.node.read(spark, built.context).count() == 3
+
+
 def test_a_sqlite_value_that_does_not_fit_its_column_rejects_the_row(spark: SparkSession, build: Build, sqlite_database: Database):
     sqlite_database.run("CREATE TABLE kinds (n integer, at timestamp, price decimal(6, 2), flag boolean, day date, free)")
     sqlite_database.run(

@@ -39,6 +39,24 @@ from jobs.nodes.sources.kafka_config import KafkaSourceConfig
         ("org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node assignment", "no broker answers", False),
         ("org.apache.kafka.common.errors.SaslAuthenticationException: Authentication failed", "sign-in was refused (Auth", True),
         ("org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [t]", "topics: [t]", True),
+        (
+            (
+                "StreamingQueryException: assertion failed: If startingOffsets contains specific offsets, you must specify "
+                "all TopicPartitions.\nUse -1 for latest, -2 for earliest, if you don't care.\n"
+                "Specified: Set(t-0) Assigned: Set(t-0, t-1)\nKafka"
+            ),
+            "the start or end offsets name the partitions t-0, where t-0, t-1 are read; give each of these an offset, and no other",
+            True,
+        ),
+        (
+            (
+                "kafka010.KafkaIllegalStateException: Partitions specified for Kafka start offsets don't match what are assigned. "
+                "Maybe topic partitions are created \nor deleted while the query is running. Use -1 for latest, -2 for earliest.\n"
+                "Specified: HashSet(t-0, t-7) Assigned: Set(t-0)"
+            ),
+            "name the partitions t-0, t-7, where t-0 are read",
+            True,
+        ),
         ("kafka.common.errors.RecordTooLargeException: The message is 9 bytes", "too large (The message is 9 bytes)", True),
         (
             "Some data may have been lost in Kafka any more;\nReason: Partitions Set(t-1) have been deleted.\n=",

@@ -1,5 +1,7 @@
 """MySQL and MariaDB where they are unlike other databases: TLS, collations, engines, types."""
 
+import socket
+import threading
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -51,6 +53,19 @@ def test_the_step_that_fails_is_named(mysql_database: Database, changed: dict[st
     assert [name for name, ok, _ in found if not ok] == [step] == [found[-1][0]]
     assert sentence in found[-1][2]
     assert "canary-4711" not in repr(found)
+
+
+def test_a_port_that_is_not_a_database_s_is_told_as_that(mysql_database: Database):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            with listening.accept()[0] as line:
+                line.sendall(b"220 mail.example.com ESMTP\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        found = steps(mysql_database, port=listening.getsockname()[1])
+    assert [name for name, ok, _ in found if not ok] == ["port"]
+    assert "takes connections, but does not answer as MySQL does; check whether the port is MySQL's" in found[-1][2]
 
 
 def test_a_user_who_may_not_create_tables_is_told_so(mysql_database: Database):

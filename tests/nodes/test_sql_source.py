@@ -60,12 +60,18 @@ def test_its_columns_are_known_while_it_is_drawn(spark: SparkSession, build: Bui
         ({"table": "ordres"}, "inputs/0/table", 'input "orders": .*ordres'),
         ({"kind": "query", "statement": "SELEC 1"}, "inputs/0/statement", 'input "orders": '),
         ({"connection": "other"}, "inputs/0/connection", 'input "orders": connection "other" does not exist in this project'),
+        (
+            {"kind": "files", "connection": "", "path": "empty"},
+            "inputs/0/name",
+            r"list the columns, in a source of its own before a SQL node$",
+        ),
         ({"connection": "lake"}, "inputs/0/connection", 'input "orders": connection "lake" is of kind s3, but .* is needed here'),
     ],
 )
 def test_what_is_wrong_with_an_input_is_told_of_it(
-    spark: SparkSession, build: Build, orders: Database, given: dict[str, str], field: str, words: str
+    spark: SparkSession, build: Build, orders: Database, root: Path, given: dict[str, str], field: str, words: str
 ):
+    (root / "empty").mkdir()
     connections = {**orders.connections, "lake": ConnectionSettings("lake", "s3", {})}
     built = source(build, "SELECT * FROM orders", ORDERS | given, connections=connections, schema_only=True)
     with pytest.raises(NodeError, match=words) as caught:

@@ -47,6 +47,12 @@ _MEANINGS = (
         kind="user",
     ),
     _Meaning(
+        r"(?:must specify all TopicPartitions|offsets don't match what are assigned)[^:]*Specified: \w*\((.*?)\)\s+Assigned: \w*\((.*?)\)",
+        "the start or end offsets name the partitions {0}, where {1} are read; give each of these an offset, and no other",
+        permanent=True,
+        kind="user",
+    ),
+    _Meaning(
         r"RecordTooLargeException: ([^\n]+)",
         "a message is too large ({0}); raise max.message.bytes of the topic and max.request.size of the connection, or send less",
         permanent=True,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pymysql
 
 _CONNECT_SECONDS = 10
+#: Of a greeting, by the version of the protocol, and of a refusal, such as one of too many connections.
+_FIRST_BYTES = frozenset({9, 10, 255})
 #: Shorter than a driver's lease: a frozen client is dropped before another attempt may begin.
 _IDLE_SECONDS = 10
 #: A reader may pause for as long while Spark computes.
@@ -147,16 +149,20 @@ class _Trial:
         return name_resolve(self._typed.host)
 
     def reach(self) -> str:
-        host, port = self._typed.host, self._typed.port
+        """The server speaks first: one that says nothing, or something else, is no MySQL."""
+        where = f"{self._typed.host}:{self._typed.port}"
         try:
-            with socket.create_connection((host, port), timeout=_CONNECT_SECONDS) as answering:
-                answering.settimeout(_CONNECT_SECONDS)
-                if not answering.recv(4):
-                    raise OSError("it hung up")
-                return f"{host}:{port} takes connections"
+            answering = socket.create_connection((self._typed.host, self._typed.port), timeout=_CONNECT_SECONDS)
         except OSError as error:
             reason = error.strerror or error
-            raise NodeError(f"nothing answers at {host}:{port} ({reason}); check port, firewall and whether the server runs") from None
+            raise NodeError(f"nothing answers at {where} ({reason}); check port, firewall and whether the server runs") from None
+        with answering:
+            if not _greets(answering):
+                raise NodeError(
+                    f"{where} takes connections, but does not answer as MySQL does; "
+                    "check whether the port is MySQL's, and is not that of a proxy whose server is away"
+                )
+        return f"{where} takes connections"
 
     def encrypt(self) -> str:
         """A refusal that comes after the line is encrypted belongs to the next step."""
@@ -187,6 +193,16 @@ class _Trial:
             raise _refusal(self._settings.name, self._typed, error) from error
         rights = "may create tables" if may_create else "may not create tables: sinks then need existing tables and a marker table"
         return f"{self._typed.database} is there, {self._typed.user} {rights}"
+
+
+def _greets(answering: socket.socket) -> bool:
+    """Whether what answers begins as MySQL does: with a packet that greets or refuses."""
+    answering.settimeout(_CONNECT_SECONDS)
+    try:
+        beginning = answering.recv(5, socket.MSG_WAITALL)
+    except OSError:
+        return False
+    return len(beginning) == 5 and beginning[4] in _FIRST_BYTES
 
 
 def _creates(grant: str, database: str) -> bool:

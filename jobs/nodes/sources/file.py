@@ -11,7 +11,7 @@ from jobs.nodes.columns import rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.sources.file_config import FileConfig
-from jobs.nodes.sources.file_rows import as_rows, read_options, require_one_object_a_line, sampled_schema, with_corrupt
+from jobs.nodes.sources.file_rows import as_rows, header_options, read_options, require_one_object_a_line, sampled_schema, with_corrupt
 from jobs.nodes.sources.stored_files import StoredFiles
 from jobs.nodes.stores.kinds import STORE_KINDS, store_silent, stored_path
 
@@ -63,7 +63,7 @@ class FileSource(Source[FileConfig]):
             return spark.createDataFrame([], rejected_schema(schema) if context.config.can_reject else schema)
         if path is None:
             path = _copies(context)
-        options = read_options(context.config)
+        options = {**read_options(context.config), **header_options(path, context.config)}
         if path.is_file():  # Spark streams from folders only
             path, options = path.parent, {**options, "pathGlobFilter": path.name}
         read_schema = with_corrupt(schema) if context.config.can_reject else schema

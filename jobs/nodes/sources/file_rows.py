@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import json
 from collections.abc import Callable, Mapping
@@ -53,11 +54,29 @@ def read_options(config: FileConfig) -> dict[str, str]:
     return options
 
 
+def header_options(path: Path, config: FileConfig) -> dict[str, str]:
+    """Spark holds the first line of each CSV file to the columns, unless it names one by nothing or two alike: of such columns Spark
+    makes up the names, and would not find these in the file again."""
+    if config.format != "csv" or not config.header or all(_named_apart(file, config) for file in _sample(path, config)):
+        return {}
+    return {"enforceSchema": "true"}
+
+
+def _named_apart(file: Path, config: FileConfig) -> bool:
+    header = next(iter(_first_lines(file, config.encoding)), "").removeprefix("\ufeff").rstrip("\r")
+    names = [name.lower() for name in _parted(header, config.delimiter.replace("\\t", "\t"))] if header else []
+    return not {"", config.null_value.lower()} & {*names} and len({*names}) == len(names)
+
+
+def _parted(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader([line], delimiter=delimiter)) if len(delimiter) == 1 else line.split(delimiter)
+
+
 def sampled_schema(spark: SparkSession, path: Path, config: FileConfig) -> StructType:
     files = _sample(path, config)
     if not files:
         raise NodeError(f'reading files: "{path}" holds no file to take the columns from; list the columns', kind="user", field="columns")
-    reader = spark.read.format(config.format).options(**read_options(config))
+    reader = spark.read.format(config.format).options(**{**read_options(config), **header_options(path, config)})
     if config.can_reject:
         reader = reader.option("inferSchema", "true").option("mode", "DROPMALFORMED").option("samplingRatio", "1.0")
     schema = reader.load([str(file) for file in files]).schema
@@ -85,7 +104,7 @@ def require_one_object_a_line(path: Path, config: FileConfig) -> None:
     Spark reads the first, and leaves the others out without a word. A comma behind an object, as in a list, costs no row."""
     decoder = json.JSONDecoder()
     for file in _sample(path, config):
-        for number, line in enumerate(_first_lines(file, config.encoding), 1):
+        for number, line in enumerate(map(str.strip, _first_lines(file, config.encoding)), 1):
             try:
                 value, end = decoder.raw_decode(line)
             except ValueError:  # no JSON, or cut off here: a row that is rejected
@@ -104,7 +123,8 @@ def _first_lines(file: Path, encoding: str) -> list[str]:
     kinds: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
     try:
         with kinds.get(file.suffix, open)(file, "rb") as content:
-            return [line.strip() for line in content.read(_SAMPLED_BYTES).decode(encoding, "replace").split("\n")]
+            text: str = content.read(_SAMPLED_BYTES).decode(encoding, "replace")
+            return text.split("\n")
     except (OSError, EOFError):  # what cannot be read is told where it is read
         return []
 

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import missing_column
+from jobs.nodes.config_refused import place_of_second
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.hand_positions import HandPositions, LastKey
 from jobs.nodes.node_error import reworded
@@ -203,10 +204,12 @@ def _checked_columns(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig
     """Columns of the table or query; NodeError when the key is not among them, or has empty values."""
     with _asked(dialect) as cursor:
         columns = dialect.columns(cursor)
+        names = [column.name for column in columns]
+        _names_told_apart(names, "table" if context.config.table else "query")
         key = context.config.key_column
         if not key:
             return columns
-        if key not in (names := [column.name for column in columns]):
+        if key not in names:
             raise NodeError(missing_column(key, names), permanent=True, kind="user", field="key_column")
         if not context.schema_only and dialect.key_has_empty_values(cursor):
             raise NodeError(
@@ -216,3 +219,16 @@ def _checked_columns(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig
                 field="key_column",
             )
     return columns
+
+
+def _names_told_apart(names: list[str], field: str) -> None:
+    """NodeError where two columns have names that Spark takes for one."""
+    if (second := place_of_second([name.lower() for name in names])) is None:
+        return
+    raise NodeError(
+        f"reading a table: two columns are called {names[second]}, in capitals or not: "
+        "write a query that gives each a name of its own, by AS",
+        permanent=True,
+        kind="user",
+        field=field,
+    )

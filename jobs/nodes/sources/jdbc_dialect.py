@@ -73,8 +73,13 @@ class ReadDialect(ABC):
     @property
     def relation(self) -> str:
         if self.config.query.strip():
-            return f"({self.config.query.strip().rstrip(';')}) AS queried"
+            return f"{self.query_enclosed} AS queried"
         return ".".join(self.quoted(part) for part in self.config.table.split("."))
+
+    @property
+    def query_enclosed(self) -> str:
+        """A query may end in a comment: the bracket behind it begins a line."""
+        return f"({self.config.query.strip().rstrip(';')}\n)"
 
     @property
     def key(self) -> str:

@@ -154,5 +154,5 @@ def _sentence(connection: str, error: pymysql.Error) -> NodeError:
     code, words = (error.args[0], str(error.args[1])) if len(error.args) > 1 else (0, str(error))
     permanent = code in (1044, 1045, 1049, 1052, 1054, 1060, 1064, 1142, 1143, 1146, 1292, 1305, 1370, 1792)
     remedy = "correct table, query or rights" if permanent else "it is tried again"
-    told = words or "the line was lost"
+    told = " ".join(words.split()) or "the line was lost"  # the server repeats the query, line by line
     return NodeError(f'reading from "{connection}": {told}; {remedy}', permanent=permanent, kind="user" if permanent else "external")

@@ -94,7 +94,7 @@ class OtherReadDialect(ReadDialect):
     def relation(self) -> str:
         """Without AS, which Oracle does not want here."""
         if self.config.query.strip():
-            return f"({self.config.query.strip().rstrip(';')}) queried"
+            return f"{self.query_enclosed} queried"
         return super().relation
 
     def quoted(self, name: str) -> str:

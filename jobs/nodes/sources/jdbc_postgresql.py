@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import date
 from decimal import Context, Decimal, InvalidOperation
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import NodeError
@@ -22,8 +24,6 @@ _TYPES: Mapping[str, str] = {
     "bigint": "bigint",
     "real": "float",
     "double precision": "double",
-    "date": "date",
-    "timestamp with time zone": "timestamp",
     "bytea": "binary",
     "text": "string",
     "character varying": "string",
@@ -45,6 +45,7 @@ class PostgresqlReadDialect(ReadDialect):
         session = postgresql_open(self.settings, self.limits, application="pipeline web source", idle_limit=False)
         try:
             session.set_session(isolation_level="REPEATABLE READ", readonly=True)
+            _keep_far_times(session)
             with session.cursor() as cursor:
                 yield cursor
         except psycopg2.Error as error:
@@ -67,7 +68,11 @@ class PostgresqlReadDialect(ReadDialect):
         """Times without a zone are taken for UTC, as the sink writes them."""
         quoted = self.quoted(column.name)
         if type_name == "timestamp without time zone":
-            return ReadColumn(column.name, "timestamp", f"{quoted} AT TIME ZONE 'UTC'")
+            return ReadColumn(column.name, "timestamp", f"{quoted} AT TIME ZONE 'UTC'", _time)
+        if type_name == "timestamp with time zone":
+            return ReadColumn(column.name, "timestamp", quoted, _time)
+        if type_name == "date":
+            return ReadColumn(column.name, "date", quoted, _time)
         if type_name == "numeric":
             return _numeric(column, quoted)
         if type_name == "bytea":
@@ -94,6 +99,27 @@ class PostgresqlReadDialect(ReadDialect):
         return f"CAST({BOUND} AS {self._key_type})"
 
 
+def _keep_far_times(session: Any) -> None:
+    """Times before the year 1 or after 9999, which Python does not have, come as text instead of ending what is read."""
+    from psycopg2.extensions import PYDATE, PYDATETIME, PYDATETIMETZ, new_type, register_type
+
+    for usual in (PYDATE, PYDATETIME, PYDATETIMETZ):
+        register_type(new_type(usual.values, usual.name, partial(_time_or_text, usual)), session)
+
+
+def _time_or_text(usual: Any, text: str | None, cursor: Any) -> Any:
+    try:
+        return usual(text, cursor)
+    except ValueError:
+        return text
+
+
+def _time(value: Any) -> date:
+    if not isinstance(value, date):
+        raise ValueError("not a time")
+    return value
+
+
 def _numeric(column: Any, quoted: str) -> ReadColumn:
     """Spark's decimals have at most 38 digits; a numeric without limits gets the widest, as Spark's own reader gives it."""
     limited = column.precision is not None and 0 < column.precision <= _MOST_DIGITS and 0 <= column.scale <= column.precision
@@ -102,9 +128,12 @@ def _numeric(column: Any, quoted: str) -> ReadColumn:
 
     def converted(value: Decimal) -> Decimal:
         try:
-            return exact.quantize(value, Decimal(1).scaleb(-scale))
+            fitting = exact.quantize(value, Decimal(1).scaleb(-scale))
         except InvalidOperation:
             raise ValueError(f"{value} does not fit decimal({precision},{scale})") from None
+        if fitting.is_nan():
+            raise ValueError("not a number")
+        return fitting
 
     return ReadColumn(column.name, f"decimal({precision},{scale})", quoted, converted)
 

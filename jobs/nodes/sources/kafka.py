@@ -113,8 +113,11 @@ class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
         return kafka_failure(text, f'reading kafka "{connection}"')
 
     def resumes(self, config: KafkaSourceConfig) -> bool:
+        return not self.goes_whole(config)
+
+    def goes_whole(self, config: KafkaSourceConfig) -> bool:
         """Spark reads up to a given end only in one piece."""
-        return config.end == "newest"
+        return config.end != "newest"
 
     def read(self, spark: SparkSession, context: NodeContext[KafkaSourceConfig]) -> DataFrame:
         config = context.config

@@ -87,7 +87,8 @@ class KafkaSourceConfig(base.Config):
     )
     end: Literal["newest", "time", "offsets"] = Field(
         "newest",
-        description="Where a bounded run ends: at the message that is newest at its start, at a time, or before given offsets.",
+        description="Where a bounded run ends: at the message that is newest at its start; or at a time, or before given offsets, and then "
+        "all is read as one batch.",
         examples=["newest"],
         json_schema_extra=hints(advanced=True),
     )

@@ -138,9 +138,10 @@ class _Input:
     context: NodeContext[Any]
 
     def reworded(self, error: NodeError) -> NodeError:
-        """The same fault, told of this input."""
+        """The same fault, told of this input, which has not every setting of a source."""
+        told = f"{error.message}, in a source of its own before a SQL node" if error.field == "columns" else error.message
         field = error.field if error.field in SqlInput.model_fields else "statement" if error.field == "query" else "name"
-        return reworded(error, f'input "{self.name}": {error.message}', f"inputs/{self.place}/{field}")
+        return reworded(error, f'in the input "{self.name}": {told}', f"inputs/{self.place}/{field}")
 
 
 class SqlSource(Source[SqlSourceConfig]):

@@ -1,0 +1,75 @@
+"""What Spark says of a source's file that it cannot read on, in words for the user. Empty where a text is about something else."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+_OTHER_TYPE = re.compile(
+    r"reading file (\S+)\. Data type mismatches when reading Parquet column \[([^\]]+)\]\. "
+    r"Expected Spark type (.+?), actual Parquet type (\w+)"
+)
+
+
+def about_a_header(text: str) -> str:
+    """A CSV file whose first line names other columns than the source lists."""
+    match = re.search(r"CSV header does not conform to the schema\.\s+Header: ([^\n]*)\s+Schema: ([^\n]*)", text)
+    counted = re.search(r"Number of column in CSV header is not equal[^\n]*\s+Header length: (\d+), schema size: (\d+)", text)
+    if not (match or counted):
+        return ""
+    found = re.search(r"CSV file: (\S+)", text)
+    told = f"the header of {path_in(found[1]) if found else 'a CSV file'}"
+    if match:
+        names = f"names the columns {match[1].strip()}, where {match[2].strip()} are listed"
+        return f"{told} {names}; list the columns in the order of the files, or correct the file"
+    assert counted is not None
+    return f"{told} has {counted[1]} columns, where {counted[2]} are listed; list the columns of the files, or correct the file"
+
+
+def about_a_file(text: str) -> str:
+    """A file that is gone or cannot be read."""
+    if match := re.search(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*", text):
+        path = path_in(match[0]) or path_in(text)
+        return (
+            f"the file or folder {path} is no longer there; put it back, then start again: it goes on where it was"
+            if path
+            else f"a file is missing: {match[0]}"
+        )
+    return _other_type(text) or _nanoseconds(text) or _damaged_file(text)
+
+
+def unreadable_file(text: str) -> str:
+    """A file that holds something else than its source takes, or nothing sound."""
+    return about_a_header(text) or _other_type(text) or _nanoseconds(text) or _damaged_file(text)
+
+
+def _other_type(text: str) -> str:
+    if (match := _OTHER_TYPE.search(text)) is None:
+        return ""
+    return (
+        f"column {match[2]} of the file {path_in(match[1])} holds Parquet's {match[4]}, where {match[3]} is listed; "
+        "list what the files hold, or put another file in its place"
+    )
+
+
+def _nanoseconds(text: str) -> str:
+    """As pandas writes its times."""
+    if not re.search(r"Illegal Parquet type: INT64 \(TIMESTAMP\(NANOS", text):
+        return ""
+    return "the Parquet files hold a time in nanoseconds, which cannot be read; write it in microseconds, or list the columns without it"
+
+
+def _damaged_file(text: str) -> str:
+    if (match := re.search(r"Encountered error while reading file (\S+)", text)) is None:
+        return ""
+    path = path_in(match[1])
+    return f"the file {path} cannot be read: it is damaged, cut off or of another format; put a sound one in its place, then start again"
+
+
+def path_in(text: str) -> str:
+    """The first; of an address as people write it, with its spaces."""
+    match = re.search(r"(file:)?(/[^\s,;\"')]+)", text)
+    if match is None:
+        return ""
+    path = "/" + match[2].lstrip("/").rstrip(".:")
+    return unquote(path) if match[1] else path
