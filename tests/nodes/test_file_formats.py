@@ -77,6 +77,25 @@ def test_objects_that_stand_side_by_side_in_a_line_are_told_while_a_job_is_drawn
     assert built.node.read(spark, built.context).columns == ["id", REJECTED]
 
 
+def test_values_over_several_lines_are_told_while_a_job_is_drawn(spark: SparkSession, build: Build, root: Path):
+    """Line by line Spark would give the parts of a value as rows of their own, some of which fit the columns."""
+    columns = [{"name": "id", "type": "long"}, {"name": "name", "type": "string"}]
+    (root / "in").mkdir()
+    (root / "in" / "a.csv").write_text('id,name\r\n1,"a ""quoted"" one"\r\n2,"two\r\nlines"\r\n3,x\r\n', newline="")
+
+    def drawn(**config: object) -> None:
+        built = build("source.file", {"path": "in", "columns": columns, **config}, schema_only=True)
+        built.node.read(spark, built.context)
+
+    with pytest.raises(NodeError, match=r"line 3 of .a.csv. begins a quoted value that ends on a later line") as told:
+        drawn()
+    assert told.value.field == "multi_line"
+    drawn(multi_line=True)
+    for harmless in ('1,5" disk\n2,3" disk\n', '1,"never closed\n2,x\n', '1,"closed" early\n2,"\n', '1,"a\n2,b\n3,c",d\n'):
+        (root / "in" / "a.csv").write_text(f"id,name\n{harmless}")
+        drawn()
+
+
 @pytest.mark.parametrize(
     ("header", "delimiter", "names"),
     [(",a,b", ",", ["_c0", "a", "b"]), ("a\tb\t", "\\t", ["a", "b", "_c2"]), ('\ufeff"id",id,ID', ",", ["id0", "id1", "ID2"])],

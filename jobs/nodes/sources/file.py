@@ -11,7 +11,8 @@ from jobs.nodes.columns import rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.sources.file_config import FileConfig
-from jobs.nodes.sources.file_rows import as_rows, header_options, read_options, require_one_object_a_line, sampled_schema, with_corrupt
+from jobs.nodes.sources.file_rows import as_rows, header_options, read_options, sampled_schema, with_corrupt
+from jobs.nodes.sources.file_sample import require_a_row_a_line
 from jobs.nodes.sources.stored_files import StoredFiles
 from jobs.nodes.stores.kinds import STORE_KINDS, store_silent, stored_path
 
@@ -58,8 +59,8 @@ class FileSource(Source[FileConfig]):
             StoredFiles(context).archive()
         schema = self._schema(spark, path, context)
         if context.schema_only:
-            if path is not None and context.config.format == "json":
-                require_one_object_a_line(path, context.config)
+            if path is not None:
+                require_a_row_a_line(path, context.config)
             return spark.createDataFrame([], rejected_schema(schema) if context.config.can_reject else schema)
         if path is None:
             path = _copies(context)

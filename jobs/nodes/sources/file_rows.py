@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import bz2
-import csv
-import gzip
-import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jobs.nodes.base import LINE_MISFIT, NodeError
 from jobs.nodes.columns import quoted, sampled_names_check
 from jobs.nodes.misfits import misfit, rejected_column
 from jobs.nodes.sources.file_config import FileConfig
+from jobs.nodes.sources.file_sample import first_lines, sample_files, values_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 _CORRUPT = "_corrupt_record"
-_SAMPLED_FILES = 20
-_SAMPLED_BYTES = 50_000
 
 
 def read_options(config: FileConfig) -> dict[str, str]:
@@ -57,23 +51,19 @@ def read_options(config: FileConfig) -> dict[str, str]:
 def header_options(path: Path, config: FileConfig) -> dict[str, str]:
     """Spark holds the first line of each CSV file to the columns, unless it names one by nothing or two alike: of such columns Spark
     makes up the names, and would not find these in the file again."""
-    if config.format != "csv" or not config.header or all(_named_apart(file, config) for file in _sample(path, config)):
+    if config.format != "csv" or not config.header or all(_named_apart(file, config) for file in sample_files(path, config)):
         return {}
     return {"enforceSchema": "true"}
 
 
 def _named_apart(file: Path, config: FileConfig) -> bool:
-    header = next(iter(_first_lines(file, config.encoding)), "").removeprefix("\ufeff").rstrip("\r")
-    names = [name.lower() for name in _parted(header, config.delimiter.replace("\\t", "\t"))] if header else []
+    header = next(iter(first_lines(file, config.encoding)), "").removeprefix("\ufeff").rstrip("\r")
+    names = [name.lower() for name in values_of(header, config)] if header else []
     return not {"", config.null_value.lower()} & {*names} and len({*names}) == len(names)
 
 
-def _parted(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter)) if len(delimiter) == 1 else line.split(delimiter)
-
-
 def sampled_schema(spark: SparkSession, path: Path, config: FileConfig) -> StructType:
-    files = _sample(path, config)
+    files = sample_files(path, config)
     if not files:
         raise NodeError(f'reading files: "{path}" holds no file to take the columns from; list the columns', kind="user", field="columns")
     reader = spark.read.format(config.format).options(**{**read_options(config), **header_options(path, config)})
@@ -84,49 +74,6 @@ def sampled_schema(spark: SparkSession, path: Path, config: FileConfig) -> Struc
     if not schema.fields:
         raise NodeError(f'reading files: no column was found in "{files[0]}"; list the columns', kind="user", field="columns")
     return schema
-
-
-def _sample(path: Path, config: FileConfig) -> list[Path]:
-    if path.is_file():
-        return [path]
-    pattern = "*" if config.is_copied else config.pattern or "*"
-    found = (file for file in sorted(path.rglob(pattern)) if file.is_file() and not _hidden(file.relative_to(path)))
-    return [file for file, _ in zip(found, range(_SAMPLED_FILES), strict=False) if file.stat().st_size]
-
-
-def _hidden(path: Path) -> bool:
-    """Spark skips names that begin with a dot, or with an underscore unless they are a partition's."""
-    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in path.parts)
-
-
-def require_one_object_a_line(path: Path, config: FileConfig) -> None:
-    """NodeError where a sample's line of JSON holds a second object, as where files were put together without line breaks:
-    Spark reads the first, and leaves the others out without a word. A comma behind an object, as in a list, costs no row."""
-    decoder = json.JSONDecoder()
-    for file in _sample(path, config):
-        for number, line in enumerate(map(str.strip, _first_lines(file, config.encoding)), 1):
-            try:
-                value, end = decoder.raw_decode(line)
-            except ValueError:  # no JSON, or cut off here: a row that is rejected
-                continue
-            if isinstance(value, dict) and line[end:].lstrip(" \t,").startswith(("{", "[")):
-                raise NodeError(
-                    f'reading files: line {number} of "{file.name}" holds more than one JSON object, and only the first of a line is read; '
-                    "write each on a line of its own",
-                    permanent=True,
-                    kind="user",
-                    field="format",
-                )
-
-
-def _first_lines(file: Path, encoding: str) -> list[str]:
-    kinds: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
-    try:
-        with kinds.get(file.suffix, open)(file, "rb") as content:
-            text: str = content.read(_SAMPLED_BYTES).decode(encoding, "replace")
-            return text.split("\n")
-    except (OSError, EOFError):  # what cannot be read is told where it is read
-        return []
 
 
 def with_corrupt(schema: StructType) -> StructType:

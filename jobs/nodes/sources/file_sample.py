@@ -1,0 +1,106 @@
+"""The first lines of some local files of `source.file`, and what in them would be read wrong without a word."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jobs.nodes.base import NodeError
+from jobs.nodes.sources.file_config import FileConfig
+
+_SAMPLED_FILES = 20
+_SAMPLED_BYTES = 50_000
+#: Most lines of a value whose end is looked for.
+_MOST_LINES = 200
+
+
+def sample_files(path: Path, config: FileConfig) -> list[Path]:
+    """Those that are not empty."""
+    if path.is_file():
+        return [path]
+    pattern = "*" if config.is_copied else config.pattern or "*"
+    found = (file for file in sorted(path.rglob(pattern)) if file.is_file() and not _hidden(file.relative_to(path)))
+    return [file for file, _ in zip(found, range(_SAMPLED_FILES), strict=False) if file.stat().st_size]
+
+
+def _hidden(path: Path) -> bool:
+    """Spark skips names that begin with a dot, or with an underscore unless they are a partition's."""
+    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in path.parts)
+
+
+def first_lines(file: Path, encoding: str) -> list[str]:
+    """The last one may be cut off. None of a file that cannot be read: that is told where it is read."""
+    kinds: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+    try:
+        with kinds.get(file.suffix, open)(file, "rb") as content:
+            text: str = content.read(_SAMPLED_BYTES).decode(encoding, "replace")
+            return text.split("\n")
+    except (OSError, EOFError):
+        return []
+
+
+def values_of(line: str, config: FileConfig) -> list[str]:
+    """The values of a line of CSV."""
+    delimiter = _delimiter(config)
+    return next(csv.reader([line], delimiter=delimiter)) if len(delimiter) == 1 else line.split(delimiter)
+
+
+def require_a_row_a_line(path: Path, config: FileConfig) -> None:
+    """NodeError where a sample's line holds more than one row, or less than one, and what Spark makes of it is no misfit to it."""
+    faults: Mapping[str, Callable[[Sequence[str], FileConfig], tuple[int, str] | None]] = {"json": _second_object, "csv": _value_over_lines}
+    if config.format not in faults:
+        return
+    for file in sample_files(path, config):
+        lines = first_lines(file, config.encoding)
+        if fault := faults[config.format](lines, config):
+            number, words = fault
+            raise NodeError(
+                f'reading files: line {number} of "{file.name}" {words}',
+                permanent=True,
+                kind="user",
+                field="format" if config.format == "json" else "multi_line",
+            )
+
+
+def _second_object(lines: Sequence[str], config: FileConfig) -> tuple[int, str] | None:
+    """Of files that were put together without line breaks Spark reads the first object of a line, and leaves the others out.
+    A comma behind an object, as in a list, costs no row."""
+    decoder = json.JSONDecoder()
+    for number, line in enumerate(map(str.strip, lines), 1):
+        try:
+            value, end = decoder.raw_decode(line)
+        except ValueError:  # no JSON, or cut off here: a row that is rejected
+            continue
+        if isinstance(value, dict) and line[end:].lstrip(" \t,").startswith(("{", "[")):
+            return number, "holds more than one JSON object, and only the first of a line is read; write each on a line of its own"
+    return None
+
+
+def _value_over_lines(lines: Sequence[str], config: FileConfig) -> tuple[int, str] | None:
+    """Line by line the parts of a quoted value would be values of several rows, of which some may fit the columns."""
+    if config.multi_line or config.encoding == "UTF-16" or len(_delimiter(config)) != 1 or not lines:
+        return None
+    width = len(values_of(lines[0].rstrip("\r"), config))
+    for number, line in enumerate(lines, 1):
+        if line.count('"') % 2 and _record_over_lines(lines[number - 1 : number - 1 + _MOST_LINES], config) == width:
+            return number, 'begins a quoted value that ends on a later line, but each line is read as a row; turn on "Multi line"'
+    return None
+
+
+def _record_over_lines(lines: Sequence[str], config: FileConfig) -> int:
+    """How many values the row has that begins with the first line and ends on a later one; 0 if none does."""
+    rows = csv.reader((f"{line}\n" for line in lines), delimiter=_delimiter(config), strict=True)
+    try:
+        values = next(rows)
+    except csv.Error:  # the quote is never closed, or more stands behind it
+        return 0
+    return len(values) if rows.line_num > 1 else 0
+
+
+def _delimiter(config: FileConfig) -> str:
+    return config.delimiter.replace("\\t", "\t")
