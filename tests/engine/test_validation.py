@@ -58,7 +58,7 @@ RULE = ("flow.expectations", {"rules": [{"name": "positive", "condition": "value
         (keep("qqq > 1"), "there is no column qqq; the columns are id, time, key, value"),
         (keep("sum(value) > 1"), "looks at many, as sum and max do: use a node that groups"),
         (TOTAL, "looks at many, as sum and max do: use a node that groups"),
-        (RULE, 'positive: a condition is true or false, and this one is double'),
+        (RULE, "positive: a condition is true or false, and this one is double"),
     ],
 )
 def test_a_wrong_expression_is_told_in_words_of_its_own(analysed: Analyse, node: Any, words: str) -> None:
