@@ -67,6 +67,18 @@ def test_a_stream_keeps_the_pace_over_its_batches(bench: Bench) -> None:
     assert kept_pace(bench.drained(bench.plan(document(nodes, "gen>slow, slow>out", type="STREAMING")), 200), 25)
 
 
+STAMPED = ("flow.python", {"code": "import time\n\n\ndef process(row):\n    row['value'] = time.time()\n    return row\n"})
+
+
+@pytest.mark.parametrize("kind", ["BATCH_ROLLER", "STREAMING"])
+def test_those_behind_get_the_rows_as_they_go_on(bench: Bench, kind: str) -> None:
+    nodes = {"gen": numbers(100, 100), "slow": paced(50), "stamp": STAMPED, "out": files("out")}
+    read = document(nodes, "gen>slow, slow>stamp, stamp>out", type=kind)
+    bench.drained(bench.plan(read), 100) if kind == "STREAMING" else bench.completed(read)
+    times = sorted(row.value for row in bench.parquet("out"))
+    assert times[-1] - times[0] > 1, "the rows of two seconds, not all at their end"
+
+
 def test_several_sinks_get_all_rows_and_the_pace_holds(bench: Bench) -> None:
     nodes = {"gen": numbers(100, 100), "slow": paced(25), "a": files("a"), "b": files("b")}
     heard = bench.completed(document(nodes, "gen>slow, slow>a, slow>b"))
