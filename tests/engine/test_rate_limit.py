@@ -47,6 +47,24 @@ def test_no_row_leaves_before_its_turn_and_none_is_lost() -> None:
     assert max(number for _, number in gone) == 25, "rows go on evenly, not in heaps"
 
 
+def test_rows_that_came_late_do_not_go_on_in_a_heap() -> None:
+    now = [100.0]
+    gone: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for first in (0, 100):
+            now[0] += 60
+            yield pa.RecordBatch.from_pydict({"id": list(range(first, first + 100))})
+
+    for part in Paced(50, clock=lambda: now[0], sleep=sleep).run(batches()):
+        gone += [now[0]] * part.num_rows
+    assert len(gone) == 200
+    assert max(sum(moment <= other < moment + 1 for other in gone) for moment in gone) <= 55
+
+
 def kept_pace(heard: Heard, rows_per_second: float) -> bool:
     """Every batch took at least as long as its rows at that pace."""
     assert heard.committed()

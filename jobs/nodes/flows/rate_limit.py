@@ -87,14 +87,16 @@ class Paced:
         return max(1, int(self.per_second * _PORTION_SECONDS))
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same rows; the Nth leaves no sooner than N / `per_second` seconds after the first call."""
-        portion = self.portion
-        begun, gone = self.clock(), 0
+        """The same rows; the Nth leaves no sooner than N / `per_second` seconds after the first call.
+
+        Time in which no rows came is not made up for: those behind would get them in a heap.
+        """
+        due = self.clock()
         for batch in batches:
-            for start in range(0, batch.num_rows, portion):
-                part = batch.slice(start, portion)
-                gone += part.num_rows
-                early = begun + gone / self.per_second - self.clock()
+            for start in range(0, batch.num_rows, self.portion):
+                part = batch.slice(start, self.portion)
+                due = max(due, self.clock() - _PORTION_SECONDS) + part.num_rows / self.per_second
+                early = due - self.clock()
                 if early > 0:
                     self.sleep(early)
                 yield part
