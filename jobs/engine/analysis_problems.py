@@ -69,6 +69,9 @@ def explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, l
         return "expression.syntax", _unreadable(error, given.get("error", "")), quoted
     if condition in ("MISSING_GROUP_BY", "INVALID_WHERE_CONDITION"):
         return "expression.aggregate", _MANY_ROWS, quoted
+    if condition == "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN":
+        kind = given.get("type", "").strip('"').lower()
+        return "expression.invalid", f"a condition is true or false, and this one is {kind}: compare it with something", quoted
     if told := unreadable_file("\n".join(_texts(error))):
         return "file.unreadable", told, []
     return "expression.invalid", first_line(error), quoted

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from jobs.dag.document import DURATIONS, DagDocument
 from jobs.dag.durations import duration_seconds
@@ -15,6 +16,7 @@ from jobs.dag.parameters import config_filled, resolve_parameters
 from jobs.dag.problems import Problem, errors_in
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.config_problems import config_problem
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 
@@ -78,7 +80,9 @@ def step_compile(document: DagDocument, node_id: str, parameters: Mapping[str, A
         filled = config_filled(node.config, parameters, node_type.Config.verbatim, node_type.own_places.keys())
         config = node_type.Config.model_validate(filled)
     except ValidationError as error:
-        raise PlanInvalid([_config_problem(node_id, node.name, fault) for fault in error.errors()]) from None
+        raise PlanInvalid(
+            [_config_problem(node_id, node.name, node_type.Config, fault) for fault in error.errors(include_url=False)]
+        ) from None
     arriving = [(edge_id, edge) for edge_id, edge in document.edges.items() if edge.target[0] == node_id]
     ports = dict.fromkeys(edge.target[1] for _, edge in arriving)
     return Step(
@@ -92,14 +96,10 @@ def step_compile(document: DagDocument, node_id: str, parameters: Mapping[str, A
     )
 
 
-def _config_problem(node_id: str, name: str, fault: Any) -> Problem:
-    path = "/".join(str(part) for part in fault["loc"])
-    return Problem(
-        code="config.invalid",
-        node_id=node_id,
-        pointer=f"/nodes/{node_id}/config/{path}".rstrip("/"),
-        message=f'"{name}": {path or "config"}: {fault["msg"]}',
-    )
+def _config_problem(node_id: str, name: str, model: type[BaseModel], fault: ErrorDetails) -> Problem:
+    problem = config_problem(model, fault)
+    pointer = f"/nodes/{node_id}/config{problem.pointer}"
+    return Problem(code=problem.code, node_id=node_id, pointer=pointer, message=f'"{name}": {problem.message}')
 
 
 def _seconds(milliseconds: str) -> float:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass
 from typing import Literal
 
+from jobs.engine.analysis_problems import texts_in
 from jobs.engine.steps import LATE, Steps
 from jobs.nodes.base import Flow
 from jobs.nodes.kept_references import KeepsReferences
 
 _LONGEST_FOLDER = 150
+#: A function of SQL over the rows beside one.
+_NEIGHBOURS = re.compile(r"\)\s*over\s*\(", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,13 @@ def is_whole(steps: Steps) -> bool:
     if any(source.goes_whole(config) for source, config in sources):
         return True
     resumes = steps.plan.job_type == "BATCH_ROLLER" or any(source.resumes(config) for source, config in sources)
-    return not resumes or any(steps.is_stateful(step.node_id) for step in steps.plan.steps)
+    return not resumes or any(steps.is_stateful(step.node_id) or _looks_aside(steps, step.node_id) for step in steps.plan.steps)
+
+
+def _looks_aside(steps: Steps, node_id: str) -> bool:
+    """Whether an expression of the node looks at a row's neighbours, which may stand in another batch."""
+    config = steps.by_id[node_id].config.model_dump(mode="json")
+    return isinstance(steps.types[node_id], Flow) and any(_NEIGHBOURS.search(text) for _, text in texts_in(config, ()))
 
 
 def query_plans(steps: Steps) -> tuple[QueryPlan, ...]:

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from jobs.engine.analysis_problems import first_line, texts_in
 from jobs.engine.counts import NoCounter
 from jobs.engine.frames import Frames
-from jobs.engine.grouping import sends_again
+from jobs.engine.grouping import sends_again, ways_to
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeError
 
@@ -39,6 +39,10 @@ _NO_UPDATES = (
 _NO_SPAN = (
     "a join of two streams that also gives rows without a partner needs a span of time for its partners; "
     "use the Join node, which asks for it"
+)
+_READ_TWICE = (
+    "the query reads an input more than once, and a stream gives each row once; draw the source a second time and connect it here, "
+    "or make the job a paged import"
 )
 #: What Spark says of a stream, and what it means.
 _SENTENCES: Mapping[re.Pattern[str], str] = {
@@ -72,7 +76,11 @@ class StreamCheck:
                 ports = {port: self._streaming(self._batch.of(source, port)) for port in self._batch.ports_of(source)}
                 self._frames.give(source, ports)
         plan = self._frames.of(node_id, self._a_port(node_id))._jdf.queryExecution().analyzed()
-        for name in _names_in(plan):
+        names = list(_names_in(plan))
+        ways = ways_to(self._steps, node_id)
+        if sum(name.startswith("StreamingRelation") for name in names) > sum(ways[source] for source in self._steps.sources):
+            raise _refused(_READ_TWICE)
+        for name in names:
             if name in _NEVER_DONE:
                 raise _refused(_NEVER_DONE[name], self._looks_aside_in(node_id) if name == "Window" else "")
         mode = "Update" if any(sends_again(self._steps, other) for other in above) else "Append"

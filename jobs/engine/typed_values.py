@@ -173,7 +173,7 @@ def _floating(value: Any, kind: T.DataType) -> float:
             raise ValueError
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise _misfit(value, kind, "a number") from None
+        raise _misfit(value, kind, "a number such as 1.5") from None
 
 
 def _decimal(value: Any, kind: T.DecimalType) -> Decimal:
@@ -186,7 +186,7 @@ def _decimal(value: Any, kind: T.DecimalType) -> Decimal:
         fits = number.copy_abs() < Decimal(10) ** (kind.precision - kind.scale)
         scaled = number.quantize(Decimal(1).scaleb(-kind.scale), context=_ALL_DIGITS) if fits else None
     except (ValueError, InvalidOperation):
-        raise _misfit(value, kind, "a number") from None
+        raise _misfit(value, kind, "a number such as 1.5") from None
     if scaled is None or scaled != number:
         raise _misfit(value, kind, f"a number of at most {kind.precision} digits, {kind.scale} of them behind the point")
     return scaled
@@ -243,4 +243,4 @@ def _misfit(value: Any, kind: T.DataType, wanted: str = "") -> Misfit:
     shown = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
     quoted = f'"{shown}"' if isinstance(value, str) else shown
     name = kind.simpleString() if len(kind.simpleString()) <= _SHOWN else kind.typeName()
-    return Misfit(f"{quoted} is no {name}" + (f": it takes {wanted}" if wanted else ""))
+    return Misfit(f"{quoted} is no {name}: it takes {wanted}" if wanted else f"{quoted} is no {name}")

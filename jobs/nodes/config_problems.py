@@ -36,7 +36,7 @@ def config_problems(model: type[BaseModel], config: Mapping[str, Any]) -> list[P
         model.model_validate(config)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        return [_problem(model, detail) for detail in details if not _waits_for_parameter(model, detail) and not _is_echo(detail)]
+        return [config_problem(model, detail) for detail in details if not _waits_for_parameter(model, detail) and not _is_echo(detail)]
     return []
 
 
@@ -64,7 +64,8 @@ def _is_echo(detail: ErrorDetails) -> bool:
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
-def _problem(model: type[BaseModel], detail: ErrorDetails) -> Problem:
+def config_problem(model: type[BaseModel], detail: ErrorDetails) -> Problem:
+    """What one fault of a config is called, with a pointer relative to it."""
     missing = detail["type"] == "missing"
     refused = detail.get("ctx", {}).get("error")
     path = (*detail["loc"], *refused.path) if isinstance(refused, ConfigRefused) else detail["loc"]

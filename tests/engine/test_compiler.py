@@ -67,6 +67,7 @@ def test_a_value_that_only_fails_once_filled_in_is_a_problem_on_its_field() -> N
     with pytest.raises(PlanInvalid) as caught:
         compiled(read, rows=-5)
     assert (caught.value.problems[0].node_id, caught.value.problems[0].pointer) == ("gen", "/nodes/gen/config/total_rows")
+    assert caught.value.problems[0].message == '"Gen": total rows must be greater than or equal to 0'
 
 
 def test_config_stands_over_the_document_and_the_document_over_the_default() -> None:

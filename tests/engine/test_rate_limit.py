@@ -47,6 +47,24 @@ def test_no_row_leaves_before_its_turn_and_none_is_lost() -> None:
     assert max(number for _, number in gone) == 25, "rows go on evenly, not in heaps"
 
 
+def test_rows_that_came_late_do_not_go_on_in_a_heap() -> None:
+    now = [100.0]
+    gone: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for first in (0, 100):
+            now[0] += 60
+            yield pa.RecordBatch.from_pydict({"id": list(range(first, first + 100))})
+
+    for part in Paced(50, clock=lambda: now[0], sleep=sleep).run(batches()):
+        gone += [now[0]] * part.num_rows
+    assert len(gone) == 200
+    assert max(sum(moment <= other < moment + 1 for other in gone) for moment in gone) <= 55
+
+
 def kept_pace(heard: Heard, rows_per_second: float) -> bool:
     """Every batch took at least as long as its rows at that pace."""
     assert heard.committed()
@@ -65,6 +83,18 @@ def test_a_batch_takes_no_less_than_its_rows_at_the_pace(bench: Bench, kind: str
 def test_a_stream_keeps_the_pace_over_its_batches(bench: Bench) -> None:
     nodes = {"gen": numbers(None, per_second=5000, batch=100), "slow": paced(25), "out": COLLECT}
     assert kept_pace(bench.drained(bench.plan(document(nodes, "gen>slow, slow>out", type="STREAMING")), 200), 25)
+
+
+STAMPED = ("flow.python", {"code": "import time\n\n\ndef process(row):\n    row['value'] = time.time()\n    return row\n"})
+
+
+@pytest.mark.parametrize("kind", ["BATCH_ROLLER", "STREAMING"])
+def test_those_behind_get_the_rows_as_they_go_on(bench: Bench, kind: str) -> None:
+    nodes = {"gen": numbers(100, 100), "slow": paced(50), "stamp": STAMPED, "out": files("out")}
+    read = document(nodes, "gen>slow, slow>stamp, stamp>out", type=kind)
+    bench.drained(bench.plan(read), 100) if kind == "STREAMING" else bench.completed(read)
+    times = sorted(row.value for row in bench.parquet("out"))
+    assert times[-1] - times[0] > 1, "the rows of two seconds, not all at their end"
 
 
 def test_several_sinks_get_all_rows_and_the_pace_holds(bench: Bench) -> None:

@@ -107,7 +107,7 @@ def test_a_value_is_made_of_its_columns_type(value: Any, kind: T.DataType, made:
         (7, T.StringType(), "7 is no string: it takes text; write it in quotes", ()),
         (7, T.TimestampType(), "7 is no timestamp: it takes a time such as 2026-01-31 12:00:00", ()),
         ("2026-01-31T12:00:00Z", T.TimestampNTZType(), '"2026-01-31T12:00:00Z" is no timestamp_ntz: it takes a time without a zone', ()),
-        ("NaN", T.DecimalType(3, 1), '"NaN" is no decimal(3,1): it takes a number', ()),
+        ("NaN", T.DecimalType(3, 1), '"NaN" is no decimal(3,1): it takes a number such as 1.5', ()),
         (
             "9" * 39,
             T.DecimalType(38, 0),

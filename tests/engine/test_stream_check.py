@@ -55,6 +55,8 @@ NEIGHBOUR = "lag(id) OVER (PARTITION BY key ORDER BY id)"
         ("SELECT *, row_number() OVER (PARTITION BY key ORDER BY id) r FROM input", "looks at a row's neighbours"),
         ("SELECT * FROM input LIMIT 3", "gives no more after them"),
         ("SELECT * FROM (SELECT * FROM input LIMIT 3) WHERE id > 1", "gives no more after them"),
+        ("SELECT id FROM input UNION ALL SELECT id + 1 FROM input", "reads an input more than once"),
+        ("SELECT a.id FROM input a JOIN input b ON a.id = b.id", "reads an input more than once"),
     ],
 )
 def test_sql_that_a_stream_cannot_end_is_refused_at_its_query(analysed: Callable[..., Analysis], text: str, words: str) -> None:

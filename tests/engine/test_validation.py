@@ -60,7 +60,7 @@ RULE = ("flow.expectations", {"rules": [{"name": "positive", "condition": "value
         (keep("qqq > 1"), "there is no column qqq; the columns are id, time, key, value"),
         (keep("sum(value) > 1"), "looks at many, as sum and max do: use a node that groups"),
         (TOTAL, "looks at many, as sum and max do: use a node that groups"),
-        (RULE, 'positive: Cannot resolve "(value + 1)"'),
+        (RULE, "positive: a condition is true or false, and this one is double"),
     ],
 )
 def test_a_wrong_expression_is_told_in_words_of_its_own(analysed: Analyse, node: Any, words: str) -> None:
@@ -128,7 +128,7 @@ def test_a_damaged_file_that_the_columns_are_taken_from_is_named(bench: Bench, a
         ("key = 'a", "expression.syntax", "cannot be read: the quote ' is never closed"),
         ("`key = 'a'", "expression.syntax", "cannot be read: the quote ` is never closed"),
         ("enrichUser(value)", "function.unknown", "there is no function enrichUser"),
-        ("value + 1", "expression.invalid", "is not a boolean"),
+        ("value + 1", "expression.invalid", "a condition is true or false, and this one is double: compare it with something"),
     ],
 )
 def test_an_expression_that_cannot_be_is_told_in_words(analysed: Analyse, condition: str, code: str, words: str) -> None:

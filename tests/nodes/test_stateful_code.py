@@ -27,6 +27,7 @@ CALLED = "def process(key, rows, state, timers):\n    "
             "line 1: process is called with 4 arguments, and takes 1: write def process(key, rows, state",
         ),
         ("def proces(key, rows, state, timers): pass", "there is no function process: call the one in line 1 process instead of proces"),
+        ("def on_timer(key, timer, state, timers): pass", "there is no function process: write def process(key, rows, state, timers)"),
         (
             f"{CALLED}pass\ndef on_timer(key): pass",
             "line 3: on_timer is called with 4 arguments, and takes 1: write def on_timer(key, timer",

@@ -17,10 +17,14 @@ from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 #: Rows go on in portions of so many seconds, so that those behind get them evenly.
 _PORTION_SECONDS = 0.1
+#: How many rows Spark hands to Python together; and how many bytes of them its workers keep back before they hand them on.
+_TOGETHER, _KEPT_BACK = "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.pandas.udf.buffer.size"
+#: Less than any piece of what is handed on, so that nothing is kept back.
+_NOTHING = "4"
 
 
 class RateLimitConfig(base.Config):
@@ -38,7 +42,8 @@ class RateLimit(Flow[RateLimitConfig]):
 
     N rows of a batch take at least N divided by `rows_per_second`, and the batch behind begins after that. Where several sinks read
     the rows, the first gets them at this pace and the others what was kept of them; a sink that shows a batch as a whole shows it
-    at its end. A stop is held up no longer than by any other batch: past its grace period the batch is cut, and begun again later.
+    at its end. Python of the same query is handed no more rows together than go on in a tenth of a second. A stop is held up no longer
+    than by any other batch: past its grace period the batch is cut, and begun again later.
     """
 
     type = "flow.rate_limit"
@@ -59,7 +64,14 @@ class RateLimit(Flow[RateLimitConfig]):
             return one.mapInArrow(paced.run, one.schema).toDF(*frame.columns)
         if not context.is_run:
             return frame
+        _hand_on_at_once(frame.sparkSession, paced.portion)
         return in_workers_shared(lambda: one.mapInArrow(lambda batches: paced.run(batches), one.schema)).toDF(*frame.columns)
+
+
+def _hand_on_at_once(session: SparkSession, rows: int) -> None:
+    """Python that `session` runs takes and gives no more than so many rows together, and as soon as they are there."""
+    session.conf.set(_TOGETHER, str(min(rows, int(session.conf.get(_TOGETHER) or rows))))
+    session.conf.set(_KEPT_BACK, _NOTHING)
 
 
 @dataclass(frozen=True)
@@ -70,15 +82,21 @@ class Paced:
     clock: Callable[[], float] = field(default=time.monotonic)
     sleep: Callable[[float], None] = field(default=time.sleep)
 
+    @property
+    def portion(self) -> int:
+        return max(1, int(self.per_second * _PORTION_SECONDS))
+
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same rows; the Nth leaves no sooner than N / `per_second` seconds after the first call."""
-        portion = max(1, int(self.per_second * _PORTION_SECONDS))
-        begun, gone = self.clock(), 0
+        """The same rows; the Nth leaves no sooner than N / `per_second` seconds after the first call.
+
+        Time in which no rows came is not made up for: those behind would get them in a heap.
+        """
+        due = self.clock()
         for batch in batches:
-            for start in range(0, batch.num_rows, portion):
-                part = batch.slice(start, portion)
-                gone += part.num_rows
-                early = begun + gone / self.per_second - self.clock()
+            for start in range(0, batch.num_rows, self.portion):
+                part = batch.slice(start, self.portion)
+                due = max(due, self.clock() - _PORTION_SECONDS) + part.num_rows / self.per_second
+                early = due - self.clock()
                 if early > 0:
                     self.sleep(early)
                 yield part

@@ -28,10 +28,16 @@ _AGGREGATES = (
 )
 #: Words of a query that looks at several rows at once; strings, quoted names and comments are taken out first.
 _ACROSS_ROWS = re.compile(
-    rf"\b(?:(?:group\s+by|join|distinct|intersect|except|count|sum|avg|min|max)\b|over\s*\(|(?:{_AGGREGATES})\s*\()|,\s*lateral",
+    rf"\b(?:(?:group\s+by|join|distinct|intersect|except|count|sum|avg|min|max)\b|over\s*\(|(?:{_AGGREGATES})\s*\()|,\s*lateral"
+    r"|\bunion\b(?!\s+all\b)|\b(?:order|sort)\s+by\b|\blimit\s+\d|\boffset\s+\d|\)\s*over\b|\btablesample\b"
+    r"|(?:\bin|\bexists|[=<>])\s*\(\s*(?:select|with)\b",
     re.IGNORECASE,
 )
-_GROUPED = re.compile(rf"\b(?:(?:group\s+by|distinct|count|sum|avg|min|max)\b|(?:{_AGGREGATES})\s*\()", re.IGNORECASE)
+_GROUPED = re.compile(rf"\b(?:(?:group\s+by|distinct|count|sum|avg|min|max)\b|(?:{_AGGREGATES})\s*\()|\bunion\b(?!\s+all\b)", re.IGNORECASE)
+#: Functions whose arguments have a FROM of their own, as in extract(year FROM time).
+_FROM_WITHIN = re.compile(r"\b(?:extract|trim|substr|substring|overlay)\s*\([^()]*", re.IGNORECASE)
+#: What a query reads, by name.
+_READ = re.compile(r"\b(?:from|join)\s+([\w.]+)", re.IGNORECASE)
 _QUOTED_OR_COMMENT = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -59,8 +65,9 @@ class SqlFlow(Flow[SqlConfig]):
     reads_names: ClassVar[bool] = True
 
     def is_stateful(self, config: SqlConfig) -> bool:
-        """Grouping and joining over a stream reach across its batches."""
-        return _ACROSS_ROWS.search(_bare(config.query)) is not None
+        """Grouping, joining, sorting and the like reach across the batches of an input, and so does what reads it twice."""
+        bare = _bare(config.query)
+        return _ACROSS_ROWS.search(bare) is not None or len(read := _READ.findall(_FROM_WITHIN.sub("", bare.lower()))) > len(set(read))
 
     def output_mode(self, config: SqlConfig) -> Literal["append", "update"]:
         return "update" if _GROUPED.search(_bare(config.query)) else "append"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 #: The one function that is called.
@@ -108,9 +108,11 @@ def _names(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
             yield from _names(handler.body)
 
 
-def no_function(tree: ast.Module, called: Called) -> str:
-    """That it is missing, and which one may have been meant."""
-    functions = [(statement.name, statement.lineno) for statement in tree.body if isinstance(statement, _Function)]
+def no_function(tree: ast.Module, called: Called, others: Collection[Called] = ()) -> str:
+    """That it is missing, and which one may have been meant: none of the `others`, which are called as well."""
+    taken = {other.name for other in others}
+    defined = [statement for statement in tree.body if isinstance(statement, _Function)]
+    functions = [(statement.name, statement.lineno) for statement in defined if statement.name not in taken]
     near = difflib.get_close_matches(called.name, [name for name, _ in functions], n=1, cutoff=0.6) or [name for name, _ in functions[:1]]
     wanted = f"there is no function {called.name}"
     if not near:

@@ -39,7 +39,7 @@ def checked_reduce_code(code: str) -> str:
     tree = code_read(code)
     for called in (START, ADD, RESULT):
         if not function_checked(tree, called):
-            raise ValueError(no_function(tree, called))
+            raise ValueError(no_function(tree, called, (START, ADD, RESULT, MERGE)))
     function_checked(tree, MERGE)
     return code
 

@@ -39,7 +39,7 @@ def checked_state_code(code: str, names: Collection[str] | None) -> str:
     """
     tree = code_read(code)
     if not function_checked(tree, OF_KEY):
-        raise ValueError(no_function(tree, OF_KEY))
+        raise ValueError(no_function(tree, OF_KEY, (ON_TIMER,)))
     function_checked(tree, ON_TIMER)
     if names is not None:
         for name, line in _named(tree):
