@@ -36,8 +36,8 @@ else:
 
 HOST = env.str("HOST", "127.0.0.1")
 PORT = env.int("PORT", 8000)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", HOST])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", cast=str.strip, default=["127.0.0.1", "localhost", "[::1]", HOST])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", cast=str.strip, default=[])
 PUBLIC_URL = env.str("PUBLIC_URL", f"http://{HOST}:{PORT}")
 
 INSTALLED_APPS = [
@@ -219,11 +219,11 @@ CHECKPOINT_ROOT_SHARED = env.bool("CHECKPOINT_ROOT_SHARED", not SPARK_MASTER.sta
 STORAGE_HOST = env.str("STORAGE_HOST", socket.gethostname())
 LOG_DIR = Path(env.str("LOG_DIR", str(DATA_DIR / "logs")))
 #: Folders that file nodes and SQLite connections may read and write (after realpath).
-FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", default=[str(DATA_DIR / "files")])]
+FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", cast=str.strip, default=[str(DATA_DIR / "files")])]
 #: Where this machine reaches itself: an address that means "all of mine" is none to connect to.
 _OWN_ADDRESS = {"0.0.0.0": f"127.0.0.1:{PORT}", "::": f"[::1]:{PORT}"}.get(HOST, f"{HOST}:{PORT}")  # noqa: S104
 #: `host:port` pairs that HTTP nodes may reach although the address is private; the embedded start reaches its own demo API as well.
-HTTP_ALLOWED_HOSTS = [*env.list("HTTP_ALLOWED_HOSTS", default=[]), *([_OWN_ADDRESS] if EMBEDDED else [])]
+HTTP_ALLOWED_HOSTS = [*env.list("HTTP_ALLOWED_HOSTS", cast=str.strip, default=[]), *([_OWN_ADDRESS] if EMBEDDED else [])]
 #: JSON files with the JDBC drivers and the kinds of file stores that connections may use; none where they are empty.
 JDBC_DRIVERS = Path(env.str("JDBC_DRIVERS")).resolve() if env.str("JDBC_DRIVERS", "") else None
 FILE_STORES = Path(env.str("FILE_STORES")).resolve() if env.str("FILE_STORES", "") else None
@@ -269,7 +269,7 @@ CHECKPOINT_TOLERABLE_FAILURES = env.int("CHECKPOINT_TOLERABLE_FAILURES", -1)
 #: The store of checkpoints by its name: local, database, the scheme of an address below, or one that a package brings.
 CHECKPOINT_STORAGE = env.str("CHECKPOINT_STORAGE", "local").lower()
 #: Stores beyond the local disk, such as s3://bucket/folder; several by comma, one of each scheme.
-CHECKPOINT_STORAGE_URLS = [url.strip().rstrip("/") for url in env.list("CHECKPOINT_STORAGE_URL", default=[]) if url.strip()]
+CHECKPOINT_STORAGE_URLS = [url.rstrip("/") for url in env.list("CHECKPOINT_STORAGE_URL", cast=str.strip, default=[]) if url]
 #: How to sign in to the S3 among them: without a key, as this machine is signed in; without an endpoint, Amazon's.
 CHECKPOINT_STORAGE_KEY = env.str("CHECKPOINT_STORAGE_KEY", "")
 CHECKPOINT_STORAGE_SECRET = env.str("CHECKPOINT_STORAGE_SECRET", "")

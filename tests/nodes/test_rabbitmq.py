@@ -192,6 +192,21 @@ def test_a_port_of_the_other_kind_is_told(rabbitmq_server: RabbitMQServer):
     assert "speak TLS" in told(tls=True)
 
 
+def test_a_port_where_something_else_hangs_up_is_told():
+    with closing(socket.create_server(("127.0.0.1", 0))) as other:
+
+        def hang_up() -> None:
+            for _ in range(3):  # the steps before the sign-in take the connection, too
+                with other.accept()[0] as line:
+                    line.recv(100)
+
+        Thread(target=hang_up, daemon=True).start()
+        config = {"host": "127.0.0.1", "port": other.getsockname()[1], "user": "me"}
+        steps = RabbitMQConnection().check(ConnectionSettings("main", "rabbitmq", config), Limits())
+    assert not steps[-1].ok
+    assert "(the line broke off before a broker said anything; it may be starting, or something else uses this port)" in steps[-1].message
+
+
 def test_a_port_where_nothing_speaks_as_a_broker_does_is_told_after_the_steps_that_held(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("jobs.nodes.connections.rabbitmq_client.SECONDS", 1)
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:

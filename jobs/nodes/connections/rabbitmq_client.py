@@ -129,6 +129,8 @@ def _words(error: BaseException) -> str:
 
     inner = error.args[0] if isinstance(error, AMQPConnectionError) and error.args else error
     cause = getattr(inner, "exception", inner)
+    if "StreamLostError" in str(cause):
+        return "the line broke off before a broker said anything; it may be starting, or something else uses this port"
     return str(getattr(cause, "strerror", None) or cause or type(error).__name__)
 
 
