@@ -88,7 +88,7 @@ def _field_rows(schema: Mapping[str, Any], above: str) -> Iterator[str]:
     """A row for each field; below a list of objects those of their fields, as in `rules[].condition`."""
     required = set(schema.get("required", []))
     for name, field in schema.get("properties", {}).items():
-        when = f" Only with `{field['x-when']}`." if field.get("x-when") else ""
+        when = f" Only with `{field['x-when'].replace('&', '` and `')}`." if field.get("x-when") else ""
         default = "required" if name in required else _value(field.get("default"))
         example = _value(field["examples"][0]) if field.get("examples") else ""
         yield f"| `{above}{name}` | {_cell(field.get('description', ''))}{_cell(when)} | {_values(field)} | {default} | {example} |"

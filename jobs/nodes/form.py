@@ -34,7 +34,8 @@ def hints(
     language: str = "",
     sets: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """`json_schema_extra` of a field. `advanced` folds it away; `kinds` are connection kinds; `when` is "field=value" that shows it.
+    """`json_schema_extra` of a field. `advanced` folds it away; `kinds` are connection kinds; `when` is "field=value" that shows it,
+    or "field=one|two", several with & between.
 
     An advanced field stands with the others where `unfolds`, written as `when` is, holds. Two short ones (`half`) that follow each
     other share a line: their descriptions are short, too. `after`: the field behind which it stands, if not the one written before it.

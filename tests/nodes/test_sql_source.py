@@ -29,7 +29,7 @@ def orders(database: Database) -> Database:
 
 
 def test_a_table_a_query_files_and_a_delta_table_are_joined(spark: SparkSession, build: Build, orders: Database, root: Path):
-    (root / "customers.csv").write_text("id,name,country\n1,Ada,1\n2,Bob,2\n3,Cid,2\n")
+    (root / "customers.csv").write_text("id;name;country\n1;Ada;1\n2;Bob;2\n3;Cid;2\nNA;NA;NA\n")
     countries = spark.createDataFrame([(1, "Norway"), (2, "Peru")], "id int, title string")
     countries.write.format("delta").save(str(root / "countries"))
     built = source(
@@ -38,7 +38,7 @@ def test_a_table_a_query_files_and_a_delta_table_are_joined(spark: SparkSession,
         "JOIN customers c ON c.id = o.customer JOIN countries n ON n.id = c.country",
         ORDERS,
         {"name": "big", "kind": "query", "connection": "db", "statement": "SELECT id, amount FROM orders WHERE amount > 9"},
-        {"name": "customers", "kind": "files", "path": "customers.csv"},
+        {"name": "customers", "kind": "files", "path": "customers.csv", "delimiter": ";", "null_value": "NA"},
         {"name": "countries", "kind": "delta", "path": "countries"},
         connections=orders.connections,
     )
@@ -65,6 +65,11 @@ def test_its_columns_are_known_while_it_is_drawn(spark: SparkSession, build: Bui
             "inputs/0/name",
             r"list the columns, in a source of its own before a SQL node$",
         ),
+        (
+            {"kind": "files", "connection": "", "path": "notes.csv"},
+            "inputs/0/name",
+            r'turn on "Multi line", in a source of its own before a SQL node$',
+        ),
         ({"connection": "lake"}, "inputs/0/connection", 'input "orders": connection "lake" is of kind s3, but .* is needed here'),
     ],
 )
@@ -72,6 +77,7 @@ def test_what_is_wrong_with_an_input_is_told_of_it(
     spark: SparkSession, build: Build, orders: Database, root: Path, given: dict[str, str], field: str, words: str
 ):
     (root / "empty").mkdir()
+    (root / "notes.csv").write_text('id,note\n1,"two\nlines"\n')
     connections = {**orders.connections, "lake": ConnectionSettings("lake", "s3", {})}
     built = source(build, "SELECT * FROM orders", ORDERS | given, connections=connections, schema_only=True)
     with pytest.raises(NodeError, match=words) as caught:

@@ -86,6 +86,21 @@ class SqlInput(base.Config):
         examples=["parquet"],
         json_schema_extra=hints(when="kind=files"),
     )
+    delimiter: str = Field(
+        ",",
+        min_length=1,
+        max_length=4,
+        description="What stands between two CSV values.",
+        examples=[",", ";", "\\t"],
+        json_schema_extra=hints(half=True, when="kind=files&format=csv"),
+    )
+    null_value: str = Field(
+        "",
+        max_length=100,
+        description="CSV text that means no value, as an empty one does.",
+        examples=["NA"],
+        json_schema_extra=hints(half=True, when="kind=files&format=csv"),
+    )
 
     @field_validator("connection", "table", "statement", "path")
     @classmethod
@@ -139,7 +154,8 @@ class _Input:
 
     def reworded(self, error: NodeError) -> NodeError:
         """The same fault, told of this input, which has not every setting of a source."""
-        told = f"{error.message}, in a source of its own before a SQL node" if error.field == "columns" else error.message
+        is_elsewhere = error.field in ("columns", "multi_line")
+        told = f"{error.message}, in a source of its own before a SQL node" if is_elsewhere else error.message
         field = error.field if error.field in SqlInput.model_fields else "statement" if error.field == "query" else "name"
         return reworded(error, f'in the input "{self.name}": {told}', f"inputs/{self.place}/{field}")
 
@@ -223,7 +239,8 @@ def _reading(given: SqlInput) -> tuple[Source[Any], base.Config]:
         case "query":
             return JdbcSource(), JdbcSourceConfig(connection=given.connection, query=given.statement)
         case "files":
-            return FileSource(), FileConfig(connection=given.connection, path=given.path, format=given.format)
+            of_csv = {"delimiter": given.delimiter, "null_value": given.null_value} if given.format == "csv" else {}
+            return FileSource(), FileConfig(connection=given.connection, path=given.path, format=given.format, **of_csv)
         case "delta":
             return DeltaSource(), DeltaSourceConfig(path=given.path)
 

@@ -10,6 +10,13 @@ it('shows a field that is not written at its default, and what hangs on it', () 
   expect(withDefaults(schema, { format: 'text' })).toEqual({ format: 'text' })
 })
 
+it('shows a field that hangs on two others where both have its values', () => {
+  const delimiter = { 'x-when': 'kind=files&format=csv' }
+  expect(isShown(delimiter, { kind: 'files', format: 'csv' })).toBe(true)
+  expect(isShown(delimiter, { kind: 'table', format: 'csv' })).toBe(false)
+  expect(isShown(delimiter, { kind: 'files', format: 'json' })).toBe(false)
+})
+
 it('tells whether a field can be seen without opening anything', () => {
   const folded = { properties: { ...schema.properties, retries: { type: 'integer', 'x-advanced': true } } }
   expect(isInView(folded, {}, 'columns')).toBe(true)

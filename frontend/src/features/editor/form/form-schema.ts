@@ -61,13 +61,14 @@ export function uiSchemaOf(schema: RJSFSchema): UiSchema {
   return { 'ui:order': [...names, '*'], ...Object.fromEntries(fields) }
 }
 
-/** "field=value", or "field=one|two". */
-function holds(condition: string, data: Record<string, unknown>): boolean {
-  const [name = '', values = ''] = condition.split('=')
-  return values.split('|').includes(String(data[name]))
-}
+/** "field=value", or "field=one|two"; several with & between. */
+const holds = (condition: string, data: Record<string, unknown>): boolean =>
+  condition.split('&').every((one) => {
+    const [name = '', values = ''] = one.split('=')
+    return values.split('|').includes(String(data[name]))
+  })
 
-/** A field may be there only where another one has a certain value. */
+/** A field may be there only where others have certain values. */
 export function isShown(field: Record<string, unknown>, data: Record<string, unknown>): boolean {
   const when = field['x-when']
   return typeof when !== 'string' || holds(when, data)
