@@ -70,8 +70,8 @@ def _check(spark: SparkSession, pattern: str, columns: int) -> None:
     groups = pattern_read(spark, pattern, "pattern")
     if groups != columns:
         raise NodeError(
-            f"the pattern has {groups} group{'' if groups == 1 else 's'} in round brackets for {columns} columns: "
-            "write one for each column, and (?:…) where none is meant",
+            f"the number of groups in round brackets is {groups}, that of the columns {columns}: "
+            "write one group for each column, and (?:…) where none is meant",
             permanent=True,
             kind="user",
             field="pattern",

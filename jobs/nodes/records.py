@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 #: The field into which Spark puts a text that does not fit the others.
 CORRUPT = "_corrupt_record"
 
-_MORE = {"json": "more stands behind its JSON object", "xml": "more stands behind its XML element"}
+#: What is wrong with a text of which Spark's parser makes a record all the same.
+_READ_ALL_THE_SAME = {
+    "json": "more stands behind its JSON object",
+    "xml": "more stands behind its XML element",
+    "csv": "a value begins with a quote that is never closed",
+}
 
 
 @dataclass(frozen=True)
@@ -53,13 +59,13 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
         return F.from_json(text, whole, options), is_bad | _goes_on(text)
     if shape.format == "xml":
         return F.from_xml(text, whole, options), is_bad | more_than_one_root(text)
-    return F.from_csv(text, whole.toDDL(), options | _csv_options(shape)), is_bad
+    return F.from_csv(text, whole.toDDL(), options | _csv_options(shape)), is_bad | _is_open(text, shape.delimiter)
 
 
 def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> tuple[Column, str]:
     """`words` about a `value` that `record_parsed` did not find a record in, with the value; and the SQL that tells more (`misfit_told`).
 
-    A JSON object or XML element that is in the column `name` is here for what stands behind it.
+    A record that is in the column `name` all the same is here for what Spark's parser passes over.
     """
     from pyspark.sql import functions as F
 
@@ -69,10 +75,10 @@ def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> t
         reason, told = misfit(words, text, shape.schema, shape.format, _csv_options(shape))
     else:
         reason, told = F.concat(F.lit(words + AS_IT_CAME), start), ""
-    if shape.format not in _MORE:
+    if shape.format not in _READ_ALL_THE_SAME:
         return reason, told
     fits = F.col(name).isNotNull() & F.col(f"{name}.{CORRUPT}").isNull()
-    return F.when(fits, F.concat(F.lit(f"{words}: {_MORE[shape.format]}{AS_IT_CAME}"), start)).otherwise(reason), told
+    return F.when(fits, F.concat(F.lit(f"{words}: {_READ_ALL_THE_SAME[shape.format]}{AS_IT_CAME}"), start)).otherwise(reason), told
 
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:
@@ -93,3 +99,18 @@ def _goes_on(text: Column) -> Column:
     listed = F.concat(F.lit("["), text, F.lit(",{}]"))
     read = F.size(F.from_json(listed, "array<struct<`__nothing`: int>>"))
     return ~is_plain & ~F.coalesce(F.json_array_length(listed) == 2, read == 2, F.lit(False))
+
+
+def _is_open(text: Column, delimiter: str) -> Column:
+    """Whether the last value of a line of CSV begins with a quote that is never closed, as where a message was cut off: Spark takes all
+    that follows for the value. A line with an even number of quotes needs no second look."""
+    from pyspark.sql import functions as F
+
+    sign = delimiter.replace("\\t", "\t")
+    if len(sign) != 1:
+        return F.lit(False)
+    rest = f"[^{re.escape(sign)}]*+"
+    value = f'(?:"[^"]*+(?:""[^"]*+)*+"{rest}|(?!"){rest})'
+    is_odd = (F.length(text) - F.length(F.replace(text, F.lit('"'), F.lit("")))) % 2 == 1
+    is_closed = F.rlike(text, F.lit(f"(?s)^{value}(?:{re.escape(sign)}{value})*+$"))
+    return F.coalesce(F.contains(text, F.lit('"')) & is_odd & ~is_closed, F.lit(False))
