@@ -7,7 +7,9 @@ import dataclasses
 import json
 import sqlite3
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from jobs.engine.events import BatchWritten, EngineEvent, QueryStarted
 from jobs.engine.runner import Run
@@ -23,7 +25,13 @@ REFUSED = 7
 
 def tell(event: EngineEvent) -> None:
     if isinstance(event, BatchWritten | QueryStarted):
-        print(json.dumps({"kind": type(event).__name__, **dataclasses.asdict(event)}), flush=True)
+        said({"kind": type(event).__name__, **dataclasses.asdict(event)})
+
+
+def said(facts: Mapping[str, Any]) -> None:
+    """A line of its own, whichever threads say something at this moment: `print` would write its end apart."""
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
 
 
 def main(folder: Path, generation: str, attempt: int) -> None:
@@ -49,7 +57,7 @@ def main(folder: Path, generation: str, attempt: int) -> None:
     database = ConnectionSettings("db", "sqlite", {"path": str(path)})
     run = Run(spark, dataclasses.replace(plan, connections={"db": database}), tell, registry=REGISTRY)
     run.start()
-    print(json.dumps({"kind": "outcome", "outcome": run.wait()}), flush=True)
+    said({"kind": "outcome", "outcome": run.wait()})
     spark.stop()
 
 

@@ -14,7 +14,7 @@ from jobs.engine.plan import Plan
 from jobs.engine.runner import Run
 from jobs.engine.session import SessionOptions, class_archive_in, local_files_in, session_build
 from tests.engine.graphs import REGISTRY, Bench, document, files
-from tests.engine.killed_run import tell
+from tests.engine.killed_run import said, tell
 from tests.engine.late_reference import EDGES, FAMILIES, Batches
 from tests.engine.shuffled import COLUMNS
 
@@ -57,7 +57,7 @@ def main(folder: Path, generation: str, attempt: int) -> None:
     spark.sparkContext.setLogLevel("OFF")
     run = Run(spark, stateful_plan(Bench(spark, folder), generation, attempt), tell, registry=REGISTRY)
     run.start()
-    print(json.dumps({"kind": "outcome", "outcome": run.wait()}), flush=True)
+    said({"kind": "outcome", "outcome": run.wait()})
     spark.stop()
 
 
