@@ -10,12 +10,24 @@ from jobs.nodes.form import hints
 AS_WRITTEN = {"escape": '"', "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
 
 
-def null_value_field() -> Any:
-    """Spark's option nullValue, with what follows from it for a value that is quoted and empty."""
+def delimiter_field(**shown: Any) -> Any:
+    """`shown`: how a form shows it (`hints`), unless it does so where the format is CSV."""
+    return Field(
+        ",",
+        min_length=1,
+        max_length=4,
+        description="What stands between two CSV values.",
+        examples=[",", ";", "\\t"],
+        json_schema_extra=hints(**(shown or {"when": "format=csv"})),
+    )
+
+
+def null_value_field(**shown: Any) -> Any:
+    """Spark's option nullValue, with what follows from it for a value that is quoted and empty. `shown`: as in `delimiter_field`."""
     return Field(
         "",
         description='CSV text that means no value, as an empty one does. With any text here, such as NULL, "" is an empty text; without, '
         "it means no value too.",
         examples=["NA", "NULL"],
-        json_schema_extra=hints(advanced=True, when="format=csv"),
+        json_schema_extra=hints(**(shown or {"advanced": True, "when": "format=csv"})),
     )

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from jobs.nodes import base
 from jobs.nodes.columns import ColumnField
-from jobs.nodes.csv_options import null_value_field
+from jobs.nodes.csv_options import delimiter_field, null_value_field
 from jobs.nodes.form import hints
 from jobs.nodes.stores.kinds import STORE_KINDS
 
@@ -56,14 +56,7 @@ class FileConfig(base.Config):
         examples=[True],
         json_schema_extra=hints(when="format=csv"),
     )
-    delimiter: str = Field(
-        ",",
-        min_length=1,
-        max_length=4,
-        description="What stands between two CSV values.",
-        examples=[",", ";", "\\t"],
-        json_schema_extra=hints(when="format=csv"),
-    )
+    delimiter: str = delimiter_field()
     null_value: str = null_value_field()
     multi_line: bool = Field(
         False,

@@ -12,6 +12,7 @@ from jobs.dag.catalogue import JobTypeName
 from jobs.nodes import base
 from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.config_refused import ConfigRefused, place_of_second
+from jobs.nodes.csv_options import delimiter_field, null_value_field
 from jobs.nodes.form import hints
 from jobs.nodes.misfits import reason_told
 from jobs.nodes.node_error import reworded
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _LIST_EVERY_SECONDS = 5.0
+_OF_CSV = "kind=files&format=csv"
 _KINDS = (*JdbcSource.connection_kinds, *STORE_KINDS)
 
 
@@ -86,21 +88,8 @@ class SqlInput(base.Config):
         examples=["parquet"],
         json_schema_extra=hints(when="kind=files"),
     )
-    delimiter: str = Field(
-        ",",
-        min_length=1,
-        max_length=4,
-        description="What stands between two CSV values.",
-        examples=[",", ";", "\\t"],
-        json_schema_extra=hints(half=True, when="kind=files&format=csv"),
-    )
-    null_value: str = Field(
-        "",
-        max_length=100,
-        description="CSV text that means no value, as an empty one does.",
-        examples=["NA"],
-        json_schema_extra=hints(half=True, when="kind=files&format=csv"),
-    )
+    delimiter: str = delimiter_field(half=True, when=_OF_CSV)
+    null_value: str = null_value_field(half=True, when=_OF_CSV)
 
     @field_validator("connection", "table", "statement", "path")
     @classmethod
