@@ -35,12 +35,16 @@ def about_a_file(text: str) -> str:
             if path
             else f"a file is missing: {match[0]}"
         )
-    return _other_type(text) or _nanoseconds(text) or _damaged_file(text)
+    return _unsound(text)
 
 
 def unreadable_file(text: str) -> str:
     """A file that holds something else than its source takes, or nothing sound."""
-    return about_a_header(text) or _other_type(text) or _nanoseconds(text) or _damaged_file(text)
+    return about_a_header(text) or _unsound(text)
+
+
+def _unsound(text: str) -> str:
+    return _other_type(text) or _nanoseconds(text) or _damaged_file(text)
 
 
 def _other_type(text: str) -> str:

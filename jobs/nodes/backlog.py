@@ -46,14 +46,14 @@ class Backlog:
         if self._looked_at is None or now - self._looked_at >= LOOK_SECONDS:
             self._looked_at, self._seen = now, None
             self._seen, self._found_fault = self._ends(read.keys()), self._fault(positions)
-        return None if self._seen is None else replace(self._stands(_behind(read, self._seen)), fault=self._found_fault)
+        return None if self._seen is None else replace(self._stands(_waiting(read, self._seen)), fault=self._found_fault)
 
     def skip(self, positions: Sequence[Any]) -> Skip | None:
         """Where more wait behind the slowest of `positions` than may: LATEST keeps the newest of them, DROP the oldest."""
         if self._pressure.strategy not in _SKIPPING:
             return None
         read = _slowest(positions)
-        waiting = _behind(read, self._ends(read.keys()))
+        waiting = _waiting(read, self._ends(read.keys()))
         most = self._pressure.buffer_size
         if sum(waiting.values()) <= most:
             return None
@@ -107,7 +107,7 @@ class ReadsLog(ABC):
         return self._log_behind
 
 
-def _behind(read: Mapping[Place, int], ends: Mapping[Place, int]) -> dict[Place, int]:
+def _waiting(read: Mapping[Place, int], ends: Mapping[Place, int]) -> dict[Place, int]:
     """What waits at each place that is there."""
     return {place: max(0, ends[place] - offset) for place, offset in read.items() if place in ends}
 

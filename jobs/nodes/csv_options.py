@@ -10,6 +10,11 @@ from jobs.nodes.form import hints
 AS_WRITTEN = {"escape": '"', "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
 
 
+def delimiter_sign(delimiter: str) -> str:
+    """What stands between the values where a form says `delimiter`."""
+    return delimiter.replace("\\t", "\t")
+
+
 def delimiter_field(**shown: Any) -> Any:
     """`shown`: how a form shows it (`hints`), unless it does so where the format is CSV."""
     return Field(

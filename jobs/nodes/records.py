@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from jobs.nodes.avro import AVRO_END, AVRO_MARK, AvroSchemas, avro_record
 from jobs.nodes.base import AS_IT_CAME
+from jobs.nodes.csv_options import delimiter_sign
 from jobs.nodes.formats import FORMATS
 from jobs.nodes.misfits import SHOWN_TEXT, misfit
 from jobs.nodes.xml_roots import more_than_one_root
@@ -106,7 +107,7 @@ def _is_open(text: Column, delimiter: str) -> Column:
     that follows for the value. A line with an even number of quotes needs no second look."""
     from pyspark.sql import functions as F
 
-    sign = delimiter.replace("\\t", "\t")
+    sign = delimiter_sign(delimiter)
     if len(sign) != 1:
         return F.lit(False)
     rest = f"[^{re.escape(sign)}]*+"

@@ -16,6 +16,7 @@ from jobs.engine.plan import Plan
 from jobs.engine.progress import last_committed
 from jobs.nodes.base import ConnectionSettings
 from tests.engine.graphs import Bench, Heard, document
+from tests.engine.nodes import SlowSink
 from tests.servers.kafka import KafkaServer
 
 #: Of so many messages one is no JSON.
@@ -121,3 +122,13 @@ def drained(bench: Bench, server: KafkaServer, plan: Plan) -> Heard:
     run.stop()
     assert run.wait(30) == "stopped"
     return heard
+
+
+def goes_on_whole(bench: Bench, server: KafkaServer, feed: Feed, plan: Plan, first: Heard) -> None:
+    """After `first` ended amid a skip another attempt loses nothing, counts nothing twice, and reads on in order."""
+    assert dropped(first) == 0
+    second = drained(bench, server, replace(plan, attempt=2))
+    assert (second.of(BufferStands)[0].dropped, dropped(second) > 0) == (0, True)
+    written = SlowSink.took[plan.generation]
+    assert feed.produced == len(written) + rejected(first, second) + dropped(second)
+    assert came_once_and_in_order(written)

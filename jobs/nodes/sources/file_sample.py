@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.csv_options import delimiter_sign
 from jobs.nodes.sources.file_config import FileConfig
 
 _SAMPLED_FILES = 20
@@ -46,7 +47,7 @@ def first_lines(file: Path, encoding: str) -> list[str]:
 
 def values_of(line: str, config: FileConfig) -> list[str]:
     """The values of a line of CSV."""
-    delimiter = _delimiter(config)
+    delimiter = delimiter_sign(config.delimiter)
     return next(csv.reader([line], delimiter=delimiter)) if len(delimiter) == 1 else line.split(delimiter)
 
 
@@ -83,7 +84,7 @@ def _second_object(lines: Sequence[str], config: FileConfig) -> tuple[int, str] 
 
 def _value_over_lines(lines: Sequence[str], config: FileConfig) -> tuple[int, str] | None:
     """Line by line the parts of a quoted value would be values of several rows, of which some may fit the columns."""
-    if config.multi_line or config.encoding == "UTF-16" or len(_delimiter(config)) != 1 or not lines:
+    if config.multi_line or config.encoding == "UTF-16" or len(delimiter_sign(config.delimiter)) != 1 or not lines:
         return None
     width = len(values_of(lines[0].rstrip("\r"), config))
     for number, line in enumerate(lines, 1):
@@ -94,13 +95,9 @@ def _value_over_lines(lines: Sequence[str], config: FileConfig) -> tuple[int, st
 
 def _record_over_lines(lines: Sequence[str], config: FileConfig) -> int:
     """How many values the row has that begins with the first line and ends on a later one; 0 if none does."""
-    rows = csv.reader((f"{line}\n" for line in lines), delimiter=_delimiter(config), strict=True)
+    rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter_sign(config.delimiter), strict=True)
     try:
         values = next(rows)
     except csv.Error:  # the quote is never closed, or more stands behind it
         return 0
     return len(values) if rows.line_num > 1 else 0
-
-
-def _delimiter(config: FileConfig) -> str:
-    return config.delimiter.replace("\\t", "\t")

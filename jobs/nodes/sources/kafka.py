@@ -148,11 +148,12 @@ class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
         config, known = context.config, _known_topics(context)
 
         def fault(positions: Sequence[Any]) -> NodeError | None:
+            if config.lost_messages != "fail":
+                return None
             known.keep({topic for position in positions for topic in position}, anew=False)
             return known.remade()
 
-        pressure = Backpressure(config.backpressure, config.max_backlog)
-        return Backlog(partial(_ends, known.admin), pressure, *([fault] if config.lost_messages == "fail" else []))
+        return Backlog(partial(_ends, known.admin), Backpressure(config.backpressure, config.max_backlog), fault)
 
     def checkpointed(self, position: Any, context: NodeContext[KafkaSourceConfig]) -> None:
         """Moves the consumer group to the checkpoint's offsets."""

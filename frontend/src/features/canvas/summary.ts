@@ -2,6 +2,8 @@ import { said } from '../../api/sentences/said'
 import type { DagNode, Json, NodeType } from '../../dag/document'
 
 const FIELD = /\{(\w+)\}/g
+/** What a template says besides a person's own names, which nobody translates. */
+const WORD = /[a-z]{2}/
 
 interface Field {
   default?: Json
@@ -32,7 +34,8 @@ const filled = (template: string, valueOf: (field: string) => string) =>
     .map((part) => {
       const values = [...part.matchAll(FIELD)].map(([, field = '']) => valueOf(field))
       if (values.length > 0 && values.every((value) => value === '')) return ''
-      return said(part.replace(FIELD, (_, field: string) => valueOf(field))).trim()
+      const line = part.replace(FIELD, (_, field: string) => valueOf(field)).trim()
+      return WORD.test(part.replace(FIELD, '')) ? said(line) : line
     })
     .filter(Boolean)
     .join(' · ')
