@@ -90,11 +90,12 @@ STAMPED = ("flow.python", {"code": "import time\n\n\ndef process(row):\n    row[
 
 @pytest.mark.parametrize("kind", ["BATCH_ROLLER", "STREAMING"])
 def test_those_behind_get_the_rows_as_they_go_on(bench: Bench, kind: str) -> None:
-    nodes = {"gen": numbers(100, 100), "slow": paced(50), "stamp": STAMPED, "out": files("out")}
+    # The rows of the first seconds wait for the Python behind them to begin, which takes a while where processors are few.
+    nodes = {"gen": numbers(100, 100), "slow": paced(16), "stamp": STAMPED, "out": files("out")}
     read = document(nodes, "gen>slow, slow>stamp, stamp>out", type=kind)
     bench.drained(bench.plan(read), 100) if kind == "STREAMING" else bench.completed(read)
     times = sorted(row.value for row in bench.parquet("out"))
-    assert times[-1] - times[0] > 1, "the rows of two seconds, not all at their end"
+    assert times[-1] - times[0] > 1, "the rows of six seconds, not all at their end"
 
 
 def test_several_sinks_get_all_rows_and_the_pace_holds(bench: Bench) -> None:
