@@ -136,6 +136,7 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.sql.catalogImplementation": "in-memory",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(_python_path()),
         "spark.python.worker.reuse": "true",
+        "spark.python.daemon.module": "jobs.engine.python_daemon",
         # A worker that crashes says in which line.
         "spark.python.worker.faulthandler.enabled": "true",
         "spark.sql.adaptive.enabled": "true",

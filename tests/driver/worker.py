@@ -1,5 +1,6 @@
 """A real Celery worker with its beat and its drivers, on the test's database and Redis."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -53,8 +54,18 @@ class Worker:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is not None:
-            error.add_note(self.output[-5000:])
+            error.add_note(f"{self.output[-5000:]}\n{self._doing()}")
         self.stop()
+
+    def _doing(self) -> str:
+        """Where the threads of its main process are; empty once it ended. One that hangs in a library tells it in no other way."""
+        if self.process.poll() is not None:
+            return ""
+        before = len(self.output)
+        self.process.send_signal(signal.SIGUSR1)  # Celery's own answer to it are the stacks of all threads
+        with contextlib.suppress(TimeoutError):
+            wait_until(lambda: "LOCAL VARIABLES" in self.output[before:] or self.process.poll() is not None, seconds=10, what="its stacks")
+        return self.output[before:][:20000]
 
     @property
     def output(self) -> str:
