@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyspark.serializers import CPickleSerializer
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
@@ -19,6 +18,7 @@ from jobs.engine.events import NodeCounts
 from jobs.engine.steps import Steps
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED
 from jobs.nodes.columns import column
+from jobs.nodes.executions import observed_row
 from jobs.nodes.misfits import reason_told
 
 #: How many rejected rows of one node and batch are kept to look at, and how much of each.
@@ -120,11 +120,8 @@ def last_execution(query: StreamingQuery) -> Any:
 
 def observed_rows(spark: SparkSession, execution: Any, node_ids: set[str]) -> dict[str, dict[str, Any]]:
     """What an execution of Spark observed, by node."""
-    metrics = execution.observedMetrics()
-    converter: Any = getattr(spark.sparkContext._jvm, "org.apache.spark.sql.api.python.PythonSQLUtils")
-    serializer: Any = CPickleSerializer()
-    found = {node_id: metrics.apply(PREFIX + node_id) for node_id in node_ids if metrics.contains(PREFIX + node_id)}
-    return {node_id: serializer.loads(converter.toPyRow(row)).asDict(recursive=False) for node_id, row in found.items()}
+    found = {node_id: observed_row(spark, execution, PREFIX + node_id) for node_id in node_ids}
+    return {node_id: row for node_id, row in found.items() if row is not None}
 
 
 @dataclass

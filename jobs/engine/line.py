@@ -139,14 +139,6 @@ class LineCounter(Counter):
         return order.index(node_id) < order.index(other)
 
 
-def line_frame(spark: SparkSession, frame: DataFrame) -> tuple[DataFrame, Any]:
-    """`frame` as it stands behind one execution of its own, as in foreachBatch, and that execution: what reads it, fills the counts."""
-    java_frame: Any = frame._jdf
-    java_session: Any = spark._jsparkSession
-    execution = java_frame.queryExecution()
-    return DataFrame(java_session.internalCreateDataFrame(execution.toRdd(), java_frame.schema(), False), spark), execution
-
-
 def _less_rejected(rows: int, observed: Mapping[str, Any]) -> Seen:
     rejected = int(observed.get("rejected") or 0)
     sample = tuple((str(item["reason"]), str(item["row"])) for item in observed.get("sample") or () if item is not None)

@@ -18,10 +18,11 @@ from jobs.engine.events import BatchCommitted, QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
-from jobs.engine.line import LineCounter, line_frame, line_marks
+from jobs.engine.line import LineCounter, line_marks
 from jobs.engine.session import session_enter
 from jobs.engine.sorting import sorted_rows
 from jobs.engine.steps import Steps
+from jobs.nodes.executions import executed_apart
 
 
 class WholeQuery:
@@ -143,7 +144,7 @@ class WholeQuery:
 
     def _write_line(self, counter: LineCounter) -> None:
         (arrow,) = self._steps.arriving(self.plan.sinks[0])
-        frame, execution = line_frame(self._spark, self.frames().into(arrow.target))
+        frame, execution = executed_apart(self.frames().into(arrow.target))
         frame = self._keep(frame) if self._sinks.is_shared() else frame
         given = {arrow.source: {arrow.port: frame}}
         behind = Frames(self._steps, self._spark, NoCounter(), mode="batch", given=given)

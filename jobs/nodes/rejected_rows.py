@@ -37,7 +37,14 @@ def whole_row(frame: DataFrame) -> Column:
 
     from jobs.nodes.columns import column
 
-    return F.to_json(F.struct(*(column(name) for name in frame.columns)), _OPTIONS)
+    return whole_struct(F.struct(*(column(name) for name in frame.columns)))
+
+
+def whole_struct(row: Column) -> Column:
+    """The same of a row that is in one column."""
+    from pyspark.sql import functions as F
+
+    return F.to_json(row, _OPTIONS)
 
 
 def unkept_column(schema: StructType) -> str:

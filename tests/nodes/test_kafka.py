@@ -12,6 +12,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from pydantic import ValidationError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from jobs.nodes.base import AS_IT_CAME, REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
 from jobs.nodes.connections.kafka import KafkaConnection
@@ -387,6 +388,34 @@ def test_rows_become_messages_with_key_and_id(spark: SparkSession, build: Build,
     found = {message.key().decode(): message for message in consumed(kafka_server, topic, 2)}
     assert json.loads(found["Zoë"].value()) == {"id": 1, "name": "Zoë", "amount": None}
     assert dict(found["李"].headers())["message-id"].decode().endswith("/node/2")
+
+
+def test_what_is_just_not_too_large_is_what_the_client_takes(
+    spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str
+) -> None:
+    """With a key, headers and values around a length at which a longer number tells it."""
+    given = {"headers": [{"name": "tënant", "column": "tenant"}], "key_column": "key", "id_columns": ["id"]}
+    config = {"connection": "db", "topic": topic, "format": "text", "value_column": "text", **given}
+
+    def sink(most: int) -> Any:
+        made = build("sink.kafka", config, connections=connection(kafka_server, options=f"max.request.size={most}"))
+        made.node.begin(spark, frame(1, 2).schema, made.context)
+        return made
+
+    def frame(first: int, behind: int) -> DataFrame:
+        some = spark.range(first, behind, 1, 1)
+        return some.select("id", F.expr("repeat('x', int(id))").alias("text"), F.lit("kéy").alias("key"), F.lit("acme").alias("tenant"))
+
+    sized = sink(8400)
+    written = sized.node.write(frame(8100, 8400), Batch(0, "node", rows=300), sized.context)
+    lengths = sorted(len(message.value()) for message in consumed(kafka_server, topic, written.rows))
+    longest = lengths[-1]
+    assert lengths == list(range(8100, longest + 1))
+    assert (written.rows, written.rejected, len(written.rejected_rows)) == (longest - 8099, 8399 - longest, min(100, 8399 - longest))
+    ends = Batch(1, "node", rows=1, fails_at_rejected=True)
+    assert sized.node.write(frame(longest, longest + 1), ends, sized.context).rows == 1
+    with pytest.raises(Exception, match="RecordTooLargeException"):
+        sized.node.write(frame(longest + 1, longest + 2), ends, sized.context)
 
 
 def test_a_column_names_the_partition_and_others_become_headers(spark: SparkSession, build: Build, kafka_server: KafkaServer, topic: str):

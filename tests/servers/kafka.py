@@ -104,8 +104,10 @@ class KafkaServer:
     def admin(self) -> AdminClient:
         return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
 
-    def topic_create(self, name: str, *, partitions: int = 1) -> None:
-        self.admin.create_topics([NewTopic(name, num_partitions=partitions, replication_factor=1)])[name].result(30)
+    def topic_create(self, name: str, *, partitions: int = 1, **config: str) -> None:
+        """`config`: the topic's settings, with _ for dots."""
+        given = {name.replace("_", "."): value for name, value in config.items()}
+        self.admin.create_topics([NewTopic(name, num_partitions=partitions, replication_factor=1, config=given)])[name].result(30)
 
     def topic_remake(self, name: str, *, partitions: int = 1) -> None:
         """Delete it and make it anew; it is gone only some moments after the cluster said so."""

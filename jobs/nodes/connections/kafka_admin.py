@@ -92,6 +92,19 @@ class KafkaAdmin:
                 found[name] = str(told.topic_id)
         return found
 
+    def most_bytes(self, topic: str) -> int | None:
+        """How large a batch of messages the topic takes; None where the cluster does not say it, to this user or at all."""
+        from confluent_kafka import KafkaException
+        from confluent_kafka.admin import ConfigResource, ResourceType  # type: ignore[attr-defined]
+
+        asked = ConfigResource(ResourceType.TOPIC, topic)
+        try:
+            told = self.client.describe_configs([asked], request_timeout=self._seconds)[asked].result(self._seconds)
+        except KafkaException:
+            return None
+        entry = told.get("max.message.bytes")
+        return int(entry.value) if entry is not None and entry.value else None
+
     def brokers(self) -> int:
         """How many there are, of a cluster that has answered before."""
         return len(self.client.list_topics(timeout=self._seconds).brokers)

@@ -113,6 +113,11 @@ class KafkaSettings(base.Config):
         return self
 
     @property
+    def client_options(self) -> dict[str, str]:
+        """What is written in `options`, by its name."""
+        return _written_options(self.options)
+
+    @property
     def brokers(self) -> tuple[str, ...]:
         return tuple(part.strip() for part in self.servers.split(","))
 
@@ -136,7 +141,7 @@ def kafka_spark_options(settings: ConnectionSettings) -> dict[str, str]:
     options: dict[str, str] = {
         "bootstrap.servers": ",".join(typed.brokers),
         "security.protocol": _PROTOCOLS[typed.security],
-        **_written_options(typed.options),
+        **typed.client_options,
     }
     if typed.security in _SASL:
         password = _password(settings).replace("\\", "\\\\").replace('"', '\\"')

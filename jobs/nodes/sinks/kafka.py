@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -13,9 +13,11 @@ from jobs.nodes.columns import column, require_columns
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
+from jobs.nodes.executions import executed_apart, observed_tell
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.formats import format_hinders_real_time
 from jobs.nodes.roll_back import Hindrance
+from jobs.nodes.sinks.kafka_sizes import SizeLimit, size_limit, with_whole_row
 from jobs.nodes.sinks.messages import (
     MESSAGE_ID,
     MessageFormatName,
@@ -27,6 +29,7 @@ from jobs.nodes.sinks.messages import (
     text_column,
     value_column_field,
 )
+from jobs.nodes.sinks.task_tally import SAMPLE_ROWS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -94,6 +97,7 @@ class KafkaSink(Sink[KafkaSinkConfig]):
     Config = KafkaSinkConfig
     connection_kinds = ("kafka",)
     guarantee: ClassVar[str] = "at least once"
+    rejects_rows: ClassVar[bool] = True
     real_time: ClassVar[bool] = True
     stays: ClassVar[Hindrance] = "sent"
     summary_template = "{topic} · {format}"
@@ -109,21 +113,36 @@ class KafkaSink(Sink[KafkaSinkConfig]):
         return kafka_failure(text, f'writing kafka "{connection}"')
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
-        self.check(spark, schema, context)
+        self._limit = self._checked(spark, schema, context)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
+        self._checked(spark, schema, context)
+
+    def _checked(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> SizeLimit:
         _message(spark.createDataFrame([], schema), context)
-        connection = context.connection(context.config.connection)
-        if not KafkaAdmin(connection).partitions(context.config.topic):
+        connection, topic = context.connection(context.config.connection), context.config.topic
+        admin = KafkaAdmin(connection)
+        if not admin.partitions(topic):
             raise NodeError(
-                f'writing to kafka "{connection.name}": topic {context.config.topic} does not exist; create it, or correct the name',
+                f'writing to kafka "{connection.name}": topic {topic} does not exist; create it, or correct the name',
                 kind="user",
                 field="topic",
             )
+        return size_limit(connection, topic, admin)
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[KafkaSinkConfig]) -> Written:
-        self.write_plainly(frame, context)
-        return Written(rows=batch.rows)
+        """Where rows may be rejected, those that are too large never reach Kafka's client, which would end the attempt."""
+        if batch.fails_at_rejected:
+            _send(_message(frame, context), context)
+            return Written(rows=batch.rows)
+        if batch.rejections is None:
+            execution = _send(self._limit.observed(_message(frame, context)), context)
+            rejected, sample = self._limit.rejected(frame.sparkSession, execution)
+        else:
+            _send(self._limit.parted(with_whole_row(frame, _columns(frame, context)), batch.rejections), context)
+            batch.rejections.complete()
+            rejected, sample = batch.rejections.counted(SAMPLE_ROWS)
+        return Written(rows=None if batch.rows is None else batch.rows - rejected, rejected=rejected, rejected_rows=sample)
 
     def failed_stream(self, text: str, config: KafkaSinkConfig) -> bool:
         """Kafka's client names the topic that it writes to."""
@@ -135,7 +154,11 @@ class KafkaSink(Sink[KafkaSinkConfig]):
         return re.search(told, text) is not None
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> tuple[DataFrame, str]:
-        _message(frame, context).write.format("kafka").options(**_options(context)).save()
+        messages = _message(frame, context)
+        if not context.fails_at_rejected:
+            connection = context.connection(context.config.connection)
+            messages = size_limit(connection, context.config.topic, KafkaAdmin(connection)).fitting(messages)
+        messages.write.format("kafka").options(**_options(context)).save()
         return frame, ""
 
     def stream_writer(self, frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataStreamWriter:
@@ -147,7 +170,19 @@ def _options(context: NodeContext[KafkaSinkConfig]) -> dict[str, str]:
     return {**options, "topic": context.config.topic, "includeHeaders": "true"}
 
 
+def _send(messages: DataFrame, context: NodeContext[KafkaSinkConfig]) -> Any:
+    """The execution that read them."""
+    apart, execution = executed_apart(messages)
+    apart.write.format("kafka").options(**_options(context)).save()
+    observed_tell(messages, execution)
+    return execution
+
+
 def _message(frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataFrame:
+    return frame.select(*_columns(frame, context))
+
+
+def _columns(frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> list[Column]:
     """`frame` as the columns that Spark's Kafka writer knows: key, value, headers."""
     from pyspark.sql import functions as F
 
@@ -165,7 +200,7 @@ def _message(frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataFra
             F.when(value.isNotNull(), F.struct(F.lit(name).alias("key"), value.cast("binary").alias("value"))) for name, value in headers
         ]
         columns.append(F.array_compact(F.array(*given)).alias("headers"))
-    return frame.select(*columns)
+    return columns
 
 
 def _partition(frame: DataFrame, name: str) -> Column:

@@ -1,0 +1,127 @@
+"""Messages that Kafka would not take: its client refuses those above max.request.size, and a broker those above the topic's own limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jobs.nodes.connections.kafka_admin import KafkaAdmin
+from jobs.nodes.connections.kafka_settings import KafkaSettings
+from jobs.nodes.executions import observed_row
+from jobs.nodes.rejected_rows import RejectedRows, whole_struct
+from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, task_tally
+from jobs.nodes.user_python.workers import in_workers_shared
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from jobs.nodes.base import ConnectionSettings
+
+#: In bytes: what Kafka's client sends at most unless it is told otherwise.
+_CLIENT_MOST = 1_048_576
+#: In bytes: what Kafka adds to a batch, and at most to a message in it.
+_OVERHEAD = 61 + 21
+#: A length below each of these takes a byte more than the one before to be written; see varints of signed numbers.
+_LENGTHS = (1 << 6, 1 << 13, 1 << 20, 1 << 27)
+_TEXT_CHARACTERS = 10_000
+_BYTES, _ROW, _OBSERVED = "bytes", "row", "too large"
+
+
+#: How many messages were rejected, and (reason, text) of some of them.
+Rejected = tuple[int, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True)
+class SizeLimit:
+    """`most`: the bytes of a message as Kafka counts them; `why`: what is said of one that has more."""
+
+    most: int
+    why: str
+
+    def fitting(self, messages: DataFrame) -> DataFrame:
+        """Those of `messages`, as Spark's writer takes them, that are not too large."""
+        return messages.filter(message_bytes(messages) <= self.most)
+
+    def observed(self, messages: DataFrame) -> DataFrame:
+        """The same, each made once; the others are told by `rejected`."""
+        from pyspark.sql import functions as F
+
+        larger = F.col(_BYTES) > self.most
+        text = F.substring(F.col("value").cast("string"), 1, _TEXT_CHARACTERS)
+        sample = F.call_function("max_by", F.when(larger, text), F.when(larger, F.col(_BYTES)), F.lit(SAMPLE_ROWS))
+        sized = messages.withColumn(_BYTES, message_bytes(messages))
+        return sized.observe(_OBSERVED, F.count_if(larger).alias("rejected"), sample.alias("sample")).filter(~larger).drop(_BYTES)
+
+    def rejected(self, spark: SparkSession, execution: Any) -> Rejected:
+        """Those of `observed` that were too large, once `execution` has read it."""
+        seen = observed_row(spark, execution, _OBSERVED) or {}
+        return seen.get("rejected", 0), tuple((self.why, text) for text in seen.get("sample") or () if text is not None)
+
+    def parted(self, messages: DataFrame, rejections: RejectedRows) -> DataFrame:
+        """The same, of `messages` that have the whole row in a last column; rows that are too large go to `rejections`."""
+        from pyspark.sql import functions as F
+
+        names = [name for name in messages.columns if name != _ROW]
+        row = F.when(message_bytes(messages) > self.most, whole_struct(F.col(_ROW)))
+        why = self.why
+
+        def kept(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            with task_tally(0, rejections) as tally:
+                for batch in batches:
+                    rows = batch.column(_ROW)
+                    tally.add(rows.drop_null().to_pylist(), why)
+                    yield batch.filter(rows.is_null()).select(names)
+
+        told = messages.withColumn(_ROW, row)
+        return in_workers_shared(lambda: told.mapInArrow(kept, messages.drop(_ROW).schema))
+
+
+def with_whole_row(frame: DataFrame, columns: list[Column]) -> DataFrame:
+    """The `columns` of messages, with the row of each behind them."""
+    from pyspark.sql import functions as F
+
+    return frame.select(*columns, F.struct("*").alias(_ROW))
+
+
+def size_limit(settings: ConnectionSettings, topic: str, admin: KafkaAdmin) -> SizeLimit:
+    """The client's limit, or the topic's where that is known and lower. A client that compresses messages leaves the topic's to the
+    broker, who looks at what they became.
+    """
+    options = KafkaSettings.model_validate(settings.config).client_options
+    most = int(options.get("max.request.size", _CLIENT_MOST))
+    of_topic = admin.most_bytes(topic) if options.get("compression.type", "none") == "none" else None
+    if of_topic is not None and of_topic < most:
+        return SizeLimit(of_topic, f"as a message it has more bytes than the {of_topic} that max.message.bytes of the topic allows")
+    return SizeLimit(most, f"as a message it has more bytes than the {most} that max.request.size of the connection allows")
+
+
+def message_bytes(messages: DataFrame) -> Column:
+    """How large each of `messages` is at most on its way, as Kafka's client counts it before it sends one."""
+    from pyspark.sql import functions as F
+
+    size = F.lit(_OVERHEAD) + _measured(F.col("value"))
+    size += _measured(F.col("key")) if "key" in messages.columns else F.lit(1)
+    if "headers" not in messages.columns:
+        return size + F.lit(1)
+    of_headers = F.aggregate("headers", F.lit(0), lambda bytes, header: bytes + _measured(header["key"]) + _measured(header["value"]))
+    return size + _written(F.size("headers")) + of_headers
+
+
+def _measured(value: Column) -> Column:
+    """Bytes of a text or of bytes behind their length."""
+    from pyspark.sql import functions as F
+
+    length = F.octet_length(value)
+    return F.coalesce(length + _written(length), F.lit(1))
+
+
+def _written(length: Column) -> Column:
+    """Bytes that a length takes itself."""
+    from pyspark.sql import functions as F
+
+    steps = F.when(length < _LENGTHS[0], 1)
+    for number, below in enumerate(_LENGTHS[1:], 2):
+        steps = steps.when(length < below, number)
+    return steps.otherwise(len(_LENGTHS) + 1)
