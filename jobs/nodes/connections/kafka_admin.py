@@ -100,7 +100,7 @@ class KafkaAdmin:
         asked = ConfigResource(ResourceType.TOPIC, topic)
         try:
             told = self.client.describe_configs([asked], request_timeout=self._seconds)[asked].result(self._seconds)
-        except KafkaException:
+        except (KafkaException, TimeoutError):
             return None
         entry = told.get("max.message.bytes")
         return int(entry.value) if entry is not None and entry.value else None

@@ -17,7 +17,7 @@ from jobs.nodes.executions import executed_apart, observed_tell
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.formats import format_hinders_real_time
 from jobs.nodes.roll_back import Hindrance
-from jobs.nodes.sinks.kafka_sizes import SizeLimit, size_limit, with_whole_row
+from jobs.nodes.sinks.kafka_sizes import client_limit, size_limit, with_whole_row
 from jobs.nodes.sinks.messages import (
     MESSAGE_ID,
     MessageFormatName,
@@ -113,22 +113,18 @@ class KafkaSink(Sink[KafkaSinkConfig]):
         return kafka_failure(text, f'writing kafka "{connection}"')
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
-        self._limit = self._checked(spark, schema, context)
+        self.check(spark, schema, context)
+        self._limit = size_limit(context.connection(context.config.connection), context.config.topic)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
-        self._checked(spark, schema, context)
-
-    def _checked(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> SizeLimit:
         _message(spark.createDataFrame([], schema), context)
-        connection, topic = context.connection(context.config.connection), context.config.topic
-        admin = KafkaAdmin(connection)
-        if not admin.partitions(topic):
+        connection = context.connection(context.config.connection)
+        if not KafkaAdmin(connection).partitions(context.config.topic):
             raise NodeError(
-                f'writing to kafka "{connection.name}": topic {topic} does not exist; create it, or correct the name',
+                f'writing to kafka "{connection.name}": topic {context.config.topic} does not exist; create it, or correct the name',
                 kind="user",
                 field="topic",
             )
-        return size_limit(connection, topic, admin)
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[KafkaSinkConfig]) -> Written:
         """Where rows may be rejected, those that are too large never reach Kafka's client, which would end the attempt."""
@@ -156,8 +152,7 @@ class KafkaSink(Sink[KafkaSinkConfig]):
     def write_plainly(self, frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> tuple[DataFrame, str]:
         messages = _message(frame, context)
         if not context.fails_at_rejected:
-            connection = context.connection(context.config.connection)
-            messages = size_limit(connection, context.config.topic, KafkaAdmin(connection)).fitting(messages)
+            messages = client_limit(context.connection(context.config.connection)).fitting(messages)
         messages.write.format("kafka").options(**_options(context)).save()
         return frame, ""
 

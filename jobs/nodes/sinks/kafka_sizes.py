@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _CLIENT_MOST = 1_048_576
 #: In bytes: what Kafka adds to a batch, and at most to a message in it.
 _OVERHEAD = 61 + 21
-#: A length below each of these takes a byte more than the one before to be written; see varints of signed numbers.
-_LENGTHS = (1 << 6, 1 << 13, 1 << 20, 1 << 27)
 _TEXT_CHARACTERS = 10_000
 _BYTES, _ROW, _OBSERVED = "bytes", "row", "too large"
 
@@ -85,15 +83,20 @@ def with_whole_row(frame: DataFrame, columns: list[Column]) -> DataFrame:
     return frame.select(*columns, F.struct("*").alias(_ROW))
 
 
-def size_limit(settings: ConnectionSettings, topic: str, admin: KafkaAdmin) -> SizeLimit:
-    """The client's limit, or the topic's where that is known and lower. A client that compresses messages leaves the topic's to the
-    broker, who looks at what they became.
+def size_limit(settings: ConnectionSettings, topic: str) -> SizeLimit:
+    """The client's limit, or the topic's where the cluster tells it and it is lower. A client that compresses messages leaves the topic's
+    to the broker, who looks at what they became.
     """
-    options = KafkaSettings.model_validate(settings.config).client_options
-    most = int(options.get("max.request.size", _CLIENT_MOST))
-    of_topic = admin.most_bytes(topic) if options.get("compression.type", "none") == "none" else None
-    if of_topic is not None and of_topic < most:
-        return SizeLimit(of_topic, f"as a message it has more bytes than the {of_topic} that max.message.bytes of the topic allows")
+    compresses = KafkaSettings.model_validate(settings.config).client_options.get("compression.type", "none") != "none"
+    of_client = client_limit(settings)
+    of_topic = None if compresses else KafkaAdmin(settings).most_bytes(topic)
+    if of_topic is None or of_topic >= of_client.most:
+        return of_client
+    return SizeLimit(of_topic, f"as a message it has more bytes than the {of_topic} that max.message.bytes of the topic allows")
+
+
+def client_limit(settings: ConnectionSettings) -> SizeLimit:
+    most = int(KafkaSettings.model_validate(settings.config).client_options.get("max.request.size", _CLIENT_MOST))
     return SizeLimit(most, f"as a message it has more bytes than the {most} that max.request.size of the connection allows")
 
 
@@ -101,16 +104,18 @@ def message_bytes(messages: DataFrame) -> Column:
     """How large each of `messages` is at most on its way, as Kafka's client counts it before it sends one."""
     from pyspark.sql import functions as F
 
-    size = F.lit(_OVERHEAD) + _measured(F.col("value"))
-    size += _measured(F.col("key")) if "key" in messages.columns else F.lit(1)
-    if "headers" not in messages.columns:
-        return size + F.lit(1)
-    of_headers = F.aggregate("headers", F.lit(0), lambda bytes, header: bytes + _measured(header["key"]) + _measured(header["value"]))
-    return size + _written(F.size("headers")) + of_headers
+    without = [name for name in ("key", "headers") if name not in messages.columns]
+    size = F.lit(_OVERHEAD + len(without)) + _measured(F.col("value"))
+    if "key" in messages.columns:
+        size += _measured(F.col("key"))
+    if "headers" in messages.columns:
+        size += _written(F.size("headers"))
+        size += F.aggregate("headers", F.lit(0).cast("long"), lambda bytes, one: bytes + _measured(one["key"]) + _measured(one["value"]))
+    return size
 
 
 def _measured(value: Column) -> Column:
-    """Bytes of a text or of bytes behind their length."""
+    """Bytes of a text or of bytes behind their length; one byte where there are none."""
     from pyspark.sql import functions as F
 
     length = F.octet_length(value)
@@ -118,10 +123,7 @@ def _measured(value: Column) -> Column:
 
 
 def _written(length: Column) -> Column:
-    """Bytes that a length takes itself."""
+    """Bytes that a length takes itself: seven of its binary digits in each, behind one more for the sign."""
     from pyspark.sql import functions as F
 
-    steps = F.when(length < _LENGTHS[0], 1)
-    for number, below in enumerate(_LENGTHS[1:], 2):
-        steps = steps.when(length < below, number)
-    return steps.otherwise(len(_LENGTHS) + 1)
+    return F.ceil(F.length(F.bin(length * 2)) / 7)
