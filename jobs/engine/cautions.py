@@ -10,6 +10,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.grouping import sends_again
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeContext, NodeError, NodeType, Sink
+from jobs.nodes.groups import GroupsRows, ReplacesByKeys
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -30,9 +31,11 @@ def cautions_of(node_type: NodeType[Any], context: NodeContext[Any], arriving: S
     ]
 
 
-def caution_of_updates(steps: Steps, node_id: str) -> list[Problem]:
-    """A warning of a stream's sink in which the changes of a group would stand side by side."""
+def caution_of_updates(steps: Steps, node_id: str, columns: Sequence[str]) -> list[Problem]:
+    """A warning of a stream's sink in which the changes of a group would stand side by side, or groups take each other's place."""
     node_type, step = steps.types[node_id], steps.by_id[node_id]
+    if isinstance(node_type, ReplacesByKeys) and node_type.replaces(step.config):
+        return _caution_of_keys(steps, node_id, node_type.keys_of(step.config), columns)
     if not (isinstance(node_type, Sink) and node_type.accumulates) or node_type.replaces(step.config):
         return []
     if not (other := _before(steps, node_id, sends_again)):
@@ -42,6 +45,24 @@ def caution_of_updates(steps: Steps, node_id: str) -> list[Problem]:
         "write into a table by key, or let a window emit on close"
     )
     return [Problem(severity="warning", code="updates.appended", node_id=node_id, pointer=pointer_of(("nodes", node_id)), message=message)]
+
+
+def _caution_of_keys(steps: Steps, node_id: str, keys: Sequence[str], columns: Sequence[str]) -> list[Problem]:
+    """`columns`: those that come to the sink; a group's column that is called otherwise there is looked for no further."""
+    there, taken = {name.lower() for name in columns}, {name.lower() for name in keys}
+    others = steps.upstream((node_id,)) if steps.plan.job_type == "STREAMING" else ()
+    for other in others:
+        flow, step = steps.types[other], steps.by_id[other]
+        groups = flow.groups_of(step.config) if isinstance(flow, GroupsRows) else ()
+        left_out = [name for name in groups if name.lower() not in taken]
+        if left_out and all(name.lower() in there for name in groups):
+            message = (
+                f'"{steps.by_id[node_id].name}": "{step.name}" before it groups by {", ".join(groups)}, and the keys leave out '
+                f"{', '.join(left_out)}: of groups that differ in nothing else only the last one stays; name them among the keys"
+            )
+            pointer = pointer_of(("nodes", node_id, "config", "keys"))
+            return [Problem(severity="warning", code="keys.incomplete", node_id=node_id, pointer=pointer, message=message)]
+    return []
 
 
 def refuse_state_behind_updates(steps: Steps, node_id: str) -> None:

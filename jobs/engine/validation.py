@@ -127,7 +127,7 @@ class _Analyser:
                 schema = self._frames.into(step.node_id).schema
                 refuse_led_on(self._steps, step.node_id, schema)
                 node_type.check(self._spark, schema, context)
-                self._found.problems.extend(caution_of_updates(self._steps, step.node_id))
+                self._found.problems.extend(caution_of_updates(self._steps, step.node_id, schema.names))
             else:
                 for port in self._output_ports(node_type, step):
                     schemas[port] = _schema(self._frames.of(step.node_id, port))

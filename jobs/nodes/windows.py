@@ -16,6 +16,7 @@ from jobs.nodes.columns import column, own_name, quoted, require_columns, requir
 from jobs.nodes.config_refused import ConfigRefused
 from jobs.nodes.duration_fields import Duration, Span
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.groups import GroupsRows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -117,7 +118,7 @@ class WindowsConfig(base.Config):
 WindowsConfigT = TypeVar("WindowsConfigT", bound=WindowsConfig)
 
 
-class WindowFlow(Flow[WindowsConfigT]):
+class WindowFlow(GroupsRows, Flow[WindowsConfigT]):
     """What flows have in common that put rows into windows."""
 
     #: What comes too late goes on as it came.

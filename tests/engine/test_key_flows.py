@@ -224,6 +224,23 @@ def test_changes_that_would_stand_side_by_side_in_a_target_are_told(bench: Bench
     assert told(windows(), ("sink.delta", delta | {"mode": "upsert", "keys": ["window_start"]})) == []
 
 
+@pytest.mark.parametrize(
+    ("before", "keys", "left_out"),
+    [
+        (windows(group_by=["key", "value"]), ["window_start", "key"], "value"),
+        (windows(group_by=["key"], emit="close"), ["window_start"], "key"),
+        (("flow.aggregate", {"group_by": ["key", "value"]}), ["KEY", "value"], ""),
+        (windows(group_by=["key"]), ["key"], ""),  # the last window of each key may be what is wanted
+    ],
+)
+def test_groups_that_would_take_the_place_of_each_other_are_told(bench: Bench, before: Any, keys: list[str], left_out: str) -> None:
+    delta = {"path": str(bench.files / "table"), "mode": "upsert", "keys": keys}
+    nodes = {"gen": numbers(None), "counts": before, "all": keep("true"), "out": ("sink.delta", delta)}
+    found = [one for one in analysis(bench, nodes, "gen>counts, counts>all, all>out").problems if one.code != "state.grows"]
+    assert [(one.severity, one.pointer) for one in found] == ([("warning", "/nodes/out/config/keys")] if left_out else [])
+    assert all(f"and the keys leave out {left_out}: of groups that differ" in one.message for one in found)
+
+
 def test_a_list_that_grows_for_ever_is_told_also_without_groups(bench: Bench) -> None:
     nodes = {
         "gen": numbers(None),

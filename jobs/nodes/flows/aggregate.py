@@ -13,6 +13,7 @@ from jobs.nodes.base import Caution, Flow, NodeContext
 from jobs.nodes.columns import column, require_columns, require_order
 from jobs.nodes.config_refused import check_comes_out_once
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.groups import GroupsRows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -60,7 +61,7 @@ class AggregateConfig(base.Config):
         return self
 
 
-class AggregateFlow(Flow[AggregateConfig]):
+class AggregateFlow(GroupsRows, Flow[AggregateConfig]):
     """Groups all rows and computes counts, sums, averages and the like; a stream sends a group again each time it changes."""
 
     type = "flow.aggregate"

@@ -9,6 +9,7 @@ from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
+from jobs.nodes.groups import ReplacesByKeys
 from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.delta_columns import (
     added_columns,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-class DeltaSink(Sink[DeltaSinkConfig]):
+class DeltaSink(ReplacesByKeys, Sink[DeltaSinkConfig]):
     """Writes rows to a Delta Lake table in a folder: append, upsert or overwrite.
 
     Bounded and unbounded input. Exactly once: a batch is one commit of the table, which also says that the batch is written.
@@ -106,9 +107,6 @@ class DeltaSink(Sink[DeltaSinkConfig]):
         table = delta_open(frame.sparkSession, folder)
         _check_table(table, frame.schema, config)
         return plain_write(as_in_table(frame, written, wider(table.schema, added_columns(written, table.schema))), written, folder, config)
-
-    def replaces(self, config: DeltaSinkConfig) -> bool:
-        return config.mode == "upsert"
 
 
 class _Kept:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
+from jobs.nodes.groups import ReplacesByKeys
 from jobs.nodes.rejected_rows import whole_row
 from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-class JdbcSink(Sink[JdbcSinkConfig]):
+class JdbcSink(ReplacesByKeys, Sink[JdbcSinkConfig]):
     """Writes rows to a database table: append, upsert or overwrite.
 
     Bounded and unbounded input. Exactly once: rows and the batch's marker move in one transaction of the target database. The marker
@@ -125,9 +126,6 @@ class JdbcSink(Sink[JdbcSinkConfig]):
 
     def target_of(self, config: JdbcSinkConfig) -> str:
         return f"{config.connection}/{config.table.lower()}"
-
-    def replaces(self, config: JdbcSinkConfig) -> bool:
-        return bool(config.keys)
 
     def roll_back_view(self, context: NodeContext[JdbcSinkConfig], point: RollBackPoint) -> RollBack:
         dialect = _dialect(context)
