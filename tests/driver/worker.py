@@ -22,9 +22,9 @@ class Worker:
     def __init__(self, *, database_url: str, data: Path, name: str = "w1", ready: bool = True, **chosen: object) -> None:
         self.log = data / f"{name}.log"
         self._ready = ready
-        self._name = f"--hostname={name}@test"
+        self._schedule = f"--schedule={data / f'{name}-beat'}"
         self._command = [sys.executable, "-m", "celery", "-A", "pipeline_web", "worker", "--pool=prefork", "--concurrency=1"]
-        self._command += ["--loglevel=INFO", self._name, "--beat", f"--schedule={data / f'{name}-beat'}"]
+        self._command += ["--loglevel=INFO", f"--hostname={name}@test", "--beat", self._schedule]
         defaults = {"LEASE_SECONDS": 6, "LEASE_RENEW_SECONDS": 1, "STOP_GRACE_SECONDS": 8, "INTERACTIVE_DRIVERS": 0, "RECONCILE_SECONDS": 1}
         self.environment = {
             **os.environ,
@@ -76,11 +76,11 @@ class Worker:
         return list(Driver.objects.filter(status=DriverStatus.READY, kind=kind).values_list("pid", flat=True))
 
     def processes(self) -> list[int]:
-        """Ids of the processes that Celery made for it, itself included."""
+        """Ids of the processes that Celery made for it, itself included; they are told from those of other workers by its file."""
         found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             try:
-                if self._name.encode() in path.read_bytes().split(b"\0"):
+                if self._schedule.encode() in path.read_bytes().split(b"\0"):
                     found.append(int(path.parent.name))
             except OSError:  # it ended meanwhile
                 continue
