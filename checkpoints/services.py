@@ -24,6 +24,7 @@ from checkpoints.storage import bytes_exclusive, bytes_logical, checkpoint_folde
 from checkpoints.storages import folder_of
 from checkpoints.stores.base import StorageFailed
 from checkpoints.stores.local import LOCAL
+from jobs.dag.storable import storable
 
 logger = logging.getLogger(__name__)
 
@@ -158,14 +159,14 @@ def checkpoints_check(*, generation: UUID | str) -> list[Checkpoint]:
 def damage_note(*, checkpoint: Checkpoint, problems: Sequence[str]) -> None:
     """Keep what a check of its bytes found, a sentence a file; none: it is whole."""
     more = f" ({len(problems)} files are wrong)" if len(problems) > 1 else ""
-    reason = f"it is damaged: {problems[0]}{more}" if problems else ""
+    reason = storable(f"it is damaged: {problems[0]}{more}") if problems else ""
     if checkpoint.failure_reason != reason:
         Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.COMPLETED).update(failure_reason=reason)
         checkpoint.failure_reason = reason
 
 
 def _fail(rows: Any, reason: str, phases: Mapping[str, int]) -> None:
-    rows.update(status=CheckpointStatus.FAILED, failure_reason=reason, phases=dict(phases), complete_time=timezone.now())
+    rows.update(status=CheckpointStatus.FAILED, failure_reason=storable(reason), phases=dict(phases), complete_time=timezone.now())
 
 
 def checkpoints_reconcile() -> list[Checkpoint]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
+from jobs.dag.storable import storable
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 64
@@ -138,21 +139,16 @@ def _key_problems(path: tuple[str | int, ...], value: dict[Any, Any]) -> list[Pr
     faults = [(key, f'"{key}" is given more than once') for key in getattr(value, "repeated", ())]
     faults += [(key, "keys must be text" if not isinstance(key, str) else _text_fault(key)) for key in value]
     return [
-        Problem(code="document.invalid", pointer=_storable(pointer_of((*path, str(key)))), message=_storable(message))
+        Problem(code="document.invalid", pointer=storable(pointer_of((*path, str(key)))), message=storable(message))
         for key, message in faults
         if message
     ]
 
 
-def _storable(text: str) -> str:
-    """So that a Problem about a broken character can itself be stored and sent."""
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-
-
 def too_deep(path: tuple[str | int, ...]) -> Problem:
     """The Problem of data nested beyond MAX_DEPTH."""
     return Problem(
-        code="document.too_large", pointer=_storable(pointer_of(path)), message=f"the document is nested deeper than {MAX_DEPTH} levels"
+        code="document.too_large", pointer=storable(pointer_of(path)), message=f"the document is nested deeper than {MAX_DEPTH} levels"
     )
 
 

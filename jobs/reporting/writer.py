@@ -90,7 +90,7 @@ class Writer:
         connection.close()
 
     def _write(self) -> dict[str, int] | None:
-        """Newest event by execution, None when the database refused."""
+        """Newest event by execution, None when the database refused for now."""
         with self._lock:
             reporters = list(self._reporters.values())
         taken = [(reporter, reported) for reporter in reporters if (reported := reporter.take()) is not None]
@@ -104,6 +104,9 @@ class Writer:
             for reporter, reported in taken:
                 reporter.put_back(reported)
             return None
+        except Exception:  # what no database takes comes again no better; the newest counts come with the next batch
+            logger.exception("counts are left out")
+            return {}
 
     def _tick(self, seqs: dict[str, int]) -> None:
         with self._lock:

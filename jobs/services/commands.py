@@ -3,6 +3,7 @@
 from django.db.models import Q
 from django.utils import timezone
 
+from jobs.dag.storable import storable
 from jobs.models import LEASED, Command, CommandStatus, Driver
 
 
@@ -25,4 +26,6 @@ def commands_again(*, execution_id: str) -> None:
 def command_settle(*, command: Command, done: bool, result: str) -> None:
     """It was done, or refused for the reason in `result`."""
     status = CommandStatus.DONE if done else CommandStatus.REFUSED
-    Command.objects.filter(pk=command.pk, status=CommandStatus.TAKEN).update(status=status, done_time=timezone.now(), result=result)
+    Command.objects.filter(pk=command.pk, status=CommandStatus.TAKEN).update(
+        status=status, done_time=timezone.now(), result=storable(result)
+    )

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from checkpoints.models import Checkpoint
 from jobs import broadcast
+from jobs.dag.storable import storable, storable_data
 from jobs.models import Event, Execution
 from jobs.selectors.checkpoints import checkpoint_message_out
 from jobs.selectors.executions import event_out, execution_message_out
@@ -74,12 +75,12 @@ def event_append(
         time=timezone.now(),
         kind=kind,
         actor=actor[:200],
-        reason=reason,
+        reason=storable(reason),
         attempt=attempt,
         from_status=from_status,
         to_status=to_status,
         node_id=node_id,
-        detail=dict(detail or {}) | ({"checkpoint_row": checkpoint} if checkpoint is not None else {}),
+        detail=storable_data(detail or {}) | ({"checkpoint_row": checkpoint} if checkpoint is not None else {}),
     )
     transaction.on_commit(lambda: event_send(event))
     return event

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from jobs.dag.storable import storable
 from jobs.models import Execution, MetricSample, QueryProgress, RejectedRow
 
 #: Resolution in seconds → how long its samples are kept, and the next coarser one.
@@ -92,7 +93,7 @@ def _rejected_write(one: Reported) -> None:
         RejectedRow.objects.filter(**place).delete()
         RejectedRow.objects.bulk_create(
             [
-                RejectedRow(execution_id=one.execution_id, ordinal=ordinal, reason=reason, row=row, **place)
+                RejectedRow(execution_id=one.execution_id, ordinal=ordinal, reason=storable(reason), row=storable(row), **place)
                 for ordinal, (reason, row) in enumerate(batch.rows)
             ],
             batch_size=500,

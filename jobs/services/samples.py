@@ -8,6 +8,7 @@ from django.db import transaction
 
 from jobs.dag.problems import Problem
 from jobs.dag.samples import Sample, no_sources, sample_problems, sources_in
+from jobs.dag.storable import storable_data
 from jobs.models import Job, JobDraft, Role
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.selectors.samples import sample_revision
@@ -88,4 +89,4 @@ def _sources(draft: JobDraft) -> set[str]:
 
 
 def _plain(sample: Sample, user: "User") -> dict[str, Any]:
-    return sample.model_copy(update={"taken_by": user.get_username()}).model_dump(mode="json")
+    return sample.model_copy(update={"taken_by": user.get_username(), "rows": storable_data(sample.rows)}).model_dump(mode="json")

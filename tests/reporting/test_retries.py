@@ -1,4 +1,4 @@
-"""When the retries of an execution count no more: an attempt must have run well for a while."""
+"""What is reported of an attempt: when the retries of an execution count no more, and that no text keeps counts from being written."""
 
 import logging
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jobs.engine.events import BatchCommitted, BatchWritten
-from jobs.models import Execution
+from jobs.engine.events import BatchCommitted, BatchWritten, RowsRejected
+from jobs.models import Execution, RejectedRow
 from jobs.reporting import Reporter, Writer, reporter
 from jobs.services.executions import execution_attempt_failed, execution_claim, execution_start
 from tests.services.job_rows import driver_row, job_row, operator
@@ -63,3 +63,16 @@ def test_a_while_is_ten_minutes_and_three_checkpoint_intervals() -> None:
     assert reporter.healthy_seconds(Execution(resolved={"checkpoint_interval": 60.0})) == 600
     assert reporter.healthy_seconds(Execution(resolved={"checkpoint_interval": 3600.0})) == 3 * 3600
     assert reporter.healthy_seconds(Execution(resolved={})) == 600
+
+
+def test_a_rejected_message_that_no_database_stores_keeps_no_counts_from_being_written(writer: Writer) -> None:
+    execution_start(job=job_row(), user=operator(), triggered_by="API")
+    execution = execution_claim(driver=driver_row())
+    assert execution is not None
+    ear = Reporter(execution, writer, project="default", trigger_seconds=1.0, log=logging.getLogger("test"))
+    ear(RowsRejected("out", 0, "in", 1, ({"reason": "no JSON", "row": "\x00\x01\ud83d"},)))
+    ear(BatchWritten(query="out", batch_id=0, rows_in=10, rows_out=9, rejected=1))
+    assert writer.flush()
+    ear.close()
+    assert RejectedRow.objects.get().row == "\ufffd\x01?"
+    assert Execution.objects.get().processed_records == 10

@@ -14,6 +14,7 @@ from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.storages import folder_of
 from jobs.models import Command, Event, Execution, Job, TransitionRefused
 from jobs.selectors.refusals import Conflict, Invalid
+from jobs.services.events import event_record
 from jobs.services.executions import (
     ExecutionConflict,
     LeaseLost,
@@ -216,6 +217,19 @@ def test_an_old_attempt_changes_nothing() -> None:
     with pytest.raises(LeaseLost):
         execution_complete(execution_id=execution.execution_id, attempt=execution.attempt - 1, actor="old")
     assert fresh(execution).status == "RUNNING"
+
+
+def test_what_no_database_stores_is_left_out_of_what_failed() -> None:
+    """A value of the data, which Spark quotes, may hold anything; the failure is kept all the same."""
+    execution = running(job_row())
+    place: dict[str, Any] = {"execution_id": execution.execution_id, "attempt": execution.attempt}
+    execution_waits(**place, node_id="out", what="kafka a\x00b")
+    event_record(execution_id=execution.execution_id, kind="notice", reason="a\x00b", detail={"a\x00b": ["c\x00d"]})
+    execution_attempt_failed(**place, actor="d", message="the value 'a\x00b'", stack_trace="at a\x00b")
+    ended = fresh(execution)
+    assert (ended.status, ended.error_message, ended.error_stack_trace) == ("SCHEDULED", "the value 'a\ufffdb'", "at a\ufffdb")
+    waiting, notice, _ = Event.objects.filter(execution_id=execution.execution_id).order_by("seq")[3:]
+    assert (waiting.reason, notice.reason, notice.detail) == ("kafka a\ufffdb", "a\ufffdb", {"a\ufffdb": ["c\ufffdd"]})
 
 
 def test_a_failed_attempt_is_tried_again_until_none_are_left() -> None:

@@ -79,3 +79,12 @@ def test_samples_are_rolled_up_once_and_pruned_by_age() -> None:
     assert (minute.rows_in, minute.in_per_second) == (59, 29.5)
     assert metrics_prune(now=NOON + timedelta(hours=2)) == 60
     assert set(MetricSample.objects.values_list("resolution", flat=True)) == {10, 60}
+
+
+def test_text_that_no_database_stores_is_kept_without_what_breaks_it() -> None:
+    """A message of another system may be anything: what is told of it must not end the writing of all counts."""
+    execution = claimed()
+    rows = ((f"no JSON: a\x00b{chr(0xD83D)}", f"a\x00b{chr(0xD83D)}"),)
+    reported_write(batch=[reported(execution, totals={"processed_records": 1}, rejected=[Rejected("out", "out", 0, rows)])])
+    (row,) = RejectedRow.objects.all()
+    assert (row.reason, row.row) == ("no JSON: a\ufffdb?", "a\ufffdb?")

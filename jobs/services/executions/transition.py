@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from jobs.dag.storable import storable_data
 from jobs.models import FINAL, Event, Execution, ExecutionStatus, TransitionRefused, transition_check
 from jobs.services.events import event_append
 
@@ -45,7 +46,7 @@ def execution_transition(
             raise TransitionRefused(execution_id=execution_id, current=row.status, wanted=to)
         transition_check(execution_id=execution_id, current=row.status, wanted=to)
         changed = Execution.objects.filter(execution_id=execution_id, status=row.status, attempt=row.attempt).update(
-            status=to, seq=F("seq") + 1, **(_fields_of(to, row) | fields)
+            status=to, seq=F("seq") + 1, **(_fields_of(to, row) | storable_data(fields))
         )
         if changed:
             return event_append(

@@ -4,6 +4,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from jobs.dag.storable import storable
 from jobs.models import LEASED, Execution
 from jobs.services.events import event_append
 
@@ -12,7 +13,11 @@ from jobs.services.events import event_append
 def execution_waits(*, execution_id: str, attempt: int, node_id: str, what: str, given_up: bool = False) -> None:
     """`what` does not answer node `node_id`; "" when it answers again, or was `given_up`. Nothing happens where the attempt is over."""
     rows = Execution.objects.filter(execution_id=execution_id, attempt=attempt, status__in=LEASED)
-    fields = {"waiting_for": what[:300], "waiting_node_id": node_id if what else "", "waiting_since": timezone.now() if what else None}
+    fields = {
+        "waiting_for": storable(what[:300]),
+        "waiting_node_id": node_id if what else "",
+        "waiting_since": timezone.now() if what else None,
+    }
     if not what:
         rows = rows.filter(waiting_node_id=node_id)
     if rows.update(seq=F("seq") + 1, **fields):
