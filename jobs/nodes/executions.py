@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspark.serializers import CPickleSerializer
-from pyspark.sql import DataFrame, SparkSession
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def executed_apart(frame: DataFrame) -> tuple[DataFrame, Any]:
     """`frame` as it stands behind one execution of its own, as in foreachBatch, and that execution: what reads it, fills its counts."""
+    from pyspark.sql import DataFrame
+
     spark = frame.sparkSession
     java_frame: Any = frame._jdf
     java_session: Any = spark._jsparkSession
@@ -19,6 +21,8 @@ def executed_apart(frame: DataFrame) -> tuple[DataFrame, Any]:
 
 def observed_row(spark: SparkSession, execution: Any, name: str) -> dict[str, Any] | None:
     """What an execution has observed under `name`; None where Spark did not reach that."""
+    from pyspark.serializers import CPickleSerializer
+
     metrics = execution.observedMetrics()
     if not metrics.contains(name):
         return None
