@@ -6,8 +6,6 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import DatabaseError
-
 from jobs import broadcast
 from jobs.engine.events import (
     OUTDATED,
@@ -27,6 +25,7 @@ from jobs.models import Execution
 from jobs.reporting.buffers import Buffers
 from jobs.reporting.counts import Counts, Rates, state_of
 from jobs.reporting.figures import columns_of, metrics_message, sample_of
+from jobs.reporting.history import History
 from jobs.reporting.writer import Writer
 from jobs.services.events import event_record
 from jobs.services.executions import execution_waits
@@ -55,6 +54,7 @@ class Reporter:
         self.execution_id = execution.execution_id
         self.started = threading.Event()
         self._execution, self._writer, self._project, self._log = execution, writer, project, log
+        self._history = History(log)
         self._counts = Counts(counts_read(execution_id=execution.execution_id))
         self._buffers = Buffers(execution.dropped_before)
         self._outdated: dict[str, str] = {}
@@ -168,26 +168,14 @@ class Reporter:
                 self._outdated = {**self._outdated, event.node_id: str(event.detail[OUTDATED])}
         level = logging.WARNING if event.severity == "warning" else logging.INFO
         self._log.log(level, "%s", event.message, extra={"node_id": event.node_id})
-        try:
-            event_record(
-                execution_id=self.execution_id,
-                kind="notice",
-                actor="engine",
-                reason=event.message,
-                node_id=event.node_id,
-                detail=dict(event.detail),
-            )
-        except DatabaseError as error:
-            self._log.warning("a notice is not kept: %s", error)
+        told: dict[str, Any] = {"actor": "engine", "reason": event.message, "node_id": event.node_id, "detail": dict(event.detail)}
+        self._history.add(lambda: event_record(execution_id=self.execution_id, kind="notice", **told))
 
     def _waits(self, event: Waiting) -> None:
         told = "it is waited for no longer" if event.given_up else "it answers again"
         self._log.warning("%s", f"waiting for {event.what}" if event.what else told, extra={"node_id": event.node_id})
-        attempt, node_id, over = self._execution.attempt, event.node_id, event.given_up
-        try:
-            execution_waits(execution_id=self.execution_id, attempt=attempt, node_id=node_id, what=event.what, given_up=over)
-        except DatabaseError as error:
-            self._log.warning("that it waits is not kept: %s", error)
+        said: dict[str, Any] = {"node_id": event.node_id, "what": event.what, "given_up": event.given_up}
+        self._history.add(lambda: execution_waits(execution_id=self.execution_id, attempt=self._execution.attempt, **said))
 
     def _buffer(self, event: BufferStands) -> None:
         with self._lock:
@@ -226,6 +214,7 @@ class Reporter:
                 self._tick(seq, last=last)
 
     def _tick(self, seq: int | None, *, last: bool) -> None:
+        self._history.write()
         self._seq = max(self._seq, seq or 0)
         with self._lock:
             figures = self._figures()

@@ -1,0 +1,41 @@
+"""What an execution's history is told while it runs, in order: nothing is left out because the database was away for a moment."""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from django.db import DatabaseError, InterfaceError, close_old_connections
+
+#: So much waits for the database at most; then the oldest goes.
+_MOST = 500
+
+
+class History:
+    """Entries are written by whoever adds one, or by `write`, which is called now and then."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log = log
+        self._entries: deque[Callable[[], object]] = deque(maxlen=_MOST)
+        self._lock = threading.Lock()
+
+    def add(self, entry: Callable[[], object]) -> None:
+        """`entry` writes it. It comes again, before all later ones, where the database does not take it now."""
+        with self._lock:
+            self._entries.append(entry)
+        self.write()
+
+    def write(self) -> None:
+        """What waits, unless the database is still away."""
+        with self._lock:
+            while self._entries:
+                try:
+                    close_old_connections()
+                    self._entries[0]()
+                except (DatabaseError, InterfaceError) as error:
+                    self._log.warning("the history waits for the database: %s", error)
+                    return
+                except Exception:
+                    self._entries.popleft()
+                    raise
+                self._entries.popleft()
