@@ -18,6 +18,7 @@ class History:
         self._log = log
         self._entries: deque[Callable[[], object]] = deque(maxlen=_MOST)
         self._lock = threading.Lock()
+        self._is_away = False  # that it is, is said once
 
     def add(self, entry: Callable[[], object]) -> None:
         """`entry` writes it. It comes again, before all later ones, where the database does not take it now."""
@@ -33,9 +34,12 @@ class History:
                     close_old_connections()
                     self._entries[0]()
                 except (DatabaseError, InterfaceError) as error:
-                    self._log.warning("the history waits for the database: %s", error)
+                    if not self._is_away:
+                        self._log.warning("the history waits for the database: %s", error)
+                    self._is_away = True
                     return
                 except Exception:
                     self._entries.popleft()
                     raise
                 self._entries.popleft()
+                self._is_away = False

@@ -175,7 +175,8 @@ class Reporter:
         told = "it is waited for no longer" if event.given_up else "it answers again"
         self._log.warning("%s", f"waiting for {event.what}" if event.what else told, extra={"node_id": event.node_id})
         said: dict[str, Any] = {"node_id": event.node_id, "what": event.what, "given_up": event.given_up}
-        self._history.add(lambda: execution_waits(execution_id=self.execution_id, attempt=self._execution.attempt, **said))
+        attempt = self._execution.attempt
+        self._history.add(lambda: execution_waits(execution_id=self.execution_id, attempt=attempt, **said))
 
     def _buffer(self, event: BufferStands) -> None:
         with self._lock:

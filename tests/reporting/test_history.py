@@ -72,7 +72,7 @@ def test_that_a_system_answers_again_is_kept_although_the_database_was_started_a
     writer.close()
 
 
-def test_what_the_database_does_not_take_comes_again_before_what_is_later() -> None:
+def test_what_the_database_does_not_take_comes_again_before_what_is_later(caplog: pytest.LogCaptureFixture) -> None:
     away, kept = [True], list[int]()
     history = History(LOG)
 
@@ -87,6 +87,7 @@ def test_what_the_database_does_not_take_comes_again_before_what_is_later() -> N
     history.add(entry(1))
     history.add(entry(2))
     assert kept == []
+    assert caplog.text.count("the history waits for the database: away") == 1
     away[0] = False
     history.add(entry(3))
     assert kept == [1, 2, 3]
