@@ -114,7 +114,8 @@ class KafkaSink(Sink[KafkaSinkConfig]):
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
         self.check(spark, schema, context)
-        self._limit = size_limit(context.connection(context.config.connection), context.config.topic)
+        if not context.fails_at_rejected:
+            self._limit = size_limit(context.connection(context.config.connection), context.config.topic)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
         _message(spark.createDataFrame([], schema), context)
