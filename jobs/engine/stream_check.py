@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from jobs.engine.analysis_problems import first_line, texts_in
 from jobs.engine.counts import NoCounter
+from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import sends_again, ways_to
 from jobs.engine.steps import Steps
@@ -44,11 +45,29 @@ _READ_TWICE = (
     "the query reads an input more than once, and a stream gives each row once; draw the source a second time and connect it here, "
     "or make the job a paged import"
 )
+_NO_INPUT = "it reads none of its inputs, and a stream runs over rows that come in; read an input, or make the job a query"
+_WHOLE_INPUTS = "it compares whole inputs (EXCEPT, INTERSECT), and a stream is never whole; use a Join or a Lookup, or make the job a query"
+_SAMPLED = "it samples rows (TABLESAMPLE), which a query in a stream cannot do; use the node Sample"
+_ASKED_WITHIN = (
+    "it asks an input for rows inside an expression (IN, EXISTS or a SELECT in parentheses), which a stream cannot answer; "
+    "use a Join or a Lookup"
+)
+_GROUPED_TWICE = (
+    "it groups what it has grouped already, and a stream may lose late rows between the two; group once, or write in between and "
+    "read that in another job"
+)
+_COUNTS_DISTINCT = "it counts different values (DISTINCT within an aggregate), which a stream cannot do; use approx_count_distinct"
 #: What Spark says of a stream, and what it means.
 _SENTENCES: Mapping[re.Pattern[str], str] = {
     re.compile(r"Redefining watermark", re.IGNORECASE): _TWO_TIMES,
     re.compile(r"(?:Outer|Semi)\w* join .*Update output mode", re.IGNORECASE | re.DOTALL): _NO_UPDATES,
     re.compile(r"(?:Outer|Semi)\w* join .*without a watermark", re.IGNORECASE | re.DOTALL): _NO_SPAN,
+    re.compile(r"without streaming sources", re.IGNORECASE): _NO_INPUT,
+    re.compile(r"\b(?:Except|Intersect) (?:on|of) ", re.IGNORECASE): _WHOLE_INPUTS,
+    re.compile(r"Sampling is not supported", re.IGNORECASE): _SAMPLED,
+    re.compile(r"Distinct aggregations", re.IGNORECASE): _COUNTS_DISTINCT,
+    re.compile(r"not allowed in subquery", re.IGNORECASE): _ASKED_WITHIN,
+    re.compile(r"correctness' issue", re.IGNORECASE): _GROUPED_TWICE,
 }
 
 
@@ -75,7 +94,7 @@ class StreamCheck:
             if source not in self._given:
                 ports = {port: self._streaming(self._batch.of(source, port)) for port in self._batch.ports_of(source)}
                 self._frames.give(source, ports)
-        plan = self._frames.of(node_id, self._a_port(node_id))._jdf.queryExecution().analyzed()
+        plan = self._plan_of(node_id)
         names = list(_names_in(plan))
         ways = ways_to(self._steps, node_id)
         if sum(name.startswith("StreamingRelation") for name in names) > sum(ways[source] for source in self._steps.sources):
@@ -85,6 +104,15 @@ class StreamCheck:
                 raise _refused(_NEVER_DONE[name], self._looks_aside_in(node_id) if name == "Window" else "")
         mode = "Update" if any(sends_again(self._steps, other) for other in above) else "Append"
         self._ask_spark(plan, mode)
+
+    def _plan_of(self, node_id: str) -> Any:
+        """Some of Spark's rules for streams hold while it makes the plan."""
+        try:
+            return self._frames.of(node_id, self._a_port(node_id))._jdf.queryExecution().analyzed()
+        except AtNode as error:
+            if isinstance(error.__cause__, PySparkException) and (meant := _meant(error.__cause__)):
+                raise _refused(meant) from error
+            raise
 
     def _reaches_across(self, node_id: str, node_type: Flow[Any]) -> bool:
         return self._steps.is_stateful(node_id) or node_type.reads_names or self._looks_aside_in(node_id) != ""
@@ -125,9 +153,12 @@ def _names_in(plan: Any) -> Iterator[str]:
 
 
 def _in_words(error: PySparkException) -> str:
+    return _meant(error) or f"Spark does not run this in a stream: {first_line(error)}"
+
+
+def _meant(error: PySparkException) -> str:
     text = str(error)
-    meant = (sentence for pattern, sentence in _SENTENCES.items() if pattern.search(text))
-    return next(meant, f"Spark does not run this in a stream: {first_line(error)}")
+    return next((sentence for pattern, sentence in _SENTENCES.items() if pattern.search(text)), "")
 
 
 def _refused(sentence: str, field: str = "") -> NodeError:

@@ -18,7 +18,9 @@ def selected(query: str, tables: Mapping[str, DataFrame], *, drawn: bool) -> Dat
     `drawn`: only its columns are asked for. A permanent NodeError for what is no such query, Spark's own error for one that it
     cannot read or whose columns are not there.
     """
-    query = query.strip().rstrip(";")
+    query = query.strip().rstrip(";").rstrip()
+    if not query:
+        raise NodeError("the query is empty: begin with SELECT or WITH", permanent=True, kind="user", field="query")
     check_query(next(iter(tables.values())).sparkSession, query, tables)
     found = _over_views(query, tables)
     if drawn:

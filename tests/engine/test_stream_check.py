@@ -57,6 +57,9 @@ NEIGHBOUR = "lag(id) OVER (PARTITION BY key ORDER BY id)"
         ("SELECT * FROM (SELECT * FROM input LIMIT 3) WHERE id > 1", "gives no more after them"),
         ("SELECT id FROM input UNION ALL SELECT id + 1 FROM input", "reads an input more than once"),
         ("SELECT a.id FROM input a JOIN input b ON a.id = b.id", "reads an input more than once"),
+        ("SELECT id FROM input TABLESAMPLE (10 PERCENT)", "use the node Sample"),
+        ("SELECT key, count(DISTINCT value) AS n FROM input GROUP BY key", "use approx_count_distinct"),
+        ("SELECT * FROM (SELECT id, key FROM input) PIVOT (count(*) FOR key IN ('a'))", "groups what it has grouped already"),
     ],
 )
 def test_sql_that_a_stream_cannot_end_is_refused_at_its_query(analysed: Callable[..., Analysis], text: str, words: str) -> None:
@@ -65,6 +68,32 @@ def test_sql_that_a_stream_cannot_end_is_refused_at_its_query(analysed: Callable
     assert (problem.node_id, problem.pointer) == ("ask", "/nodes/ask/config/query")
     assert words in problem.message
     assert errors(analysed({**nodes, "gen": numbers(10)}, "gen>ask, ask>out", "SQL_TASK")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SELECT id FROM one EXCEPT SELECT id FROM other", "it compares whole inputs"),
+        ("SELECT id FROM one INTERSECT SELECT id FROM other", "it compares whole inputs"),
+        ("SELECT id FROM one WHERE id IN (SELECT id FROM other)", "inside an expression"),
+        ("SELECT (SELECT max(id) FROM other) AS most FROM one", "inside an expression"),
+        ("SELECT count(*) AS n FROM (SELECT 1 AS one)", "reads none of its inputs"),
+    ],
+)
+def test_sql_over_two_streams_that_spark_refuses_is_told_in_plain_words(analysed: Callable[..., Analysis], text: str, words: str) -> None:
+    nodes = {"one": numbers(None), "other": numbers(None), "ask": query(text), "out": COLLECT}
+    (problem,) = errors(analysed(nodes, "one>ask, other>ask, ask>out"))
+    assert (problem.node_id, problem.pointer) == ("ask", "/nodes/ask/config/query")
+    assert words in problem.message
+    assert "Spark" not in problem.message
+    assert errors(analysed({**nodes, "one": numbers(9), "other": numbers(9)}, "one>ask, other>ask, ask>out", "SQL_TASK")) == []
+
+
+@pytest.mark.parametrize("text", ["  ", " ; ", "\n"])
+def test_a_query_of_blanks_is_told_as_empty(analysed: Callable[..., Analysis], text: str) -> None:
+    (problem,) = errors(analysed({"gen": numbers(9), "ask": query(text), "out": COLLECT}, "gen>ask, ask>out", "SQL_TASK"))
+    assert problem.pointer == "/nodes/ask/config/query"
+    assert problem.message.endswith("the query is empty: begin with SELECT or WITH")
 
 
 @pytest.mark.parametrize(
