@@ -69,6 +69,19 @@ def test_the_errors_port_carries_the_row_and_the_reason(bench: Bench) -> None:
     assert '"value": ' in bad.rejected_reason  # the row as it came: the columns do not list all of it
 
 
+@pytest.mark.parametrize("columns", [[], [{"name": "id", "type": "long"}]])
+def test_a_row_whose_result_does_not_fit_is_rejected_as_it_came(bench: Bench, columns: list[dict[str, str]]) -> None:
+    keep = "row" if not columns else "{'id': row['id']}"
+    code = f"def process(row):\n    if row['id'] == 1:\n        row['id'] = 'abc'\n    return [{keep}, {keep}]\n"
+    nodes = {"gen": numbers(2), "own": python(code, columns=columns), "good": files("good"), "bad": files("bad")}
+    bench.completed(document(nodes, "gen>own, own>good, own.errors>bad"))
+    assert [row.id for row in bench.parquet("good")] == [0, 0]
+    for bad in bench.parquet("bad"):
+        assert bad.id == 1
+        assert bad.rejected_reason.startswith("id: 'abc' is no bigint")
+        assert ('"id": 1, ' in bad.rejected_reason) == bool(columns)
+
+
 def test_a_job_that_fails_at_rejected_rows_tells_exception_and_line(bench: Bench) -> None:
     nodes = {"gen": numbers(10), "odd": python(ODD_FAILS), "out": files("out")}
     error = failed(bench, nodes, "gen>odd, odd>out", settings={"rejected_rows": "fail"})

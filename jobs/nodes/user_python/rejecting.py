@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,32 +27,29 @@ class Rejecting:
     def why(self, reason: str, came: Mapping[str, Any]) -> str:
         return f"{reason}{AS_IT_CAME}{json.dumps(came, default=str, ensure_ascii=False)[:_SHOWN_CHARACTERS]}" if self.came else reason
 
-    def batch(self, made: list[Made]) -> pa.RecordBatch:
-        """A batch of `schema` with the column REJECTED."""
-        made, fitted = self._judged(made)
+    def batch(self, made: list[Made], came: Sequence[Mapping[str, Any]] = ()) -> pa.RecordBatch:
+        """A batch of `schema` with the column REJECTED. `came`: of what each was made, which is shown of a misfit."""
+        made, fitted = self._judged(made, came or [row for row, _ in made])
         reasons = pa.array([reason or None for _, reason in made], pa.string())
         return pa.RecordBatch.from_arrays([*fitted.columns, reasons], schema=self.schema.append(pa.field(REJECTED, pa.string())))
 
     def judged(self, made: list[Made]) -> list[Made]:
         """Every row fits `schema`: of one that does not, what fits is left, with the reason."""
-        return self._judged(made)[0]
+        return self._judged(made, [row for row, _ in made])[0]
 
-    def _judged(self, made: list[Made]) -> tuple[list[Made], pa.RecordBatch]:
+    def _judged(self, made: list[Made], came: Sequence[Mapping[str, Any]]) -> tuple[list[Made], pa.RecordBatch]:
         if not any(reason for _, reason in made) and (good := batch_of([row for row, _ in made], self.schema)) is not None:
             return made, good
-        made = [self._looked_at(row, reason) for row, reason in made]
+        made = [self._looked_at(row, reason, shown) for (row, reason), shown in zip(made, came, strict=True)]
         fitted = batch_of([row for row, _ in made], self.schema)
         assert fitted is not None
         return made, fitted
 
-    def _looked_at(self, row: Mapping[str, Any], reason: str) -> Made:
+    def _looked_at(self, row: Mapping[str, Any], reason: str, came: Mapping[str, Any]) -> Made:
         """Of a rejected row what fits stays, so that it can be looked at."""
-        reason = reason or self._misfit(row)
+        if not reason and (found := misfit(row, self.schema)):
+            row, reason = came, self.why(found, came)
         return (fitting(row, self.schema), reason) if reason else (row, "")
-
-    def _misfit(self, row: Mapping[str, Any]) -> str:
-        found = misfit(row, self.schema)
-        return found and self.why(found, row)
 
 
 def undeclared(row: Iterable[Any], names: frozenset[str]) -> str:

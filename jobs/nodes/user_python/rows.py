@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,17 +29,20 @@ class RowByRow:
         """Batches of `schema` with the column REJECTED."""
         function, known = self.code.load(), frozenset(self.rejecting.schema.names)
         waiting: list[Made] = []
+        given: list[Mapping[str, Any]] = []
         for batch in batches:
             for row in batch.rename_columns(list(self.names)).to_pylist(maps_as_pydicts="lossy"):
-                waiting += self._made(function, row, known)
+                came = dict(row)  # the function may change it
+                made = self._made(function, row, came, known)
+                waiting += made
+                given += [came] * len(made)
                 if len(waiting) >= _AT_ONCE:
-                    yield self.rejecting.batch(waiting)
-                    waiting = []
+                    yield self.rejecting.batch(waiting, given)
+                    waiting, given = [], []
         if waiting:
-            yield self.rejecting.batch(waiting)
+            yield self.rejecting.batch(waiting, given)
 
-    def _made(self, function: Callable[[Any], Any], row: dict[str, Any], known: frozenset[str]) -> list[Made]:
-        came = dict(row)  # the function may change it
+    def _made(self, function: Callable[[Any], Any], row: dict[str, Any], came: dict[str, Any], known: frozenset[str]) -> list[Made]:
         try:
             made = _rows_of(function(row), row)
         except RAISED as error:
