@@ -288,7 +288,7 @@ def test_a_column_the_table_lacks_is_named_with_those_it_has(spark: SparkSession
 
 def test_an_upsert_without_a_unique_key_is_refused(spark: SparkSession, build: Build, database: Database):
     database.run("CREATE TABLE people (id integer, name text)")
-    with pytest.raises(NodeError, match="has no unique key over id; add one, or choose append"):
+    with pytest.raises(NodeError, match="has no unique key over id; add one that is not DEFERRABLE, or choose append"):
         sink_for(build, database, people(spark), {"mode": "upsert", "keys": ["id"]})
 
 

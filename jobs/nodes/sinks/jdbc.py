@@ -159,7 +159,9 @@ def _check_table(dialect: Dialect, cursor: Any, schema: StructType, table: Table
     if fault := dialect.target_fault(cursor, table):
         raise user_error(f"table {table} {fault}", "table")
     if config.keys and not dialect.has_unique_key(cursor, table, config.keys):
-        raise user_error(f"table {table} has no unique key over {', '.join(config.keys)}; add one, or choose append", "keys")
+        raise user_error(
+            f"table {table} has no unique key over {', '.join(config.keys)}; add one that is not DEFERRABLE, or choose append", "keys"
+        )
 
 
 def _write_counted(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:

@@ -210,6 +210,10 @@ class Dialect(ABC):
         """Called before the first merge of a part: rows are then found by their ordinals."""
         return
 
+    def deferred_rules(self, cursor: Any, table: TableName) -> str:
+        """Rules of the table that are looked at when the transaction ends, as SET CONSTRAINTS takes them; "" for none."""
+        return ""
+
     @abstractmethod
     def refusal(self, error: BaseException | None) -> str:
         """What the database says of a row that its table does not take; "" where `error` is about something else."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -76,22 +76,44 @@ def rows_move(
 
 def _merge(dialect: Dialect, cursor: Any, merge: Merge, names: Sequence[str], refused: Refused) -> None:
     """All at once; where that is refused, parts of it in their order, down to the rows that are to blame."""
-    if not _refusal(dialect, cursor, merge):
+    deferred = dialect.deferred_rules(cursor, merge.target)
+    if not _refusal(dialect, cursor, merge, deferred):
         return
     dialect.prepare_parts(cursor, merge.staging)
+    for part, words in _blamed(dialect, cursor, merge, deferred):
+        refused.add(words, lambda part=part: _row_shown(dialect, cursor, part, names))  # type: ignore[misc]
+
+
+def _blamed(dialect: Dialect, cursor: Any, merge: Merge, deferred: str) -> Iterable[tuple[Merge, str]]:
+    """Each row that is not in, with the words about it.
+
+    What the database looks at when the transaction ends is asked for when all others are in, since rows may need one another; only where
+    that is refused, after each part. What was broken before the rows came is nobody's fault here, and ends the transaction.
+    """
+    if deferred:
+        cursor.execute("SAVEPOINT pipeline_parts")
+        found = list(_parts_refused(dialect, cursor, merge, ""))
+        if not _refusal(dialect, cursor, None, deferred):
+            return found
+        cursor.execute("ROLLBACK TO SAVEPOINT pipeline_parts")
+        if _refusal(dialect, cursor, None, deferred):
+            deferred = ""
+    return _parts_refused(dialect, cursor, merge, deferred)
+
+
+def _parts_refused(dialect: Dialect, cursor: Any, merge: Merge, deferred: str) -> Iterator[tuple[Merge, str]]:
     cursor.execute(f"SELECT min({ORDINAL_COLUMN}), max({ORDINAL_COLUMN}) FROM {merge.staging}")
-    first, last = cursor.fetchone()
-    to_do = [(first, last)]
+    to_do = [cursor.fetchone()]
     while to_do:
         first, last = to_do.pop()
         part = replace(merge, part=(first, last))
-        if not (words := _refusal(dialect, cursor, part)):
+        if not (words := _refusal(dialect, cursor, part, deferred)):
             continue
         if first < last:
             step = -(-(last - first + 1) // _WAYS)
             to_do += reversed([(begin, min(begin + step - 1, last)) for begin in range(first, last + 1, step)])
             continue
-        refused.add(words, lambda part=part: _row_shown(dialect, cursor, part, names))  # type: ignore[misc]
+        yield part, words
 
 
 def _run(dialect: Dialect, cursor: Any, merge: Merge) -> None:
@@ -99,11 +121,15 @@ def _run(dialect: Dialect, cursor: Any, merge: Merge) -> None:
         cursor.execute(statement)
 
 
-def _refusal(dialect: Dialect, cursor: Any, merge: Merge) -> str:
-    """What the database says of a row among those of `merge`, none of which is in then; "" if all are in."""
+def _refusal(dialect: Dialect, cursor: Any, merge: Merge | None, deferred: str) -> str:
+    """What the database says of a row among those of `merge`, none of which is in then; "" if all are in and keep `deferred` too."""
     cursor.execute("SAVEPOINT pipeline_rows")
     try:
-        _run(dialect, cursor, merge)
+        if merge is not None:
+            _run(dialect, cursor, merge)
+        if deferred:
+            cursor.execute(f"SET CONSTRAINTS {deferred} IMMEDIATE")
+            cursor.execute(f"SET CONSTRAINTS {deferred} DEFERRED")
     except Exception as error:
         words = dialect.refusal(error)
         if not words:

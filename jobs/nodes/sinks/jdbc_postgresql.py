@@ -86,9 +86,11 @@ class PostgresqlDialect(Dialect):
         return [TargetColumn(*row) for row in cursor.fetchall()]
 
     def has_unique_key(self, cursor: Any, table: TableName, keys: Sequence[str]) -> bool:
+        """ON CONFLICT takes none that may wait for the end of the transaction."""
         cursor.execute(
             "SELECT array_agg(a.attname::text) FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) "
-            "WHERE i.indrelid = to_regclass(%s) AND i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL GROUP BY i.indexrelid",
+            "WHERE i.indrelid = to_regclass(%s) AND i.indisunique AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL "
+            "GROUP BY i.indexrelid",
             (self.qualified(table),),
         )
         return any({name.lower() for name in row[0]} == {key.lower() for key in keys} for row in cursor.fetchall())
@@ -181,6 +183,17 @@ class PostgresqlDialect(Dialect):
     def prepare_parts(self, cursor: Any, staging: str) -> None:
         cursor.execute(f"CREATE INDEX ON {staging} ({ORDINAL_COLUMN})")
         cursor.execute(f"ANALYZE {staging}")
+
+    def deferred_rules(self, cursor: Any, table: TableName) -> str:
+        """Its own and those of tables that refer to it. One whose name another has that cannot wait could not be set back."""
+        cursor.execute(
+            "SELECT string_agg(DISTINCT format('%%I.%%I', s.nspname, c.conname), ', ') FROM pg_constraint c "
+            "JOIN pg_namespace s ON s.oid = c.connamespace WHERE c.condeferred AND to_regclass(%s) IN (c.conrelid, c.confrelid) "
+            "AND NOT EXISTS (SELECT FROM pg_constraint o "
+            "WHERE (o.conname, o.connamespace) = (c.conname, c.connamespace) AND NOT o.condeferrable)",
+            (self.qualified(table),),
+        )
+        return str(cursor.fetchone()[0] or "")
 
     def refusal(self, error: BaseException | None) -> str:
         import psycopg2
