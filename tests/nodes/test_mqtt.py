@@ -326,6 +326,25 @@ def test_a_topic_may_come_from_a_column_and_a_bad_one_is_a_rejected_row(
     assert rows_led_on(rejections, frame) == [("a/#", "n3")]
 
 
+@pytest.mark.parametrize("qos", [1, 2])
+def test_a_message_at_which_the_broker_ends_the_line_is_a_rejected_row_and_the_others_arrive(
+    spark: SparkSession, build: Build, mosquitto_server: MosquittoServer, topic: str, qos: int
+):
+    built = sink(build, mosquitto_server.port, topic_column="to", format="text", value_column="text", qos=qos, id_columns=["id"])
+    bad = {3: "concat('{0}/', chr(0))", 700: "'{0}/a\\n'", 1501: "''", 1999: "repeat('{0}/', 300)", 1200: "repeat('{0}', 10000)"}
+    cases = " ".join(f"WHEN {number} THEN {text.format(topic)}" for number, text in bad.items())
+    frame = spark.sql(f"SELECT id, CASE id {cases} ELSE '{topic}/t' END AS to, 'n' || id AS text FROM range(0, 2000, 1, 1)")
+    with heard(mosquitto_server, f"{topic}/t") as found:
+        written = built.node.write(frame, Batch(0, "q"), built.context)
+        assert (written.rows, written.rejected) == (1995, 5)
+        wait_until(lambda: len({message.payload for message in found}) == 1995, seconds=20, what="the others")
+    reasons = {int(text[1:]): reason for reason, text in written.rejected_rows}
+    assert {*reasons} == {*bad}
+    assert (reasons[700], reasons[1501]) == ("the broker ends the line at it: Malformed packet", "it has no topic")
+    assert reasons[1999] == "the broker ends the line at it: Protocol error"
+    assert max(map(len, reasons.values())) < 200
+
+
 def test_a_broker_that_goes_away_while_rows_are_sent_is_waited_for(spark: SparkSession, build: Build):
     with MosquittoServer() as server:
         memory = ConnectionSettings("plant", "mqtt", {"host": "127.0.0.1", "port": server.port, "sign_in": "none"})

@@ -26,6 +26,11 @@ _UNCONFIRMED = 1_000
 _PAUSE_SECONDS = 1.0
 #: A broker that is away for longer fails the batch, which is tried again as a whole.
 _AWAY_SECONDS = 300.0
+#: Reasons in DISCONNECT (MQTT 5, 3.14.2.1) that lie in a message: unspecified, malformed, against the protocol or the broker's own rules,
+#: not authorized, its topic, its size, its payload, retained, its quality of service.
+_BLAMES = frozenset({0x80, 0x81, 0x82, 0x83, 0x87, 0x90, 0x95, 0x99, 0x9A, 0x9B})
+#: So many lines that end in turn, with nothing confirmed, lie in a message too: the reason is lost where others were under way.
+_ENDS = 3
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,10 @@ class MqttSender:
 
 
 class _Publishing:
-    """The client sends again by itself what a broken line has left unconfirmed."""
+    """The client sends again by itself what a broken line has left unconfirmed.
+
+    Where the broker ended the line because of a message, that would go on for ever: then each is sent alone.
+    """
 
     def __init__(self, sender: MqttSender, tally: TaskTally) -> None:
         self._sender, self._tally = sender, tally
@@ -54,14 +62,26 @@ class _Publishing:
         self._answered: dict[int, Any] = {}
         self._changed = Condition()
         self._heard_at = time.monotonic()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._blamed, self._ends = "", 0
         self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv5)
         self._client.max_inflight_messages_set(_UNCONFIRMED)
         self._client.on_publish = self._confirmed
+        self._client.on_disconnect = self._line_ended
 
-    def publish(self, messages: Iterator[Outgoing]) -> None:
+    def _open(self) -> None:
         self._connect()
         self._client.reconnect_delay_set(1, 5)
         self._client.loop_start()
+
+    def _close(self) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def publish(self, messages: Iterator[Outgoing]) -> None:
+        self._open()
         try:
             for message in messages:
                 self._send(message)
@@ -70,8 +90,7 @@ class _Publishing:
                     return
             self._await(0)
         finally:
-            self._client.disconnect()
-            self._client.loop_stop()
+            self._close()
 
     def _connect(self) -> None:
         deadline = time.monotonic() + _AWAY_SECONDS
@@ -91,10 +110,13 @@ class _Publishing:
         if message.id:
             properties.UserProperty = (MESSAGE_ID, message.id)
         topic = message.route or config.topic
+        if not topic:
+            self._tally.add([message.text], "it has no topic")
+            return
         try:
             info = self._client.publish(topic, message.value, config.qos, config.retain, properties)
         except ValueError as error:
-            self._tally.add([message.text], f"topic {topic!r}: {error}")
+            self._tally.add([message.text], f"topic {topic[:100]!r}: {error}")
             return
         with self._changed:
             self._under_way[info.mid] = message
@@ -103,8 +125,17 @@ class _Publishing:
     def _confirmed(self, client: Client, data: Any, mid: int, reason: Any, properties: Any) -> None:
         """In the client's own thread, at times before `publish` has returned."""
         with self._changed:
+            if self._sender.config.qos == 2 and self._ends:
+                return
             self._answered[mid] = reason
-            self._heard_at = time.monotonic()
+            self._heard_at, self._ends = time.monotonic(), 0
+            self._changed.notify()
+
+    def _line_ended(self, client: Client, data: Any, flags: Any, reason: Any, properties: Any) -> None:
+        with self._changed:
+            self._ends += 1
+            if flags.is_disconnect_packet_from_server and reason.value in _BLAMES:
+                self._blamed = str(reason)
             self._changed.notify()
 
     def _settle(self) -> None:
@@ -118,8 +149,49 @@ class _Publishing:
         """Until no more than `most` are unconfirmed."""
         self._settle()
         while len(self._under_way) > most:
-            with self._changed:
-                self._changed.wait(0.5)
-            self._settle()
-            if time.monotonic() - self._heard_at > _AWAY_SECONDS:
-                raise mqtt_away(self._sender.act, f"nothing was confirmed for {_AWAY_SECONDS:.0f} s")
+            if self._is_lost():
+                self._send_singly()
+                continue
+            self._wait()
+
+    def _is_lost(self) -> bool:
+        """Whether what is unconfirmed has to be sent anew: in quality 2 the client would only release what the broker has forgotten."""
+        return bool(self._blamed) or self._ends >= (1 if self._sender.config.qos == 2 else _ENDS)
+
+    def _send_singly(self) -> None:
+        """What is unconfirmed, one message after the other."""
+        self._close()
+        self._settle()
+        unconfirmed = list(self._under_way.values())
+        self._begin_again()
+        for message in unconfirmed:
+            while not self._is_done(message):
+                pass
+
+    def _is_done(self, message: Outgoing) -> bool:
+        """Sends it alone; one at which the broker ends the line is refused."""
+        self._send(message)
+        while self._under_way and not self._is_lost():
+            self._wait()
+        self._settle()
+        if not self._under_way:
+            return True
+        if blamed := self._blamed:
+            self._tally.add([message.text], f"the broker ends the line at it: {blamed}")
+            self._heard_at = time.monotonic()
+        self._close()
+        self._begin_again()
+        return bool(blamed)
+
+    def _begin_again(self) -> None:
+        self._under_way.clear()
+        self._answered.clear()
+        self._begin()
+        self._open()
+
+    def _wait(self) -> None:
+        with self._changed:
+            self._changed.wait(0.5)
+        self._settle()
+        if time.monotonic() - self._heard_at > _AWAY_SECONDS:
+            raise mqtt_away(self._sender.act, f"nothing was confirmed for {_AWAY_SECONDS:.0f} s")
