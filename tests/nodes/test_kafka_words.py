@@ -36,6 +36,14 @@ from jobs.nodes.sources.kafka_config import KafkaSourceConfig
             "a row asks for partition 9 of t, which has 2, counted from 0",
             True,
         ),
+        (
+            (
+                "java.lang.IllegalArgumentException: Invalid partition: -1. Partition number should always be non-negative or null.\n"
+                "at org.apache.kafka.clients.producer.ProducerRecord.<init>"
+            ),
+            "a row asks for partition -1, where they are counted from 0; correct the partition column",
+            True,
+        ),
         ("org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node assignment", "no broker answers", False),
         ("org.apache.kafka.common.errors.SaslAuthenticationException: Authentication failed", "sign-in was refused (Auth", True),
         ("org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [t]", "topics: [t]", True),

@@ -71,6 +71,12 @@ _MEANINGS = (
         kind="user",
     ),
     _Meaning(
+        r"Invalid partition: (-\d+)",
+        "a row asks for partition {0}, where they are counted from 0; correct the partition column: where it is empty the key decides",
+        permanent=True,
+        kind="user",
+    ),
+    _Meaning(
         r"UnknownTopicOrPartitionException|not present in metadata after|does not host this topic-partition|UnknownTopicIdException",
         "the topic, or one of its partitions, is not there any more; make it again, or correct the topic",
     ),

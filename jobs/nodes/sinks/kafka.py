@@ -146,7 +146,7 @@ class KafkaSink(Sink[KafkaSinkConfig]):
         topic = re.escape(config.topic)
         told = (
             rf"Topic {topic} not present in metadata|Partition \d+ of topic {topic} with partition count|record\(s\) for {topic}-\d+|"
-            rf"access topics: \[{topic}\]|bytes when serialized which is"
+            rf"access topics: \[{topic}\]|Invalid partition: -|bytes when serialized which is"
         )
         return re.search(told, text) is not None
 
