@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
@@ -65,6 +67,8 @@ class FlatMap(Flow[FlatMapConfig]):
     summary_template = "{column}"
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[FlatMapConfig]) -> DataFrame:
+        from pyspark.sql.types import StringType
+
         (frame,) = frames["in"]
         config = context.config
         require_columns(frame, [config.column], "column")
@@ -73,7 +77,9 @@ class FlatMap(Flow[FlatMapConfig]):
         kept = [name for name in frame.columns if config.output or name != taken.name]
         _refuse_twice([*kept, *names])
         rows = frame.select(*(column(name) for name in kept), _exploded(elements, config).alias(*names))
-        return rows if config.output else _in_place(rows, list(frame.columns), taken.name, names)
+        order = list(rows.columns) if config.output else _in_place(list(frame.columns), taken.name, names)
+        part = names[-1] if isinstance(taken.dataType, StringType) else ""
+        return rows.select(*(_trimmed(name).alias(name) if name == part else column(name) for name in order))
 
 
 def _elements(kind: DataType, config: FlatMapConfig) -> tuple[Column, list[str]]:
@@ -89,8 +95,7 @@ def _elements(kind: DataType, config: FlatMapConfig) -> tuple[Column, list[str]]
         return taken, [*place, output]
     if isinstance(kind, StringType):
         separator = config.separator.replace(r"\n", "\n").replace(r"\t", "\t")
-        parts = F.split(taken, re.escape(separator))
-        return F.transform(parts, lambda part: F.btrim(part, F.lit(_BLANKS))), [*place, output]
+        return F.split(taken, re.escape(separator)), [*place, output]
     raise NodeError(
         f"the column {config.column} is {kind.simpleString()}; only a list, a map or a text has elements",
         permanent=True,
@@ -115,8 +120,19 @@ def _refuse_twice(names: list[str]) -> None:
         )
 
 
-def _in_place(rows: DataFrame, order: list[str], taken: str, made: list[str]) -> DataFrame:
+def _in_place(order: list[str], taken: str, made: list[str]) -> list[str]:
     """The new columns stand where the old one stood."""
     at = order.index(taken)
-    names = [*order[:at], *made, *order[at + 1 :]]
-    return rows.select(*(column(name) for name in names))
+    return [*order[:at], *made, *order[at + 1 :]]
+
+
+def _trimmed(name: str) -> Column:
+    """A part of a text without the blanks around it.
+
+    Spaces are what there is to cut mostly, and Spark is quick at these alone: for others it compares letter by letter.
+    """
+    from pyspark.sql import functions as F
+
+    bare = F.trim(column(name))
+    others = [ends(bare, F.lit(blank)) for blank in _BLANKS if blank != " " for ends in (F.startswith, F.endswith)]
+    return F.when(reduce(or_, others), F.btrim(bare, F.lit(_BLANKS))).otherwise(bare)
