@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -127,5 +129,5 @@ def _dropped(rules: Sequence[Rule]) -> Column:
         return F.when(_broken(rules[0]), F.lit(_BREAKS_ONE.format(name=rules[0].name)))
     broken = F.array_compact(F.array(*(F.when(_broken(rule), F.lit(f'"{rule.name}"')) for rule in rules)))
     one, several = _BREAKS_ONE.partition('"{name}"')[0], _BREAKS_SEVERAL.partition("{names}")[0]
-    begun = F.when(F.size(broken) == 1, F.lit(one)).when(F.size(broken) > 1, F.lit(several))
-    return F.concat(begun, F.array_join(broken, ", "))
+    begun = F.when(F.size(broken) == 1, F.lit(one)).otherwise(F.lit(several))
+    return F.when(reduce(or_, map(_broken, rules)), F.concat(begun, F.array_join(broken, ", ")))  # words for those that break one alone
