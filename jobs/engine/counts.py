@@ -105,11 +105,14 @@ class StreamCounter(Counter):
 
     def seen(self, spark: SparkSession, execution: Any) -> dict[str, Seen]:
         """What the batch that is being written has seen so far; nodes that Spark did not reach are missing."""
-        seen = {node_id: seen_of(row) for node_id, row in observed_rows(spark, execution, self.node_ids).items()}
+        seen = self.rows_seen(spark, execution)
         for name, node_id in self.timed.items():
             if (metrics := execution.observedMetrics()).contains(name):
                 _add_timeless(seen, node_id, metrics.apply(name).getLong(0))
         return seen
+
+    def rows_seen(self, spark: SparkSession, execution: Any) -> dict[str, Seen]:
+        return {node_id: seen_of(row) for node_id, row in observed_rows(spark, execution, self.node_ids).items()}
 
 
 def last_execution(query: StreamingQuery) -> Any:

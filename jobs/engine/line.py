@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.engine.counts import PREFIX, SAMPLE_ROWS, Counter, Marks, Seen, observed_rows, rejected_row, rejection_measures, rejection_told
+from jobs.engine.plan_operators import kind_of, output_rows
 from jobs.engine.steps import Steps
 from jobs.nodes.base import REJECTED, Flow, Source
 from jobs.nodes.misfits import rejected_again
@@ -111,8 +112,8 @@ class LineCounter(Counter):
             if mark == "scan":
                 seen[node_id] = Seen(below[""])
             elif mark == "split":
-                good = next(operator for operator in reversed(operators) if _kind(operator) == "FilterExec")
-                rejected = below[""] - _output_rows(good)
+                good = next(operator for operator in reversed(operators) if kind_of(operator) == "FilterExec")
+                rejected = below[""] - output_rows(good)
                 seen[node_id] = Seen(below[""] - rejected, rejected, self._sample(spark, good.child()) if rejected else ())
             elif mark == "operator":
                 later = [rows for other, rows in ends if self._stands_before(node_id, other)]
@@ -155,23 +156,14 @@ def _operators(plan: Any) -> list[Any]:
 
 def _rows_of_operators(operators: list[Any]) -> tuple[dict[str, int], int]:
     """Rows that reach each observation by its name, "" for what the scan gave; and rows that leave the plan."""
-    rows = _output_rows(operators[-1])
+    rows = output_rows(operators[-1])
     below = {"": rows}
     for operator in reversed(operators):
-        if _kind(operator) == "FilterExec":
-            rows = _output_rows(operator)
-        elif _kind(operator) == "CollectMetricsExec":
+        if kind_of(operator) == "FilterExec":
+            rows = output_rows(operator)
+        elif kind_of(operator) == "CollectMetricsExec":
             below[str(operator.name())] = rows
     return below, rows
-
-
-def _kind(operator: Any) -> str:
-    return str(operator.getClass().getSimpleName())
-
-
-def _output_rows(operator: Any) -> int:
-    metrics = operator.metrics()
-    return int(metrics.apply("numOutputRows").value()) if metrics.contains("numOutputRows") else 0
 
 
 def _stays() -> Column:

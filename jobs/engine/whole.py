@@ -22,6 +22,7 @@ from jobs.engine.line import LineCounter, line_marks
 from jobs.engine.session import session_enter
 from jobs.engine.sorting import sorted_rows
 from jobs.engine.steps import Steps
+from jobs.engine.tree import TreeCounter, is_tree
 from jobs.nodes.executions import executed_apart
 
 
@@ -34,8 +35,7 @@ class WholeQuery:
         self.failure: BaseException | None = None
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
         self._sinks = BatchSinks(steps, self.plan, report, self._go_on)
-        self._marks = line_marks(steps, self.plan.streaming) if self.plan.frontier else None
-        self._counter = LineCounter(self._marks) if self._marks else BatchCounter()
+        self._counter = self._counting()
         self._frames: Frames | None = None
         self._forced = threading.Event()
         self._done = threading.Event()
@@ -49,10 +49,17 @@ class WholeQuery:
     def key(self) -> str:
         return self.plan.key
 
+    def _counting(self) -> LineCounter | TreeCounter | BatchCounter:
+        """The cheapest way that the graph allows."""
+        if not is_tree(self._steps):
+            return BatchCounter()
+        marks = line_marks(self._steps, self.plan.streaming)
+        return LineCounter(marks) if marks else TreeCounter()
+
     def frames(self) -> Frames:
         """Every frame, built once: sinks take their schemas from it, then the batch its rows."""
         if self._frames is None:
-            shared = frozenset() if self._marks else self._shared()
+            shared = self._shared() if isinstance(self._counter, BatchCounter) else frozenset()
             self._frames = Frames(
                 self._steps,
                 self._spark,
@@ -118,11 +125,11 @@ class WholeQuery:
             self._on_change()
 
     def _write(self) -> None:
-        if isinstance(self._counter, LineCounter):
-            self._write_line(self._counter)
-        else:
+        if isinstance(self._counter, BatchCounter):
             self._acting.carry_out(self.frames(), self.plan.sinks)
             self._sinks.write(0, self.frames(), self._counter.seen)
+        else:
+            self._write_tree(self._counter)
         seconds = time.monotonic() - self._begun
         counts = self._sinks.counts_of(0) or {}
         rows_in = rows_of_sources(self._steps, counts)
@@ -142,7 +149,7 @@ class WholeQuery:
             )
         )
 
-    def _write_line(self, counter: LineCounter) -> None:
+    def _write_tree(self, counter: LineCounter | TreeCounter) -> None:
         (arrow,) = self._steps.arriving(self.plan.sinks[0])
         frame, execution = executed_apart(self.frames().into(arrow.target))
         frame = self._keep(frame) if self._sinks.is_shared() else frame
@@ -171,7 +178,7 @@ class WholeQuery:
 
 
 def _everything(steps: Steps) -> QueryPlan:
-    """All of it; the frontier is told where all before the only sink may be a line."""
+    """All of it; the frontier is told where all rows lead to the only sink."""
     nodes = tuple(step.node_id for step in steps.plan.steps)
     before = tuple(node_id for node_id in nodes if node_id not in steps.sinks)
     last = steps.arriving(steps.sinks[0])[0].source if len(steps.sinks) == 1 else ""

@@ -80,3 +80,43 @@ def test_rows_of_a_query_over_several_inputs_are_counted(bench: Bench, query: st
     heard = bench.completed(document(nodes, "query>two, two>out", type="SQL_TASK"))
     read, two = (2, 1) if "JOIN" in query else (3, 2)
     assert [heard.rows(node_id) for node_id in nodes] == [read, two, two]
+
+
+def test_rows_of_several_sources_are_counted_each_on_their_way_to_one_sink(bench: Bench) -> None:
+    """The same source twice, a filter that Spark could move through the union, groups and an order behind it."""
+    nodes = {
+        "a": numbers(100, 100),
+        "b": numbers(100, 100),
+        "few": keep("id < 30"),
+        "both": ("flow.union", {}),
+        "even": keep("id % 2 = 0"),
+        "groups": ("flow.aggregate", {"group_by": ["id"], "aggregates": [{"name": "n"}]}),
+        "some": ("flow.limit", {"rows": 40}),
+        "out": COLLECT,
+    }
+    edges = "a>both, b>few, few>both, both>even, even>groups, groups>some, some>out"
+    heard = bench.completed(document(nodes, edges, type="SQL_TASK"))
+    assert [heard.rows(node_id) for node_id in ("a", "b", "few", "both", "even")] == [100, 100, 30, 130, 65]
+    assert 40 <= heard.rows("groups") <= 50, "a limit may leave some unread"
+    assert (heard.rows("some"), heard.rows("out")) == (40, 40)
+
+
+def test_rejected_rows_and_rows_of_one_row_are_counted_before_groups(bench: Bench) -> None:
+    nodes = {
+        "gen": numbers(1000, 500),
+        "check": ("flow.rejects", {"condition": "id % 10 = 3"}),
+        "twice": ("flow.flat_map", {"column": "words", "separator": ","}),
+        "words": ("flow.compute_columns", {"columns": [{"name": "words", "expression": "'a, b'"}]}),
+        "groups": GROUPS,
+        "out": COLLECT,
+    }
+    heard = bench.completed(document(nodes, "gen>check, check>words, words>twice, twice>groups, groups>out", type="SQL_TASK"))
+    assert [heard.rows(node_id) for node_id in ("gen", "check", "twice")] == [1000, 900, 1800]
+    assert heard.rows("check", "rejected") == 100
+    assert heard.rows("groups") == heard.rows("out") > 0
+
+
+def test_a_job_whose_user_asks_for_the_partition_too_is_counted_as_it_is(bench: Bench) -> None:
+    nodes = {"gen": numbers(1000, 500), "none": keep("spark_partition_id() < -1"), "groups": GROUPS, "out": COLLECT}
+    heard = bench.completed(document(nodes, "gen>none, none>groups, groups>out", type="SQL_TASK"))
+    assert [heard.rows(node_id) for node_id in nodes] == [1000, 0, 0, 0]
