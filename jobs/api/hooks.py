@@ -1,6 +1,7 @@
 """`/hooks/<job uid>/<node id>`: messages that other systems post to a job's webhook source."""
 
 import json
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +25,8 @@ from jobs.services.secrets import SecretsUnreadable
 
 JSON_LINES = "application/x-ndjson"
 _LATER_SECONDS = "10"
+#: In characters; of a longer one the SHA-256 is kept.
+_LONGEST_ID = 300
 #: Headers that say nothing about the message, or prove who sent it.
 _LEFT_OUT = frozenset({"authorization", "cookie", "host", "connection", "content-length", "accept-encoding"})
 
@@ -63,7 +66,9 @@ def hook(request: HttpRequest, job_uid: UUID, node_id: str) -> JsonResponse:
 
 def _messages(body: bytes, request: HttpRequest, typed: WebhookSettings) -> list[Message]:
     """One, or one for each line of JSON lines; their ids are then those of the request and their place in it."""
-    headers, told = _told(request, typed), request.headers.get(typed.id_header, "")[:300]
+    headers, told = _told(request, typed), request.headers.get(typed.id_header, "")
+    if len(told) > _LONGEST_ID:  # cut, two of them could look the same
+        told = sha256(told.encode("utf-8", "surrogateescape")).hexdigest()
     if request.content_type != JSON_LINES:
         return [Message(body, headers=headers, id=told)]
     lines = [line for line in body.split(b"\n") if line.strip()]

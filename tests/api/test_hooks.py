@@ -64,6 +64,13 @@ def test_a_proven_message_is_kept_once_and_its_proof_is_not(hooked: Job, tmp_pat
     assert "x-hub-signature-256" not in first.headers
 
 
+def test_long_ids_are_told_apart_by_their_ends(hooked: Job, tmp_path: Path):
+    for end in "ab":
+        assert post(hooked, b'{"id": 1}', Idempotency_Key="x" * 500 + end) == (202, {"accepted": 1, "repeated": False})
+        assert post(hooked, b'{"id": 1}', Idempotency_Key="x" * 500 + end) == (202, {"accepted": 0, "repeated": True})
+    assert len(kept(hooked, tmp_path)) == 2
+
+
 def test_json_lines_are_a_message_each_and_what_had_no_room_comes_again(hooked: Job, tmp_path: Path):
     lines = b'{"id": 1}\n\n{"id": 2}\n{"id": 3}\n{"id": 4}\n'
     assert post(hooked, lines, content_type="application/x-ndjson", Idempotency_Key="a")[0] == 503
