@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, model_validator
@@ -17,7 +18,7 @@ from jobs.nodes.executions import executed_apart, observed_tell
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.formats import format_hinders_real_time
 from jobs.nodes.roll_back import Hindrance
-from jobs.nodes.sinks.kafka_sizes import client_limit, size_limit, with_whole_row
+from jobs.nodes.sinks.kafka_bounds import MessageBounds, client_bounds, topic_bounds, with_whole_row
 from jobs.nodes.sinks.messages import (
     MESSAGE_ID,
     MessageFormatName,
@@ -115,7 +116,7 @@ class KafkaSink(Sink[KafkaSinkConfig]):
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
         self.check(spark, schema, context)
         if not context.fails_at_rejected:
-            self._limit = size_limit(context.connection(context.config.connection), context.config.topic)
+            self._bounds = topic_bounds(context.connection(context.config.connection), context.config.topic)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
         _message(spark.createDataFrame([], schema), context)
@@ -128,18 +129,27 @@ class KafkaSink(Sink[KafkaSinkConfig]):
             )
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[KafkaSinkConfig]) -> Written:
-        """Where rows may be rejected, those that are too large never reach Kafka's client, which would end the attempt."""
-        if batch.fails_at_rejected:
+        """Where rows may be rejected, those that Kafka would refuse never reach its client, which would end the attempt."""
+        bounds = self._bounds_now(batch, context)
+        if bounds is None:
             _send(_message(frame, context), context)
             return Written(rows=batch.rows)
         if batch.rejections is None:
-            execution = _send(self._limit.observed(_message(frame, context)), context)
-            rejected, sample = self._limit.rejected(frame.sparkSession, execution)
+            execution = _send(bounds.observed(_message(frame, context)), context)
+            rejected, sample = bounds.rejected(frame.sparkSession, execution)
         else:
-            _send(self._limit.parted(with_whole_row(frame, _columns(frame, context)), batch.rejections), context)
+            _send(bounds.parted(with_whole_row(frame, _columns(frame, context)), batch.rejections), context)
             batch.rejections.complete()
             rejected, sample = batch.rejections.counted(SAMPLE_ROWS)
         return Written(rows=None if batch.rows is None else batch.rows - rejected, rejected=rejected, rejected_rows=sample)
+
+    def _bounds_now(self, batch: Batch, context: NodeContext[KafkaSinkConfig]) -> MessageBounds | None:
+        """None where Kafka's own refusal is to end the job. A topic may get partitions while it is written to."""
+        topic, connection = context.config.topic, context.connection(context.config.connection)
+        if not context.config.partition_column:
+            return None if batch.fails_at_rejected else self._bounds
+        bounds = client_bounds(connection) if batch.fails_at_rejected else self._bounds
+        return replace(bounds, partitions=KafkaAdmin(connection).partitions(topic).get(topic))
 
     def failed_stream(self, text: str, config: KafkaSinkConfig) -> bool:
         """Kafka's client names the topic that it writes to."""
@@ -153,7 +163,7 @@ class KafkaSink(Sink[KafkaSinkConfig]):
     def write_plainly(self, frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> tuple[DataFrame, str]:
         messages = _message(frame, context)
         if not context.fails_at_rejected:
-            messages = client_limit(context.connection(context.config.connection)).fitting(messages)
+            messages = client_bounds(context.connection(context.config.connection)).fitting(messages)
         messages.write.format("kafka").options(**_options(context)).save()
         return frame, ""
 

@@ -1,4 +1,7 @@
-"""Messages that Kafka would not take: its client refuses those above max.request.size, and a broker those above the topic's own limit."""
+"""Messages that Kafka would not take: its client refuses those above max.request.size, and a broker those above the topic's own limit.
+
+For a partition that the topic does not have the client waits a minute, and a processor with it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ _CLIENT_MOST = 1_048_576
 #: In bytes: what Kafka adds to a batch, and at most to a message in it.
 _OVERHEAD = 61 + 21
 _TEXT_CHARACTERS = 10_000
-_BYTES, _ROW, _OBSERVED = "bytes", "row", "too large"
+_NOWHERE = "it asks for partition {asked}, and the topic has {has}, counted from 0"
+_WHY, _ROW, _OBSERVED = "why", "row", "refused"
 
 
 #: How many messages were rejected, and (reason, text) of some of them.
@@ -32,47 +36,63 @@ Rejected = tuple[int, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True)
-class SizeLimit:
-    """`most`: the bytes of a message as Kafka counts them; `why`: what is said of one that has more."""
+class MessageBounds:
+    """`most`: the bytes of a message as Kafka counts them; `too_large`: what is said of one that has more.
+
+    `partitions`: how many the topic has, where a column of the messages names one.
+    """
 
     most: int
-    why: str
+    too_large: str
+    partitions: int | None = None
 
     def fitting(self, messages: DataFrame) -> DataFrame:
-        """Those of `messages`, as Spark's writer takes them, that are not too large."""
-        return messages.filter(message_bytes(messages) <= self.most)
+        """Those of `messages`, as Spark's writer takes them, that can be sent."""
+        return messages.filter(self._refusal(messages).isNull())
+
+    def _refusal(self, messages: DataFrame) -> Column:
+        """Why a message cannot be sent; null for others."""
+        from pyspark.sql import functions as F
+
+        refusal = F.when(message_bytes(messages) > self.most, F.lit(self.too_large))
+        if self.partitions is None:
+            return refusal
+        asked = F.col("partition")
+        words = F.replace(F.lit(_NOWHERE.replace("{has}", str(self.partitions))), F.lit("{asked}"), asked.cast("string"))
+        return F.when((asked < 0) | (asked >= self.partitions), words).otherwise(refusal)
 
     def observed(self, messages: DataFrame) -> DataFrame:
         """The same, each made once; the others are told by `rejected`."""
         from pyspark.sql import functions as F
 
-        larger = F.col(_BYTES) > self.most
+        refused = F.col(_WHY).isNotNull()
         text = F.substring(F.col("value").cast("string"), 1, _TEXT_CHARACTERS)
-        sample = F.call_function("max_by", F.when(larger, text), F.when(larger, F.col(_BYTES)), F.lit(SAMPLE_ROWS))
-        sized = messages.withColumn(_BYTES, message_bytes(messages))
-        return sized.observe(_OBSERVED, F.count_if(larger).alias("rejected"), sample.alias("sample")).filter(~larger).drop(_BYTES)
+        order = F.when(refused, F.coalesce(F.octet_length("value"), F.lit(0)))
+        sample = F.call_function("max_by", F.when(refused, F.struct(_WHY, text.alias("text"))), order, F.lit(SAMPLE_ROWS))
+        told = messages.withColumn(_WHY, self._refusal(messages))
+        return told.observe(_OBSERVED, F.count_if(refused).alias("rejected"), sample.alias("sample")).filter(~refused).drop(_WHY)
 
     def rejected(self, spark: SparkSession, execution: Any) -> Rejected:
-        """Those of `observed` that were too large, once `execution` has read it."""
+        """Those of `observed` that could not be sent, once `execution` has read it."""
         seen = observed_row(spark, execution, _OBSERVED) or {}
-        return seen.get("rejected", 0), tuple((self.why, text) for text in seen.get("sample") or () if text is not None)
+        return seen.get("rejected", 0), tuple((one[_WHY], one["text"] or "") for one in seen.get("sample") or () if one is not None)
 
     def parted(self, messages: DataFrame, rejections: RejectedRows) -> DataFrame:
-        """The same, of `messages` that have the whole row in a last column; rows that are too large go to `rejections`."""
+        """The same, of `messages` that have the whole row in a last column; rows that cannot be sent go to `rejections`."""
         from pyspark.sql import functions as F
 
         names = [name for name in messages.columns if name != _ROW]
-        row = F.when(message_bytes(messages) > self.most, whole_struct(F.col(_ROW)))
-        why = self.why
 
         def kept(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             with task_tally(0, rejections) as tally:
                 for batch in batches:
-                    rows = batch.column(_ROW)
-                    tally.add(rows.drop_null().to_pylist(), why)
-                    yield batch.filter(rows.is_null()).select(names)
+                    why = batch.column(_WHY)
+                    for reason, row in zip(why.drop_null().to_pylist(), batch.column(_ROW).drop_null().to_pylist(), strict=True):
+                        tally.add([row], reason)
+                    yield batch.filter(why.is_null()).select(names)
 
-        told = messages.withColumn(_ROW, row)
+        told = messages.withColumn(_WHY, self._refusal(messages))
+        told = told.withColumn(_ROW, F.when(F.col(_WHY).isNotNull(), whole_struct(F.col(_ROW))))
         return in_workers_shared(lambda: told.mapInArrow(kept, messages.drop(_ROW).schema))
 
 
@@ -83,21 +103,21 @@ def with_whole_row(frame: DataFrame, columns: list[Column]) -> DataFrame:
     return frame.select(*columns, F.struct("*").alias(_ROW))
 
 
-def size_limit(settings: ConnectionSettings, topic: str) -> SizeLimit:
+def topic_bounds(settings: ConnectionSettings, topic: str) -> MessageBounds:
     """The client's limit, or the topic's where the cluster tells it and it is lower. A client that compresses messages leaves the topic's
     to the broker, who looks at what they became.
     """
     compresses = KafkaSettings.model_validate(settings.config).client_options.get("compression.type", "none") != "none"
-    of_client = client_limit(settings)
+    of_client = client_bounds(settings)
     of_topic = None if compresses else KafkaAdmin(settings).most_bytes(topic)
     if of_topic is None or of_topic >= of_client.most:
         return of_client
-    return SizeLimit(of_topic, f"as a message it has more bytes than the {of_topic} that max.message.bytes of the topic allows")
+    return MessageBounds(of_topic, f"as a message it has more bytes than the {of_topic} that max.message.bytes of the topic allows")
 
 
-def client_limit(settings: ConnectionSettings) -> SizeLimit:
+def client_bounds(settings: ConnectionSettings) -> MessageBounds:
     most = int(KafkaSettings.model_validate(settings.config).client_options.get("max.request.size", _CLIENT_MOST))
-    return SizeLimit(most, f"as a message it has more bytes than the {most} that max.request.size of the connection allows")
+    return MessageBounds(most, f"as a message it has more bytes than the {most} that max.request.size of the connection allows")
 
 
 def message_bytes(messages: DataFrame) -> Column:

@@ -1,4 +1,4 @@
-"""Messages that are too large for Kafka: they are rejected like other rows, and those beside them arrive."""
+"""Messages that Kafka does not take for their size or their partition: rejected like other rows, and those beside them arrive."""
 
 import json
 import time
@@ -120,3 +120,50 @@ def test_rows_that_a_fork_leads_to_a_topic_are_counted(
     heard = ran(bench, replace(bench.plan(drawn), connections=connected(kafka_server)))
     assert (heard.rows("odd", "rows_in"), heard.rows("odd"), heard.rows("out")) == (30, 15, 15)
     assert arrived(kafka_server, topic, 15) == list(range(1, 30, 2))
+
+
+ELSEWHERE = {3: -1, 13: 1, 23: 2_000_000_000}
+
+
+def asking_for_partitions(bench: Bench, server: KafkaServer, topic: str, *, errors: str = "", **given: Any) -> Plan:
+    """A job that sends thirty rows to a topic of one partition, of which ELSEWHERE ask for others, and some for none."""
+    asked = " ".join(f"when id = {number} then {place}" for number, place in ELSEWHERE.items())
+    columns = {"columns": [{"name": "shard", "expression": f"case {asked} when id % 2 = 0 then 0 end"}]}
+    sink = ("sink.kafka", {"connection": "main", "topic": topic, "partition_column": "shard"})
+    nodes = {"gen": numbers(30, 10), "shard": ("flow.compute_columns", columns), "out": sink, **({"bad": COLLECT} if errors else {})}
+    return replace(bench.plan(document(nodes, f"gen>shard, shard>out{errors}", **given)), connections=connected(server))
+
+
+THERE = [number for number in range(30) if number not in ELSEWHERE]
+REASONS = {f"it asks for partition {place}, and the topic has 1, counted from 0" for place in ELSEWHERE.values()}
+
+
+@pytest.mark.parametrize("job_type", ["STREAMING", "SQL_TASK"])
+def test_rows_that_ask_for_a_partition_that_is_not_there_are_kept(
+    bench: Bench, kafka_server: KafkaServer, topic: str, job_type: str
+) -> None:
+    heard = ran(bench, asking_for_partitions(bench, kafka_server, topic, type=job_type))
+    assert arrived(kafka_server, topic) == THERE
+    assert (heard.rows("out"), heard.rows("out", "rejected")) == (27, 3)
+    assert {row["reason"] for event in heard.of(RowsRejected) for row in event.rows} == REASONS
+
+
+def test_rows_that_ask_for_a_partition_that_is_not_there_go_on_by_the_errors_port(
+    bench: Bench, kafka_server: KafkaServer, topic: str
+) -> None:
+    plan = asking_for_partitions(bench, kafka_server, topic, errors=", out.errors>bad")
+    heard = ran(bench, plan)
+    assert arrived(kafka_server, topic) == THERE
+    rows = [row for rows in CollectSink.rows[plan.generation + "bad"].values() for row in rows]
+    assert {row.id: row.shard for row in rows} == ELSEWHERE
+    assert {row.rejected_reason for row in rows} == REASONS
+    assert (heard.rows("out"), heard.rows("bad")) == (27, 3)
+
+
+def test_a_job_that_is_to_end_at_rejected_rows_ends_at_a_partition_that_is_not_there(
+    bench: Bench, kafka_server: KafkaServer, topic: str
+) -> None:
+    run, _ = bench.run(asking_for_partitions(bench, kafka_server, topic, settings={"rejected_rows": "fail"}))
+    with pytest.raises(ExecutionFailure, match="it asks for partition -1, and the topic has 1") as failed:
+        run.wait(90)
+    assert (failed.value.node_id, failed.value.permanent) == ("out", True)
