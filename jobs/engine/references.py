@@ -11,11 +11,13 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from jobs.engine.events import OUTDATED, Noticed, Report
 from jobs.engine.failure import failure_of
 from jobs.engine.steps import Arrow, Steps
 from jobs.nodes.base import NodeError
+from jobs.nodes.columns import column
 from jobs.nodes.kept_references import Keeping, KeepsReferences
 
 #: Makes each reading another plan: Spark would answer one that it has kept from what it has kept.
@@ -80,7 +82,7 @@ class References:
         """What is there now; where it cannot be read, what was there before."""
         begun = time.monotonic()
         try:
-            fresh = _read(read, keeping)
+            fresh = _read(lambda: _as_before(read(), kept.frame.schema), keeping)
         except Exception as error:
             if not kept.stale:
                 told = failure_of(error, self._steps.plan).message.partition("\n")[0]
@@ -93,6 +95,18 @@ class References:
         if kept.stale:
             self._report(Noticed("its table is up to date again", arrow.target, detail={OUTDATED: ""}))
         return fresh
+
+
+def _as_before(found: DataFrame, before: StructType) -> DataFrame:
+    """The columns that were there `before`: no others have a place behind. NodeError where one is missing or of another kind."""
+    now = {field.name.lower(): field.dataType.simpleString() for field in found.schema.fields}
+    for field in before.fields:
+        name, was = field.name, field.dataType.simpleString()
+        if (kind := now.get(name.lower())) is None:
+            raise NodeError(f"the column {name} is not in its table any more; set it back, or start the job again", kind="user")
+        if kind != was:
+            raise NodeError(f"the column {name} of its table was {was} and is {kind}; set it back, or start the job again", kind="user")
+    return found.select(*(column(name) for name in before.names))
 
 
 def _read(read: Callable[[], DataFrame], keeping: Keeping) -> _Kept:

@@ -71,6 +71,33 @@ def test_a_table_is_read_again_and_stays_as_it_was_when_it_cannot_be_read(bench:
     assert sorted(row.id for row in rows) == list(range(len(rows)))
 
 
+def test_a_table_whose_columns_change_stays_as_it_was_and_one_with_more_gives_no_more(bench: Bench) -> None:
+    database = bench.files / "shop.db"
+    with closing(sqlite3.connect(database)) as shop, shop:
+        shop.execute("CREATE TABLE colours (part INTEGER, colour TEXT)")
+        shop.executemany("INSERT INTO colours VALUES (?, ?)", [(0, "red"), (1, "green"), (2, "blue")])
+    table = ("source.jdbc", {"connection": "shop", "table": "colours"})
+    nodes = {"gen": numbers(None, 9, 30), "parts": PARTS, "colours": table, "look": lookup(), "out": COLLECT}
+    plan = bench.plan(document(nodes, EDGES, type="STREAMING"))
+    plan = replace(plan, connections={"shop": ConnectionSettings("shop", "sqlite", {"path": str(database)})})
+    batches = CollectSink.rows[plan.generation + "out"]
+    run, heard = bench.run(plan)
+    wait_until(lambda: newest(batches) == {"red", "green", "blue"}, seconds=60, what="the colours")
+    with closing(sqlite3.connect(database)) as shop, shop:
+        shop.execute("ALTER TABLE colours RENAME COLUMN colour TO hue")
+    notice = heard.wait_for(Noticed)[0]
+    assert (notice.node_id, notice.severity) == ("look", "warning")
+    assert "the column colour is not in its table any more; set it back, or start the job again" in notice.message
+    with closing(sqlite3.connect(database)) as shop, shop:
+        shop.execute("ALTER TABLE colours ADD COLUMN colour TEXT")
+        shop.execute("UPDATE colours SET colour = upper(hue)")
+    wait_until(lambda: newest(batches) == {"RED", "GREEN", "BLUE"}, seconds=60, what="the new colours")
+    assert heard.wait_for(Noticed, 2)[1].message == "its table is up to date again"
+    run.stop()
+    assert run.wait(30) == "stopped"
+    assert {tuple(row.asDict()) for rows in batches.values() for row in rows} == {("id", "time", "key", "value", "part", "colour")}
+
+
 def test_of_a_table_that_has_a_key_twice_one_row_is_kept_for_all_batches(bench: Bench) -> None:
     colours_write(bench, "a", "red", "green", "blue")
     colours_write(bench, "b", "red", "green", "blue")
