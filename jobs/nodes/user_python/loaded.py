@@ -16,15 +16,18 @@ from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.code import FUNCTION
 from jobs.nodes.user_python.worker_memory import memory_bind, memory_error, memory_unbind
 
-#: What a function may raise for one row without more; an exit belongs to it, a kill does not.
-RAISED = (Exception, SystemExit)
+#: What a function may raise for one row without more: exits and interrupts belong to it. `Code.reason` lets through what ends the task.
+RAISED = BaseException
 _MODULE = "pipeline_user_code"
 _MOST_CHARACTERS = 500
 _MOST_LINES = 20
 
 
 class _TimeUp(BaseException):
-    """Not among RAISED: it ends the task, not a row."""
+    """It ends the task, not a row."""
+
+
+_ENDS_TASK = (_TimeUp, GeneratorExit)
 
 
 class Code(Protocol):
@@ -40,7 +43,7 @@ class Code(Protocol):
         """What the code raises inside leaves in the words of its own lines."""
 
     def reason(self, error: BaseException) -> str:
-        """What was raised, in one sentence."""
+        """What was raised, in one sentence. What does not belong to a row is raised again."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,8 @@ class UserCode:
 
     def reason(self, error: BaseException) -> str:
         """In one sentence: what was raised, and in which line of the code. NodeError where its memory is limited and did not do."""
+        if isinstance(error, _ENDS_TASK):
+            raise error
         megabytes = memory_unbind() if isinstance(error, MemoryError) else 0
         frames = self._frames(error)
         if megabytes:
