@@ -86,7 +86,7 @@ class GeneratorSource(Source[GeneratorConfig]):
     Config = GeneratorConfig
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "both"
     guarantee: ClassVar[str] = "exactly once"
-    summary_template = "{total_rows} rows in all"
+    summary_template = "{total_rows} rows in all · {rows_per_second} rows a second"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"total_rows", "rows_per_second", "rows_per_batch"})
     row_fields: ClassVar[frozenset[str]] = frozenset({"fields", "locale", "seed", "start_time", "step_ms"})
     hand_positions: ClassVar[HandPositions | None] = NumberPart("next")

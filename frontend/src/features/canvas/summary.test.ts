@@ -9,6 +9,14 @@ it('is what the type says, with the values of the node', () => expect(summary(no
 
 it('takes defaults for what is not set', () => expect(summary(node({}), type('{percent} %', { percent: { default: 10 } }))).toBe('10 %'))
 
+it('takes no default for what was emptied', () => {
+  const rows = { total_rows: { default: 1000 }, rows_per_second: { default: null } }
+  const told = '{total_rows} rows in all · {rows_per_second} rows a second'
+  expect(summary(node({ total_rows: null, rows_per_second: 100 }), type(told, rows))).toBe('100 rows a second')
+  expect(summary(node({ rows_per_second: 100 }), type(told, rows))).toBe('1000 rows in all · 100 rows a second')
+  expect(summary(node({ total_rows: null }), type(told, rows))).toBe('')
+})
+
 it('leaves out a part without any value, but not one that has some', () => {
   expect(summary(node({ window: '1 hour', group_by: [] }), type('{window} · {group_by}'))).toBe('1 hour')
   expect(summary(node({ exchange: '', routing_key: 'orders' }), type('{exchange} {routing_key}{routing_key_column}'))).toBe('orders')

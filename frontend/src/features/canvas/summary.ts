@@ -44,7 +44,7 @@ const filled = (template: string, valueOf: (field: string) => string) =>
 export function summary(node: DagNode, type: NodeType | undefined): string {
   const properties = (type?.schema.properties ?? {}) as Record<string, Field>
   const template = type?.schema['x-summary']
-  const told = typeof template === 'string' ? filled(template, (field) => words(node.config[field] ?? properties[field]?.default)) : ''
+  const told = typeof template === 'string' ? filled(template, (field) => words(field in node.config ? node.config[field] : properties[field]?.default)) : ''
   return told || changes(node, properties, new Set((type?.schema.required ?? []) as string[]))
 }
 
