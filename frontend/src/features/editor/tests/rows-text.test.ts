@@ -54,6 +54,8 @@ describe('rows as text', () => {
     expect(refusal(() => rowsOfText('[1]'))).toEqual(['item', {}])
     expect(refusal(() => rowsOfText('[[{"a": 1}], 1]', [], true))).toEqual(['itemOrBatch', {}])
     expect(refusal(() => rowsOfText('a,b\n1'))).toEqual(['width', { line: 2, values: 1, columns: 2 }])
+    expect(refusal(() => rowsOfText('a,b\n1,"x\n2,y\n'))).toEqual(['open', { line: 2 }])
+    expect(refusal(() => rowsOfText('a,b\n1,"x\ny"\n2,"y"",3'))).toEqual(['open', { line: 4 }])
     expect(refusal(() => rowsOfText('nothing'))).toEqual(['oneLine', {}])
     expect(() => rowsOfText('[{')).toThrow()
   })

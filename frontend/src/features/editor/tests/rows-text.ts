@@ -2,7 +2,7 @@ import type { Column, GivenRows, Json, Row } from '../../../dag/document'
 
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/
 
-export type NoRowsReason = 'twice' | 'unnamedTwice' | 'width' | 'oneLine' | 'item' | 'itemOrBatch'
+export type NoRowsReason = 'twice' | 'unnamedTwice' | 'width' | 'open' | 'oneLine' | 'item' | 'itemOrBatch'
 
 /** Why a text holds no rows; `useRowsWords` says it. */
 export class NoRows extends Error {
@@ -34,6 +34,7 @@ function valuesOf(text: string, delimiter: string): Value[][] {
   let row: Value[] = []
   let value = ''
   let quoted = false
+  let opened = 0
   let hadQuotes = false
   const end = () => {
     row.push({ text: value, quoted: hadQuotes })
@@ -47,6 +48,7 @@ function valuesOf(text: string, delimiter: string): Value[][] {
       place += 1
     } else if (sign === '"' && (quoted || value === '')) {
       quoted = !quoted
+      opened = place
       hadQuotes = true
     } else if (!quoted && sign === delimiter) end()
     else if (!quoted && sign === '\n') {
@@ -55,6 +57,7 @@ function valuesOf(text: string, delimiter: string): Value[][] {
       row = []
     } else value += sign
   }
+  if (quoted) throw new NoRows('open', { line: text.slice(0, opened).split('\n').length })
   if (value !== '' || hadQuotes || row.length > 0) {
     end()
     rows.push(row)
