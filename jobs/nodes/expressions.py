@@ -81,6 +81,7 @@ _QUERY_PARTS = frozenset(
         "Unpivot",
         "OneRowRelation",
         "UnresolvedInlineTable",
+        "LocalRelation",  # a parsed one is what VALUES lists
         "UnresolvedSubqueryColumnAliases",
         "Window",
         "WithWindowDefinition",
@@ -96,6 +97,7 @@ _QUERY_PARTS = frozenset(
         "PipeOperator",
     ]
 )
+_BEGINNINGS = ("SELECT", "WITH", "FROM", "VALUES", "(")
 _TABLE_FUNCTIONS = frozenset(
     [
         "range",
@@ -166,7 +168,9 @@ def check_query(spark: SparkSession, query: str, tables: Collection[str]) -> Non
             continue
         name = node.getClass().getSimpleName()
         if name not in _QUERY_PARTS:
-            raise _refused(f"only a query over the inputs is allowed here, not {name}: begin with SELECT or WITH")
+            begins = query.split(maxsplit=1)[0].upper()
+            told = name if begins.startswith(_BEGINNINGS) else begins
+            raise _refused(f"only a query over the inputs is allowed here, not {told}: begin with SELECT or WITH")
         if name == "UnresolvedRelation" and _dotted(node.multipartIdentifier()).lower() not in known:
             raise _refused(f'there is no input "{_dotted(node.multipartIdentifier())}": the inputs are {", ".join(sorted(tables))}')
         if name == "UnresolvedTableValuedFunction" and _dotted(node.name()).lower() not in _TABLE_FUNCTIONS:
