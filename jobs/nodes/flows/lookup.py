@@ -46,7 +46,10 @@ class LookupConfig(base.Config):
     )
     refresh: Duration = Field(
         "10 min",
-        description="How long the table is kept before it is read again; above a window or the like it is read for each batch.",
+        description=(
+            "How long the table is kept before it is read again; where that fails, or its columns are others then, it stays as it was. "
+            "Above a window or the like it is read for each batch."
+        ),
         examples=["1 min", "1 h"],
         json_schema_extra=hints("duration", advanced=True),
     )
