@@ -72,8 +72,9 @@ class _Finder(ast.NodeVisitor):
     def visit(self, node: ast.AST) -> None:
         text = _text_of(node)
         if text is not None:
-            if " " in text and len(_WORD.findall(text)) > 1:
-                self._found.append(Sentence(text, self._above[-1], f"{self._name}:{getattr(node, 'lineno', 0)}"))
+            for line in text.split(" · "):  # parts of a node's line in the editor, which are said each
+                if " " in line and len(_WORD.findall(line)) > 1:
+                    self._found.append(Sentence(line, self._above[-1], f"{self._name}:{getattr(node, 'lineno', 0)}"))
             for part in _values_in(node):
                 self.generic_visit(part)
         elif not _is_silent(node):
