@@ -147,7 +147,7 @@ def test_a_full_buffer_holds_messages_back_at_the_broker_and_goes_on_when_there_
 def test_what_is_refused_is_said_in_a_sentence(build: Build, rabbitmq_server: RabbitMQServer, queue: str):
     with pytest.raises(NodeError, match=r"no queue 'nowhere'.*create it, or correct the name") as refused:
         received(source(build, rabbitmq_server, "nowhere"))
-    assert (refused.value.permanent, refused.value.kind) == (True, "user")
+    assert (refused.value.permanent, refused.value.kind, refused.value.field) == (True, "user", "queue")
     with pytest.raises(NodeError, match='reading rabbitmq "main": the sign-in was refused') as refused:
         received(source(build, rabbitmq_server, queue, password="wrong"))
     assert refused.value.permanent
@@ -283,8 +283,9 @@ def test_a_target_that_is_not_there_is_told_before_anything_runs(spark: SparkSes
     schema = spark.sql(ROWS.format(count=1)).schema
     for config, told in (({"exchange": "none"}, "no exchange 'none'"), ({"routing_key": "none"}, "no queue 'none'")):
         built = sink(build, rabbitmq_server, **config)
-        with pytest.raises(NodeError, match=f'writing to rabbitmq "main": {told}.*create it, or correct the name'):
+        with pytest.raises(NodeError, match=f'writing to rabbitmq "main": {told}.*create it, or correct the name') as refused:
             built.node.check(spark, schema, built.context)
+        assert [refused.value.field] == list(config)
 
 
 def test_a_queue_that_is_missing_for_a_moment_rejects_no_row(

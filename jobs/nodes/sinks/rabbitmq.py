@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from jobs.nodes import base
-from jobs.nodes.base import Batch, NodeContext, Sink, Written
+from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.connections.rabbitmq_client import RabbitMQSettings, rabbitmq_channel, rabbitmq_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.roll_back import Hindrance
@@ -93,11 +93,16 @@ class RabbitMQSink(Sink[RabbitMQSinkConfig]):
         config = context.config
         _messages(spark.createDataFrame([], schema), context)
         connection = context.connection(config.connection)
-        with rabbitmq_channel(connection, _act(connection.name)) as (_, channel):
-            if config.exchange:
-                channel.exchange_declare(config.exchange, passive=True)
-            elif config.routing_key and not config.routing_key_column:
-                channel.queue_declare(config.routing_key, passive=True)
+        try:
+            with rabbitmq_channel(connection, _act(connection.name)) as (_, channel):
+                if config.exchange:
+                    channel.exchange_declare(config.exchange, passive=True)
+                elif config.routing_key and not config.routing_key_column:
+                    channel.queue_declare(config.routing_key, passive=True)
+        except NodeError as error:
+            if error.field == "queue":  # the default exchange takes a queue's name for the routing key
+                error.field = "routing_key"
+            raise
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[RabbitMQSinkConfig]) -> tuple[DataFrame, str]:
         from jobs.nodes.sinks.rabbitmq_plain import RabbitMQPublishing
