@@ -41,7 +41,7 @@ def hook(request: HttpRequest, job_uid: UUID, node_id: str) -> JsonResponse:
     """
     config, connection = _source(job_uid, node_id)
     if config is None or connection is None:
-        return _refused(404, "no webhook is published at this address")
+        return _nowhere()
     typed = WebhookSettings.model_validate(connection.config)
     try:
         body = request.body
@@ -62,6 +62,14 @@ def hook(request: HttpRequest, job_uid: UUID, node_id: str) -> JsonResponse:
     if taken.dropped and not taken.new:
         return JsonResponse({"accepted": 0, "repeated": False, "dropped": True}, status=202)
     return JsonResponse({"accepted": taken.new, "repeated": bool(messages) and taken.new == 0}, status=202)
+
+
+@csrf_exempt
+@login_not_required
+@require_POST
+def no_hook(request: HttpRequest, address: str) -> JsonResponse:
+    """404 for an address that cannot be a webhook's."""
+    return _nowhere()
 
 
 def _messages(body: bytes, request: HttpRequest, typed: WebhookSettings) -> list[Message]:
@@ -101,8 +109,12 @@ def _told(request: HttpRequest, typed: WebhookSettings) -> dict[str, str]:
     return {name.lower(): value[:2000] for name, value in request.headers.items() if name.lower() not in left_out}
 
 
+def _nowhere() -> JsonResponse:
+    return _refused(404, "no webhook is published at this address")
+
+
 def _refused(status: int, message: str) -> JsonResponse:
     return JsonResponse({"error": {"code": "hook.refused", "message": message, "problems": []}}, status=status)
 
 
-urlpatterns = [path("hooks/<uuid:job_uid>/<str:node_id>", hook, name="hook")]
+urlpatterns = [path("hooks/<uuid:job_uid>/<str:node_id>", hook, name="hook"), path("hooks/<path:address>", no_hook)]

@@ -150,3 +150,11 @@ def test_there_is_nothing_where_no_webhook_is_published(hooked: Job, change: str
 def test_a_message_that_is_too_large_is_refused(hooked: Job, settings: Any):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     assert post(hooked, b"x" * 101)[0] == 413
+
+
+@pytest.mark.parametrize(
+    "address", ["nobody/hook", "4b825dc6-42cb-4e6d-9a05-3c1d6a0f8b7e/hook", "4b825dc6-42cb-4e6d-9a05-3c1d6a0f8b7e/a/b"]
+)
+def test_an_address_of_no_webhook_is_answered_as_others_are(client: Client, address: str) -> None:
+    answer = client.post(f"/hooks/{address}", b"{}", content_type="application/json")
+    assert (answer.status_code, answer.json()["error"]["message"]) == (404, "no webhook is published at this address")
