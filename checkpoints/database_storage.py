@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from django.db import DatabaseError
+from django import db
 from django.db.models.functions import Length
 
 from checkpoints.cut import CutDamaged, folder_remove
@@ -43,7 +43,7 @@ class DatabaseStorage(CheckpointStorage):
         body = _packed(folder, sorted(files))
         try:
             CheckpointData.objects.update_or_create(key=key, defaults={"body": body, "bytes": size})
-        except DatabaseError as error:
+        except db.Error as error:
             raise StorageFailed(f"database: {error}") from error
         return Placed(self.place(key), len(body))
 

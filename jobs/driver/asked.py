@@ -3,7 +3,7 @@
 import logging
 from concurrent.futures import Future
 
-from django.db import DatabaseError
+from django import db
 
 from checkpoints.coordinator import NothingToCut
 from checkpoints.ledger import Ticket
@@ -20,5 +20,5 @@ def checkpoint_settle(command: Command, future: Future[Ticket], *, actor: str, l
         command_settle(command=command, done=error is None, result=result)
         if isinstance(error, NothingToCut):
             event_record(execution_id=command.execution_id, kind="notice", actor=actor, reason=f"no checkpoint: {error}")
-    except DatabaseError as trouble:
+    except db.Error as trouble:
         log.warning("the end of a request for a checkpoint is not kept: %s", trouble)

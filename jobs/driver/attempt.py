@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
+from django import db
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import close_old_connections, connection
 from pyspark.sql import SparkSession
 
 from checkpoints.coordinator import Coordinator
@@ -291,7 +292,7 @@ class Attempt:
                 self._log.warning("%s", refused)
                 self._lost.set()
                 self.force()
-            except DatabaseError as error:
+            except db.Error as error:
                 self._log.warning("the database does not answer: %s", error)
                 time.sleep(0.5)
         return None

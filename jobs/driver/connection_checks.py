@@ -6,8 +6,9 @@ import threading
 import time
 from dataclasses import dataclass
 
+from django import db
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import close_old_connections, connection
 
 from jobs.models import Connection
 from jobs.nodes.connection_kind import CheckStep
@@ -68,14 +69,14 @@ class ConnectionChecks:
                 self._begin()
                 self._tell_next(pause)
                 self._is_database_away = False
-            except DatabaseError as error:
+            except db.Error as error:
                 self._wait_for_database(error, pause)
             except Exception:
                 logger.exception("looking after the connections")
                 self._stopping.wait(pause)
         connection.close()
 
-    def _wait_for_database(self, error: DatabaseError, pause: float) -> None:
+    def _wait_for_database(self, error: db.Error, pause: float) -> None:
         """What was found is forgotten: the connection is due again after its time. Said once per outage."""
         if not self._is_database_away:
             logger.warning("the checks of connections do not reach the database: %s", error)

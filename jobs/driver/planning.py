@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+from django import db
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
+from django.db import close_old_connections
 
 from jobs.dag.document import DagDocument
 from jobs.engine.compiler import plan_compile
@@ -50,7 +51,7 @@ def plan_renewed(plan: Plan, execution: Execution) -> Plan:
     try:
         close_old_connections()
         return replace(plan, connections=connections_open(execution.job.project_id))
-    except DatabaseError:
+    except db.Error:
         return plan
 
 

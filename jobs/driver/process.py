@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+from django import db
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import close_old_connections, connection
 from pyspark.sql import SparkSession
 
 from jobs import broadcast
@@ -105,7 +106,7 @@ class DriverProcess:
                 close_old_connections()
                 self._commands()
                 self._claim()
-            except DatabaseError as error:
+            except db.Error as error:
                 logger.warning("the database does not answer: %s", error)
             if self._is_done():
                 self.stop("nothing left to do")
@@ -168,7 +169,7 @@ class DriverProcess:
             lost = leases_renew(driver=self.driver, held={one.execution_id: one.number for one in held.values()})
             driver_heartbeat(driver=self.driver, usage=self._usage())
             self._renewed = begun
-        except DatabaseError as error:
+        except db.Error as error:
             logger.warning("leases could not be renewed: %s", error)
             return
         for execution_id in lost:
@@ -214,7 +215,7 @@ class DriverProcess:
     def _database_told(self, write: Callable[[], None]) -> None:
         try:
             write()
-        except DatabaseError as error:
+        except db.Error as error:
             logger.warning("the database does not answer: %s", error)
 
     def end_now(self, code: int) -> None:

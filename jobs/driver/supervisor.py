@@ -5,8 +5,9 @@ import threading
 import time
 import uuid
 
+from django import db
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import close_old_connections, connection
 
 from jobs.driver.child import Child, is_driver, scratch_clear, scratch_folders
 from jobs.driver.exits import exit_reason
@@ -74,7 +75,7 @@ class Supervisor:
                     close_old_connections()
                     self._dedicated()
                     self._frozen()
-            except DatabaseError as error:
+            except db.Error as error:
                 logger.warning("the supervisor does not reach the database: %s", error)
             except Exception:
                 logger.exception("looking after the drivers")
@@ -89,7 +90,7 @@ class Supervisor:
                 if not is_driver(driver.pid):
                     driver_gone(driver_id=driver.driver_id, reason=f"driver {driver.pid} ended with its worker")
             scratch_clear(scratch_unneeded(scratch_folders()))
-        except DatabaseError as error:
+        except db.Error as error:
             logger.warning("the supervisor does not reach the database: %s", error)
 
     def _fill(self) -> None:
@@ -174,5 +175,5 @@ class Supervisor:
         try:
             self._bury()
             self._tell_ended()
-        except DatabaseError as error:
+        except db.Error as error:
             logger.warning("the end of the drivers could not be told: %s", error)

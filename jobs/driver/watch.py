@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from billiard import active_children
 from celery.worker import state
+from django import db
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import close_old_connections, connection
 from redis.exceptions import RedisError
 
 from jobs import queue
@@ -63,7 +64,7 @@ class Watch:
         try:
             close_old_connections()
             write()
-        except DatabaseError as error:
+        except db.Error as error:
             logger.warning("the worker cannot say that it lives: %s", error)
 
     def _silent_seconds(self) -> float:
@@ -78,7 +79,7 @@ class Watch:
     def _are_there_tasks(self) -> bool:
         try:
             return queue.tasks_waiting() > 0 or another_takes_tasks(than=self._name)
-        except (RedisError, DatabaseError):
+        except (RedisError, db.Error):
             return False
 
     def _end(self) -> None:

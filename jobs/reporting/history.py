@@ -5,7 +5,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from django.db import DatabaseError, InterfaceError, close_old_connections
+from django import db
+from django.db import close_old_connections
 
 #: So much waits for the database at most; then the oldest goes.
 _MOST = 500
@@ -33,7 +34,7 @@ class History:
                 try:
                     close_old_connections()
                     self._entries[0]()
-                except (DatabaseError, InterfaceError) as error:
+                except db.Error as error:
                     if not self._is_away:
                         self._log.warning("the history waits for the database: %s", error)
                     self._is_away = True

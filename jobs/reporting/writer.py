@@ -5,7 +5,8 @@ import threading
 import time
 from typing import Protocol
 
-from django.db import DatabaseError, InterfaceError, close_old_connections, connection
+from django import db
+from django.db import close_old_connections, connection
 
 from jobs.services.metrics import Reported, reported_write
 
@@ -99,7 +100,7 @@ class Writer:
         try:
             close_old_connections()
             return reported_write(batch=[reported for _, reported in taken])
-        except (DatabaseError, InterfaceError) as error:
+        except db.Error as error:
             logger.warning("counts cannot be kept just now: %s", error)
             for reporter, reported in taken:
                 reporter.put_back(reported)

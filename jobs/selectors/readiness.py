@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 
-from django.db import DatabaseError, connection
+from django import db
+from django.db import connection
 from django.utils import timezone
 
 from jobs.models import Driver, DriverKind, DriverStatus, Job
@@ -23,7 +24,7 @@ def readiness_out(example_jobs: Collection[str]) -> ReadinessOut:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
         worker, examples = _worker(), _examples(example_jobs)
-    except DatabaseError:
+    except db.Error:
         return ReadinessOut(ready=False, database="does not answer", worker="unknown", examples="unknown")
     return ReadinessOut(ready=worker == examples == "ok", database="ok", worker=worker, examples=examples)
 

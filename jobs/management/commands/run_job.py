@@ -12,9 +12,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from django import db
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
 from rich.console import Console
 
 from jobs.dag.document import DagDocument
@@ -119,7 +119,7 @@ def _connections(options: Mapping[str, Any]) -> Mapping[str, ConnectionSettings]
     try:
         project = Project.objects.filter(slug=options["project"]).first()
         return connections_open(project.pk) if project else {}
-    except DatabaseError:  # no installation here: a document without connections runs all the same
+    except db.Error:  # no installation here: a document without connections runs all the same
         return {}
 
 
