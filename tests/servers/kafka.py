@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -105,12 +105,23 @@ class KafkaServer:
         return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
 
     def topic_create(self, name: str, *, partitions: int = 1, **config: str) -> None:
-        """`config`: the topic's settings, with _ for dots."""
+        """`config`: the topic's settings, with _ for dots. A broker knows it only some moments after the cluster said that it is there."""
         given = {name.replace("_", "."): value for name, value in config.items()}
         self.admin.create_topics([NewTopic(name, num_partitions=partitions, replication_factor=1, config=given)])[name].result(30)
+        wait_until(lambda: bool(self._topic_id(name)), seconds=30, what=f"topic {name}", every=0.05)
+
+    def _topic_id(self, name: str) -> str:
+        """ "" for a topic that the broker does not know."""
+        try:
+            return str(self.admin.describe_topics(TopicCollection([name]))[name].result(30).topic_id)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise
+            return ""
 
     def topic_remake(self, name: str, *, partitions: int = 1) -> None:
         """Delete it and make it anew; it is gone only some moments after the cluster said so."""
+        before = self._topic_id(name)
         self.admin.delete_topics([name])[name].result(30)
 
         def made() -> bool:
@@ -123,6 +134,7 @@ class KafkaServer:
             return True
 
         wait_until(made, seconds=30, what=f"topic {name} made anew")
+        wait_until(lambda: self._topic_id(name) not in {"", before}, seconds=30, what=f"the new topic {name}", every=0.05)
 
     def group_offsets(self, group: str) -> dict[tuple[str, int], int]:
         """(topic, partition) → offset that the group has committed."""
