@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 from pyspark.sql import SparkSession
 
+from benchmarks import kafka_windows
 from benchmarks.comparison import Variant, compare, folder, run_document, session
 from jobs.nodes.base import ConnectionSettings
 from scripts.fetch_jars import jars_fetch
@@ -27,7 +28,6 @@ JARS = HERE.parent / ".venv" / "pyflink-jars"
 VERSION = "2.3.0"
 PARTITIONS = 2
 COLUMNS = [{"name": "id", "type": "long"}, {"name": "amount", "type": "double"}, {"name": "country", "type": "string"}]
-EVENTS = [{"name": "key", "type": "long"}, {"name": "time", "type": "timestamp"}]
 FIELDS = "id BIGINT, amount DOUBLE, country STRING"
 
 
@@ -112,10 +112,7 @@ def windows(spark: SparkSession, flink: PyFlink, root: Path, kafka: KafkaServer,
     """Ten thousand events to a minute, of a hundred keys."""
     kafka.topic_create("events", partitions=PARTITIONS)
     kafka.topic_create("counts", partitions=PARTITIONS)
-    spark.range(0, rows, 1, PARTITIONS).selectExpr(
-        "to_json(named_struct('key', id % 100, 'time', date_format(timestamp_seconds(1767225600 + id * 60 div 10000), "
-        "\"yyyy-MM-dd'T'HH:mm:ss'Z'\"))) value"
-    ).write.format("kafka").options(**{"kafka.bootstrap.servers": kafka.bootstrap, "topic": "events"}).save()
+    kafka_windows.fill(spark, kafka.bootstrap, rows)
     at = f"'connector' = 'kafka', 'properties.bootstrap.servers' = '{kafka.bootstrap}', 'format' = 'json'"
     bounds = "'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'json.timestamp-format.standard' = 'ISO-8601'"
 
@@ -130,20 +127,8 @@ def windows(spark: SparkSession, flink: PyFlink, root: Path, kafka: KafkaServer,
         )
 
     def ours(number: int) -> None:
-        source = {"connection": "main", "topic": "events", "columns": EVENTS, "max_records_per_trigger": 0}
-        per = {"time_column": "time", "window": "1 min", "late": "10 min", "group_by": ["key"], "aggregates": [{"name": "n"}]}
-        document = {
-            "name": "benchmark",
-            "type": "STREAMING",
-            "nodes": {
-                "in": {"type": "source.kafka", "config": source},
-                "per": {"type": "flow.window_aggregate", "config": per},
-                "out": {"type": "sink.kafka", "config": {"connection": "main", "topic": "counts"}},
-            },
-            "edges": {"e1": {"from": ["in", "out"], "to": ["per", "in"]}, "e2": {"from": ["per", "out"], "to": ["out", "in"]}},
-        }
         connections = {"main": ConnectionSettings("main", "kafka", {"servers": kafka.bootstrap})}
-        assert run_document(spark, document, root, connections, until_drained=True)["in"] == rows
+        assert run_document(spark, kafka_windows.document(), root, connections, until_drained=True)["in"] == rows
 
     compare("Kafka → windowed count → Kafka", rows, [Variant(f"PyFlink {VERSION}", theirs), Variant("ours with counters", ours)], rounds=3)
 
