@@ -1,6 +1,6 @@
-"""Rows of a tree of nodes counted by filters that let every row through: Spark compiles them together with what stands around them,
+"""Rows of a tree of nodes counted by filters that let every row through.
 
-where observing rows parts the two and costs up to a fifth of a run.
+Spark compiles them together with what stands around them, where observing rows parts the two and costs up to a fifth of a run.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _true_of_each_row(number: int) -> Column:
 
 
 def _rows_by_number(plan: Any) -> Iterator[tuple[int, int]]:
-    """What each of our filters in a plan that has run let through, in the stages of an adaptive plan and in what was kept, too."""
+    """What each of our filters in a plan that has run let through, also in adaptive stages, subqueries and what was kept."""
     waiting = [plan]
     while waiting:
         operator = waiting.pop()
@@ -78,5 +78,4 @@ def _below(operator: Any, kind: str) -> list[Any]:
         return [operator.plan()]
     if kind == "InMemoryTableScanExec":
         return [operator.relation().cachedPlan()]
-    children = operator.children()
-    return [children.apply(index) for index in range(children.size())]
+    return [found.apply(index) for found in (operator.children(), operator.subqueries()) for index in range(found.size())]

@@ -120,3 +120,11 @@ def test_a_job_whose_user_asks_for_the_partition_too_is_counted_as_it_is(bench: 
     nodes = {"gen": numbers(1000, 500), "none": keep("spark_partition_id() < -1"), "groups": GROUPS, "out": COLLECT}
     heard = bench.completed(document(nodes, "gen>none, none>groups, groups>out", type="SQL_TASK"))
     assert [heard.rows(node_id) for node_id in nodes] == [1000, 0, 0, 0]
+
+
+def test_an_input_that_is_asked_for_a_single_value_is_counted(bench: Bench) -> None:
+    query = "SELECT id FROM a WHERE id > (SELECT max(id) - 10 FROM b) OR id IN (SELECT id FROM few)"
+    nodes = {"a": numbers(100, 100), "b": numbers(50, 50), "c": numbers(30, 30), "few": keep("id < 20"), "q": sql(query), "out": COLLECT}
+    heard = bench.completed(document(nodes, "a>q, b>q, c>few, few>q, q>out", type="SQL_TASK"))
+    assert [heard.rows(node_id) for node_id in ("a", "b", "c", "few")] == [100, 50, 30, 20]
+    assert heard.rows("q") == heard.rows("out") == 80
