@@ -152,6 +152,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.sql.runSQLOnFiles": "false",
         # Options of a reader or writer that Spark shows in plans and logs: its own words, and those in which Kafka's client keeps secrets.
         "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore|truststore",
+        # Where in our code a column was made is of no use to a person, and finding it costs more than making it.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         **READING_CONF,
         **STREAMING_CONF,
     }
@@ -203,7 +205,8 @@ def execution_conf(settings: Settings) -> dict[str, str]:
 def session_enter(session: SparkSession, plan: Plan) -> None:
     """This thread now works for the execution: its session is the active one, what it starts runs in its own scheduler pool."""
     java: Any = session
-    java._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(java._jsparkSession)
+    # By its whole name: Java looks for each part of a dotted one among all jars, which takes a millisecond.
+    getattr(java._jvm, "org.apache.spark.sql.classic.SparkSession").setActiveSession(java._jsparkSession)
     session.sparkContext.setLocalProperty("spark.scheduler.pool", f"{plan.job_name}-{plan.generation}")
 
 
