@@ -249,7 +249,7 @@ def test_a_stream_that_was_made_anew_fails_the_job_or_is_read_from_its_beginning
     stream_delete(rabbitmq_server, stream)
     with pytest.raises(NodeError, match=rf"no queue '{stream}'.*create it, or correct the name") as refused:
         read(spark, built)
-    assert refused.value.permanent
+    assert (refused.value.permanent, refused.value.field) == (True, "stream")
     rabbitmq_server.stream_create(stream)
     publish(rabbitmq_server, stream, numbered(7, 9))
     assert "(the stream ends at 2)" in lost(spark, built, drained, tmp_path / "live")

@@ -26,8 +26,8 @@ SECONDS = 10
 logging.getLogger("pika").setLevel(logging.CRITICAL)
 _HEARTBEAT_SECONDS = 30
 _GOING_DOWN = 320
-#: What a broker lacks ("no queue 'orders' in vhost '/'") → the field of a form that names it.
-_FIELDS = {"queue": "queue", "exchange": "exchange"}
+#: What a broker may lack ("no queue 'orders' in vhost '/'"); forms call their fields so, too.
+_NAMED = ("queue", "exchange")
 
 
 class RabbitMQAway(SystemAway):
@@ -112,7 +112,8 @@ def _told(code: int, text: str, act: str) -> NodeError:
     if code == 404 and not words.startswith("no "):  # a queue that is there, on a node that is not, or not yet
         return RabbitMQAway(f"{act}: {words}")
     if code == 404:
-        return _refused(f"{act}: {words}; create it, or correct the name", _FIELDS.get(words.split(" ")[1], ""))
+        lacking = words.split(" ")[1]
+        return _refused(f"{act}: {words}; create it, or correct the name", lacking if lacking in _NAMED else "")
     if code == 403:
         return _refused(f"{act}: {words}; have the right granted")
     if code == 405:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.rabbitmq_client import RabbitMQAway, rabbitmq_error, rabbitmq_line, stream_channel_close
+from jobs.nodes.node_error import reworded
 from jobs.nodes.rabbitmq.queue_kind import is_other_kind, other_kind_words
 from jobs.nodes.rabbitmq.told import OFFSET_HEADER, reading_act
 
@@ -131,7 +132,9 @@ class StreamLine:
             told = "those that their sender compressed together, or wrote as no AMQP messages, cannot be read over AMQP"
             return NodeError(f"{self.act}: the broker fails to deliver messages of {self._stream}; {told}")
         found = rabbitmq_error(error, self.act)
-        return RabbitMQAway(found.message) if _NO_REPLICA in found.message else found
+        if _NO_REPLICA in found.message:
+            return RabbitMQAway(found.message)
+        return reworded(found, found.message, "stream") if found.field == "queue" else found
 
 
 class Consumer:
