@@ -221,7 +221,8 @@ def _bring_forth(spark: SparkSession, plan: Plan, trial: Trial, deadline: float,
                 raise _Stopped(words, hanging=not _ended(run))
     except ExecutionFailure as failure:
         found = analyse(spark, trial.document, connections={}, limits=plan.limits, parameters=plan.parameters, registry=TRIAL_REGISTRY)
-        raise _Stopped(failure.message, errors_in(found.problems), failure.node_id) from None
+        node_id = trial.beside.get(failure.node_id, failure.node_id)
+        raise _Stopped(failure.message, errors_in(found.problems), node_id) from None
 
 
 def _ended(run: Run) -> bool:

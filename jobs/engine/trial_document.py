@@ -16,11 +16,14 @@ from jobs.nodes.registry import REGISTRY
 
 @dataclass(frozen=True)
 class Trial:
-    """`given`: source id → the folder its rows are to be written to. `kept`: outlet → the folder that will hold what came out."""
+    """`given`: source id → the folder its rows are to be written to. `kept`: outlet → the folder that will hold what came out.
+    `beside`: node that the document itself does not have → the one whose rows it keeps.
+    """
 
     document: DagDocument
     given: Mapping[str, Path]
     kept: Mapping[str, Path]
+    beside: Mapping[str, str]
 
 
 def trial_of(part: DagDocument, test: PipelineTest, schemas: Mapping[str, StructType], place: Path) -> Trial:
@@ -28,7 +31,7 @@ def trial_of(part: DagDocument, test: PipelineTest, schemas: Mapping[str, Struct
     given = {source: place / "given" / source for source in schemas}
     kept = {outlet: place / "kept" / str(number) for number, outlet in enumerate(test.expect)}
     nodes = dict(part.nodes) | {source: _given(part, source, schema, given[source], test.expect) for source, schema in schemas.items()}
-    edges = dict(part.edges)
+    edges, beside = dict(part.edges), dict[str, str]()
     for node_id, node in part.nodes.items():
         if _is_sink(part, node_id):  # no system is touched, and none refuses anything
             nodes[node_id] = _kept(node.name, place / "unread" / node_id)
@@ -38,9 +41,10 @@ def trial_of(part: DagDocument, test: PipelineTest, schemas: Mapping[str, Struct
             nodes[node_id] = _kept(part.nodes[node_id].name, folder)
         else:
             own_id = _free_id(nodes, number)
-            nodes[own_id] = _kept(f"{outlet} as expected {own_id}", folder)
+            nodes[own_id] = _kept(f"expect: {outlet}", folder)
+            beside[own_id] = node_id
             edges[own_id] = Edge.model_validate({"from": (node_id, port), "to": (own_id, "in")})
-    return Trial(part.model_copy(update={"nodes": nodes, "edges": edges}), given, kept)
+    return Trial(part.model_copy(update={"nodes": nodes, "edges": edges}), given, kept, beside)
 
 
 def _given(part: DagDocument, source: str, schema: StructType, folder: Path, expected: Iterable[str]) -> Node:

@@ -290,3 +290,10 @@ def test_timers_by_the_clock_are_refused_in_a_test_of_a_stream(spark: SparkSessi
     result = run(spark, tmp_path, orders(test, big=("flow.stateful", COUNTING | {"time": "processing"})))
     assert (result.status, result.node_id) == ("error", "big")
     assert "its timers go by the clock" in result.message
+
+
+def test_too_many_rows_are_told_of_where_they_come_out(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.engine.trial_nodes.MOST_ROWS", 1)
+    result = run(spark, tmp_path, orders({"given": {"orders": GIVEN}, "expect": {"big": []}}))
+    assert (result.status, result.node_id) == ("error", "big")
+    assert result.message == '"expect: big": more than 1 rows come out: give the test fewer rows'
