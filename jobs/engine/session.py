@@ -16,6 +16,16 @@ from pyspark.sql import SparkSession
 from jobs.engine.plan import Plan, Settings
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_PYTHON_CONF = {
+    "spark.python.worker.reuse": "true",
+    "spark.python.daemon.module": "jobs.engine.python_daemon",
+    # A worker that crashes says in which line.
+    "spark.python.worker.faulthandler.enabled": "true",
+    # Twenty streams that start at once would leave forty idle Python workers of 60 MB behind.
+    "spark.python.factory.idleWorkerMaxPoolSize": "2",
+    # Where in our code a column was made is of no use to a person, and finding it costs more than making it.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+}
 _FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 _MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 
@@ -137,23 +147,16 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(_python_path()),
-        "spark.python.worker.reuse": "true",
-        "spark.python.daemon.module": "jobs.engine.python_daemon",
-        # A worker that crashes says in which line.
-        "spark.python.worker.faulthandler.enabled": "true",
+        **_PYTHON_CONF,
         "spark.sql.adaptive.enabled": "true",
         # A plan of which nothing is left, because no row came so far, could not tell the rows that it counted on the way there.
         "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
-        # Twenty streams that start at once would leave forty idle Python workers of 60 MB behind.
-        "spark.python.factory.idleWorkerMaxPoolSize": "2",
         # The other one asks a program, `readlink`, about both names of each file it renames, a dozen times a batch.
         "spark.sql.streaming.checkpointFileManagerClass": _FILE_MANAGER,
         # A query names what its node is connected to, never a file: select * from csv.`/etc/passwd`.
         "spark.sql.runSQLOnFiles": "false",
         # Options of a reader or writer that Spark shows in plans and logs: its own words, and those in which Kafka's client keeps secrets.
         "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore|truststore",
-        # Where in our code a column was made is of no use to a person, and finding it costs more than making it.
-        "spark.python.sql.dataFrameDebugging.enabled": "false",
         **READING_CONF,
         **STREAMING_CONF,
     }
