@@ -20,6 +20,7 @@ from jobs.api.errors import ConflictOut, ErrorOut
 from jobs.api.pagination import CreateTimeCursorPagination
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
+from jobs.dag.shape import kind_words
 from jobs.dag.unknown_fields import unknown_words
 from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
@@ -92,11 +93,7 @@ def body_read(request: Request, model: type[BodyT]) -> BodyT:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_input=False, include_context=False)[:50]
-        problems = [
-            Problem(code=f"body.{fault['type']}", pointer=pointer_of(_place(data, fault["loc"])), message=_fault_words(model, fault))
-            for fault in faults
-        ]
+        problems = [_body_problem(model, data, fault) for fault in error.errors(include_url=False)[:50]]
         raise Invalid("the request has problems", code="body.invalid", problems=problems) from None
 
 
@@ -113,14 +110,18 @@ def _place(data: Any, loc: Sequence[str | int]) -> list[str | int]:
     return place
 
 
-def _fault_words(model: type[BaseModel], fault: "ErrorDetails") -> str:
+def _body_problem(model: type[BaseModel], data: Any, fault: "ErrorDetails") -> Problem:
+    place = _place(data, fault["loc"])
+    return Problem(code=f"body.{fault['type']}", pointer=pointer_of(place), message=_fault_words(model, place, fault))
+
+
+def _fault_words(model: type[BaseModel], place: Sequence[str | int], fault: "ErrorDetails") -> str:
     if fault["type"] == "extra_forbidden":
         return unknown_words("field", model, fault["loc"])
-    if fault["type"] == "missing":
-        return f'the field "{fault["loc"][-1]}" is missing'
-    if fault["type"] != "string_pattern_mismatch":
-        return fault["msg"]
-    return pattern_words(model, fault["loc"], field_words(str(fault["loc"][-1])))
+    field = str(place[-1]) if place else "body"
+    if fault["type"] == "string_pattern_mismatch":
+        return pattern_words(model, fault["loc"], field_words(field))
+    return kind_words(field, fault) or fault["msg"]
 
 
 def json_object(request: Request) -> dict[str, Any]:

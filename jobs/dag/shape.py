@@ -15,17 +15,23 @@ MAX_NODES = 500
 MAX_EDGES = 1000
 MAX_TESTS = 100
 
-_WORDS = {
+_KINDS = {
     "missing": 'the field "{field}" is missing',
     "bool_type": '"{field}" must be true or false',
+    "bool_parsing": '"{field}" must be true or false',
     "string_type": '"{field}" must be text',
-    "string_too_short": '"{field}" must not be empty',
     "int_type": '"{field}" must be a whole number',
+    "int_parsing": '"{field}" must be a whole number',
+    "int_from_float": '"{field}" must be a whole number',
     "float_type": '"{field}" must be a number',
+    "float_parsing": '"{field}" must be a number',
     "dict_type": '"{field}" must be an object',
     "list_type": '"{field}" must be a list',
     "model_type": '"{field}" must be an object',
     "model_attributes_type": '"{field}" must be an object',
+}
+_WORDS = {
+    "string_too_short": '"{field}" must not be empty',
     "tuple_type": '"{field}" must be a list of a node id and a port name',
     "too_short": '"{field}" must be a list of a node id and a port name',
     "too_long": '"{field}" must be a list of a node id and a port name',
@@ -87,10 +93,15 @@ def _words(model: type[BaseModel], fault: ErrorDetails, path: list[str | int]) -
         return known.format(value=_short(fault["input"]))
     if fault["type"] == "string_too_long":
         return f'"{field}" is too long: at most {fault["ctx"]["max_length"]} characters'
+    known = _WORDS.get(fault["type"], "")
+    return known.replace("{field}", _short(field)) or kind_words(field, fault) or f'"{_short(field)}": {fault["msg"]}'
+
+
+def kind_words(field: str, fault: ErrorDetails) -> str:
+    """What a value of another kind, or of another choice, should be; "" for faults of other sorts. `fault` with input and context."""
     if fault["type"] == "literal_error":
         return f'"{field}" is {_short(fault["input"])!r}; it must be {fault["ctx"]["expected"]}'
-    known = _WORDS.get(fault["type"], "")
-    return known.replace("{field}", _short(field)) if known else f'"{_short(field)}": {fault["msg"]}'
+    return _KINDS.get(fault["type"], "").replace("{field}", _short(field))
 
 
 def _short(value: Any) -> str:

@@ -114,3 +114,5 @@ def test_a_wrong_choice_is_pointed_at_without_the_names_of_the_ways(browser: Cli
     job(editor)
     problems = send(browser, "POST", "/api/jobs/numbers/start", {"from": "nowhere"}).json()["error"]["problems"]
     assert {problem["pointer"] for problem in problems} == {"/from"}
+    words = ["\"from\" is 'nowhere'; it must be 'continue' or 'beginning'", '"from" must be a whole number']
+    assert [problem["message"] for problem in problems] == words
