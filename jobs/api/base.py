@@ -118,7 +118,7 @@ def _body_problem(model: type[BaseModel], data: Any, fault: "ErrorDetails") -> P
 def _fault_words(model: type[BaseModel], place: Sequence[str | int], fault: "ErrorDetails") -> str:
     if fault["type"] == "extra_forbidden":
         return unknown_words("field", model, fault["loc"])
-    field = str(place[-1]) if place else "body"
+    field = "/".join(str(part) for part in place[-2 if place and isinstance(place[-1], int) else -1 :]) or "body"
     if fault["type"] == "string_pattern_mismatch":
         return pattern_words(model, fault["loc"], field_words(field))
     return kind_words(field, fault) or fault["msg"]

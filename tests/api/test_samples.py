@@ -76,7 +76,7 @@ def test_only_a_source_of_the_draft_is_given_rows(browser: Client) -> None:
     [
         ({"rows": [{"id": number} for number in range(1001)]}, "/rows", "1,001 sample rows; at most 1,000"),
         ({"rows": [{"text": "x" * 1024 * 1024}]}, "/samples", "at most 1 MiB is kept"),
-        ({"rows": [{"id": 1}, 2]}, "/rows/1", "valid dictionary"),
+        ({"rows": [{"id": 1}, 2]}, "/rows/1", '"rows/1" must be an object'),
         ({"rows": [], "columns": [{"name": "id"}]}, "/columns/0/type", '"type" is missing'),
         ({"rows": [], "password": "x"}, "/password", 'no field called "password"'),
         ({}, "/rows", '"rows" is missing'),
