@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,9 @@ from jobs.nodes.registry import REGISTRY
 
 @dataclass(frozen=True)
 class Trial:
-    """`given`: source id → the folder its rows are to be written to. `kept`: outlet → the folder that will hold what came out.
+    """A document that runs a test, and where its rows lie.
+
+    `given`: source id → the folder its rows are to be written to. `kept`: outlet → the folder that will hold what came out.
     `beside`: node that the document itself does not have → the one whose rows it keeps.
     """
 
@@ -40,8 +42,8 @@ def trial_of(part: DagDocument, test: PipelineTest, schemas: Mapping[str, Struct
         if _is_sink(part, node_id) and "." not in outlet:
             nodes[node_id] = _kept(part.nodes[node_id].name, folder)
         else:
-            own_id = _free_id(nodes, number)
-            nodes[own_id] = _kept(f"expect: {outlet}", folder)
+            own_id = _free(f"__expected_{number}", nodes)
+            nodes[own_id] = _kept(_free(f"expect: {outlet}", {node.name for node in nodes.values()}), folder)
             beside[own_id] = node_id
             edges[own_id] = Edge.model_validate({"from": (node_id, port), "to": (own_id, "in")})
     return Trial(part.model_copy(update={"nodes": nodes, "edges": edges}), given, kept, beside)
@@ -63,8 +65,7 @@ def _is_sink(part: DagDocument, node_id: str) -> bool:
     return node_type is not None and node_type.family == "sink"
 
 
-def _free_id(nodes: Mapping[str, Node], number: int) -> str:
-    own_id = f"__expected_{number}"
-    while own_id in nodes:
-        own_id += "_"
-    return own_id
+def _free(wanted: str, taken: Collection[str]) -> str:
+    while wanted in taken:
+        wanted += "_"
+    return wanted

@@ -297,3 +297,10 @@ def test_too_many_rows_are_told_of_where_they_come_out(spark: SparkSession, tmp_
     result = run(spark, tmp_path, orders({"given": {"orders": GIVEN}, "expect": {"big": []}}))
     assert (result.status, result.node_id) == ("error", "big")
     assert result.message == '"expect: big": more than 1 rows come out: give the test fewer rows'
+
+
+def test_a_node_may_be_called_as_those_that_a_test_adds(spark: SparkSession, tmp_path: Path) -> None:
+    drawn = orders({"given": {"orders": GIVEN}, "expect": {"big": []}})
+    named = drawn.nodes["orders"].model_copy(update={"name": "expect: big"})
+    result = run(spark, tmp_path, drawn.model_copy(update={"nodes": {**drawn.nodes, "orders": named}}))
+    assert (result.status, result.message) == ("failed", "")
