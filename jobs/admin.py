@@ -62,9 +62,13 @@ class ProjectMemberInline(AnyInline):
 
 @admin.register(Project)
 class ProjectAdmin(AnyAdmin):
-    list_display = ("slug", "title", "create_time")
+    list_display = ("slug", "title", "shares_files", "create_time")
     search_fields = ("slug", "title")
     inlines = (ProjectMemberInline,)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
+        """Addresses, tokens and the project's folder hang on its name."""
+        return ("slug",) if obj else ()
 
     def has_delete_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
         return False

@@ -218,8 +218,10 @@ CHECKPOINT_ROOT = Path(env.str("CHECKPOINT_ROOT", str(DATA_DIR / "checkpoints"))
 CHECKPOINT_ROOT_SHARED = env.bool("CHECKPOINT_ROOT_SHARED", not SPARK_MASTER.startswith("local"))
 STORAGE_HOST = env.str("STORAGE_HOST", socket.gethostname())
 LOG_DIR = Path(env.str("LOG_DIR", str(DATA_DIR / "logs")))
-#: Folders that file nodes and SQLite connections may read and write (after realpath).
+#: Folders that file nodes and SQLite connections of the projects that share files may use (after realpath).
 FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", cast=str.strip, default=[str(DATA_DIR / "files")])]
+#: Where each project has a folder of its own, called as the project is.
+PROJECT_FILES = Path(env.str("PROJECT_FILES", str(DATA_DIR / "project-files"))).resolve()
 #: Where this machine reaches itself: an address that means "all of mine" is none to connect to.
 _OWN_ADDRESS = {"0.0.0.0": f"127.0.0.1:{PORT}", "::": f"[::1]:{PORT}"}.get(HOST, f"{HOST}:{PORT}")  # noqa: S104
 #: `host:port` pairs that HTTP nodes may reach although the address is private; the embedded start reaches its own demo API as well.

@@ -14,7 +14,8 @@ from jobs.selectors.connections import connection_get, connection_kinds_out, con
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.connection import CheckStepOut, ConnectionKindOut, ConnectionOut, ConnectionTestOut, NodeTypeOut
 from jobs.services.connection_health import connection_test, connection_try, connection_try_new
-from jobs.services.connections import connection_create, connection_delete, connection_update, installation_limits
+from jobs.services.connections import connection_create, connection_delete, connection_update
+from jobs.services.limits import installation_limits
 
 Name = Annotated[
     str,

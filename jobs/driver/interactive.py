@@ -20,9 +20,11 @@ from jobs.engine.preview import preview
 from jobs.engine.script.program import script_write
 from jobs.engine.user_code import Cancelled
 from jobs.engine.validation import analyse
-from jobs.models import Job
+from jobs.models import Job, Project
+from jobs.nodes.base import Limits
 from jobs.queue import interactive_answer, interactive_is_cancelled, interactive_take, redis_client
-from jobs.services.connections import connections_closed, connections_open, installation_limits
+from jobs.services.connections import connections_closed, connections_open
+from jobs.services.limits import project_limits
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +111,7 @@ def _script(process: DriverProcess, document: DagDocument, payload: Mapping[str,
             process.spark,
             document,
             connections=connections_closed(payload["project_id"]),
-            limits=installation_limits(),
+            limits=_limits(payload),
             parameters=payload.get("parameters") or {},
         )
     except PlanInvalid as error:
@@ -127,7 +129,7 @@ def _tests(
             process.spark,
             document,
             number,
-            folder=installation_limits().data_dir / "tests",
+            folder=settings.DATA_DIR / "tests",
             owner=f"project {payload['project_id']}",
             seconds=min(MOST_SECONDS, deadline - time.monotonic()),
             cancelled=lambda: process.is_stopping() or is_cancelled(),
@@ -145,7 +147,7 @@ def _validate(process: DriverProcess, document: DagDocument, payload: Mapping[st
         process.spark,
         document,
         connections=connections_open(payload["project_id"]),
-        limits=installation_limits(),
+        limits=_limits(payload),
         parameters=payload.get("parameters") or {},
         job_uid=_job_uid(document, payload),
     )
@@ -160,7 +162,7 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
             payload["node_id"],
             rows=payload.get("rows", 50),
             connections=connections_open(payload["project_id"]),
-            limits=installation_limits(),
+            limits=_limits(payload),
             parameters=payload.get("parameters") or {},
             samples={source: SampleRows.model_validate(sample) for source, sample in payload.get("samples", {}).items()},
             job_uid=_job_uid(document, payload),
@@ -180,6 +182,10 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
         "in": inputs,
         "out": ports | {port: sides[name] for port, name in (("out", "out"), ("errors", "rejected")) if name in sides},
     }
+
+
+def _limits(payload: Mapping[str, Any]) -> Limits:
+    return project_limits(Project.objects.get(pk=payload["project_id"]))
 
 
 def _job_uid(document: DagDocument, payload: Mapping[str, Any]) -> str:

@@ -11,8 +11,9 @@ from jobs.engine.compiler import plan_compile
 from jobs.engine.plan import Locations, Plan, Settings
 from jobs.models import Execution
 from jobs.selectors.roll_backs import roll_back_of
-from jobs.services.connections import connections_open, installation_limits
+from jobs.services.connections import connections_open
 from jobs.services.executions.starting import document_of, version_of
+from jobs.services.limits import project_limits
 
 
 def execution_locations(execution: Execution) -> Locations:
@@ -40,7 +41,7 @@ def execution_plan(execution: Execution) -> Plan:
         settings=Settings(**execution.resolved),
         connections=connections_open(execution.job.project_id),
         locations=locations,
-        limits=installation_limits(),
+        limits=project_limits(execution.job.project),
         is_run=True,
     )
     return replace(plan, roll_back=roll_back_of(execution))

@@ -9,6 +9,12 @@ DEFAULT_PROJECT = "default"
 class Project(models.Model):
     slug = models.SlugField(max_length=100, unique=True)
     title = models.CharField(max_length=200)
+    shares_files = models.BooleanField(
+        "may use the shared folders",
+        default=False,
+        help_text="Its jobs and connections may read and write what other such projects keep in the folders of the installation, "
+        "where their relative paths then begin. Every project has a folder of its own.",
+    )
     create_time = models.DateTimeField(auto_now_add=True)
 
     class Meta:

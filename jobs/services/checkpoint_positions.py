@@ -24,7 +24,8 @@ from jobs.selectors.checkpoint_travel import checkpoint_taken
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.access import role_check
 from jobs.services.checkpoint_arrivals import copy_arrive
-from jobs.services.connections import connections_open, installation_limits
+from jobs.services.connections import connections_open
+from jobs.services.limits import project_limits
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -99,7 +100,7 @@ def _context(shape: GraphShape, node_id: str, checkpoint: Checkpoint) -> NodeCon
         job_type=shape.plan.job_type,
         job_uid=str(job.job_uid),
         connections=connections_open(job.project_id),
-        limits=installation_limits(),
+        limits=project_limits(job.project),
         work_dir=work,
         live_dir=work,
     )

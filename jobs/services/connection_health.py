@@ -19,9 +19,10 @@ from jobs.selectors.connections import connection_health_out
 from jobs.selectors.refusals import Invalid
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
-from jobs.services.connections import connection_changed, connection_given, connection_kind_get, connection_open, installation_limits
+from jobs.services.connections import connection_changed, connection_given, connection_kind_get, connection_open
 from jobs.services.executions.clock import now_plus
 from jobs.services.jobs import project_for
+from jobs.services.limits import project_limits
 from jobs.services.secrets import SecretsUnreadable
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def connection_try_new(
 
 
 def _tried(opened: ConnectionSettings, *, user: "User", project: Project) -> list[CheckStep]:
-    steps = _steps(opened)
+    steps = _steps(opened, project)
     detail = {"kind": opened.kind, "kept": False, "ok": all(step.ok for step in steps)}
     audit_record(user=user, action="connection tested", object_type="connection", object_id=opened.name, project=project, detail=detail)
     return steps
@@ -108,17 +109,17 @@ def _due() -> Q:
 
 
 def connection_check(connection: Connection) -> list[CheckStep]:
-    """Try it step by step, without a word to the database. Raises nothing; no message holds a secret of the connection."""
+    """Try it, read with its project, step by step, without a word to the database. Raises nothing; no message holds a secret of the connection."""
     try:
         opened = connection_open(connection)
     except SecretsUnreadable as error:
         return [CheckStep("secrets", False, str(error))]
-    return _steps(opened)
+    return _steps(opened, connection.project)
 
 
-def _steps(opened: ConnectionSettings) -> list[CheckStep]:
+def _steps(opened: ConnectionSettings, project: Project) -> list[CheckStep]:
     try:
-        steps = connection_kind_get(opened.kind).check(opened, installation_limits())
+        steps = connection_kind_get(opened.kind).check(opened, project_limits(project))
     except Invalid as refusal:
         steps = [CheckStep("kind", False, refusal.problems[0].message if refusal.problems else str(refusal))]
     except Exception as error:

@@ -1,16 +1,14 @@
 """Connections: kept with encrypted secrets, opened only for those who run and test."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from pydantic import ValidationError
 
 from jobs.dag.problems import Problem
 from jobs.models import Connection, Role
-from jobs.nodes.base import ConnectionSettings, Limits
+from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.config_problems import config_problems
 from jobs.nodes.connection_kind import ConnectionKind
 from jobs.nodes.plainly import secret_stand_in
@@ -31,17 +29,6 @@ _PLACE = (
     *("host", "port", "url", "base_url", "token_url", "servers", "brokers", "driver", "store", "options"),
     *("tls", "verify_tls", "certificate_authority", "security", "mechanism", "proof"),
 )
-
-
-def installation_limits() -> Limits:
-    """What this installation allows its nodes."""
-    return Limits(
-        file_roots=tuple(settings.FILE_ROOTS),
-        http_allowed_hosts=tuple(settings.HTTP_ALLOWED_HOSTS),
-        data_dir=Path(settings.DATA_DIR),
-        jdbc_drivers=settings.JDBC_DRIVERS,
-        file_stores=settings.FILE_STORES,
-    )
 
 
 def connection_open(connection: Connection) -> ConnectionSettings:

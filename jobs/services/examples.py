@@ -21,6 +21,7 @@ from jobs.models import (
     ExecutionStatus,
     Job,
     JobDraft,
+    Project,
     Role,
     TransitionRefused,
 )
@@ -28,11 +29,12 @@ from jobs.nodes.connections.sqlite import sqlite_open
 from jobs.selectors.refusals import Invalid, NotFound, Refusal
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
-from jobs.services.connections import connection_create, connection_open, connection_update, installation_limits
+from jobs.services.connections import connection_create, connection_open, connection_update
 from jobs.services.executions.not_startable import ExecutionConflict
 from jobs.services.executions.transition import execution_transition
 from jobs.services.flights import tables_copy
 from jobs.services.jobs import job_create, job_publish
+from jobs.services.limits import file_roots, project_limits
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -61,13 +63,16 @@ EXAMPLES: Mapping[str, Example] = {
 
 def incoming_folder() -> Path:
     """Where the flights of the streaming example arrive, day by day."""
-    return files_root() / "flights" / "incoming"
+    return files_root(_home()) / "flights" / "incoming"
 
 
-def files_root() -> Path:
-    """The first folder of this installation's files: relative paths in documents begin there."""
-    root: Path = settings.FILE_ROOTS[0]
-    return root
+def files_root(project: Project) -> Path:
+    """Where relative paths in a project's documents begin."""
+    return file_roots(project)[0]
+
+
+def _home() -> Project:
+    return Project.objects.get(slug=DEFAULT_PROJECT)
 
 
 def examples_load(*, user: "User") -> Iterator[str]:
@@ -75,7 +80,7 @@ def examples_load(*, user: "User") -> Iterator[str]:
 
     A job somebody changed stays as it is, one somebody deleted stays deleted.
     """
-    yield from (f"copied the table {table}" for table in tables_copy(files_root() / "flights"))
+    yield from (f"copied the table {table}" for table in tables_copy(files_root(_home()) / "flights"))
     incoming_folder().mkdir(parents=True, exist_ok=True)
     yield from _connection_load(user, WAREHOUSE, "sqlite", {"path": "flights/warehouse.sqlite3"}, {}, "Results of the example jobs")
     if settings.EMBEDDED:
@@ -167,7 +172,7 @@ def _paused_cancel(job: Job, user: "User") -> str:
 
 def _leavings_remove(job: Job, example: Example) -> None:
     for folder in example.folders:
-        _folder_empty(files_root() / folder)
+        _folder_empty(files_root(job.project) / folder)
     _tables_drop(job, example.tables)
 
 
@@ -184,7 +189,7 @@ def _tables_drop(job: Job, tables: tuple[str, ...]) -> None:
     row = Connection.objects.filter(project_id=job.project_id, name=WAREHOUSE, kind="sqlite").first()
     if row is None:
         return
-    with closing(sqlite_open(connection_open(row), installation_limits())) as warehouse:
+    with closing(sqlite_open(connection_open(row), project_limits(job.project))) as warehouse:
         for table in tables:
             warehouse.execute(f'DROP TABLE IF EXISTS "{table}"')
 

@@ -16,8 +16,9 @@ from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.roll_backs import roll_back_plan
 from jobs.selectors.shapes.roll_back import RollBackOut
-from jobs.services.connections import connections_open, installation_limits
+from jobs.services.connections import connections_open
 from jobs.services.executions.starting import document_of
+from jobs.services.limits import project_limits
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ def _plan(checkpoint: Checkpoint, version: JobVersion) -> Plan:
         settings=Settings(),
         connections=connections_open(job.project_id),
         locations=Locations(live=work, work=work),
-        limits=installation_limits(),
+        limits=project_limits(job.project),
     )
 
 

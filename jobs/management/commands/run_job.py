@@ -27,8 +27,10 @@ from jobs.engine.plan import Locations, Plan
 from jobs.engine.runner import Run
 from jobs.engine.terminal import Display
 from jobs.engine.validation import analyse
+from jobs.models import Project
 from jobs.nodes.base import ConnectionSettings, Limits
-from jobs.services.connections import installation_limits
+from jobs.services.connections import connections_open
+from jobs.services.limits import project_limits
 
 COMPLETED, FAILED = 0, 1
 _POLL_SECONDS = 0.2
@@ -44,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--connections", type=Path, metavar="FILE", help="JSON {name: {kind, config, secrets}} instead of the database's connections"
         )
-        parser.add_argument("--project", default="default", help="whose connections of the database to use")
+        parser.add_argument("--project", default="default", help="whose connections of the database and whose folders to use")
         parser.add_argument("--live", type=Path, metavar="FOLDER", help="keep the position in FOLDER and go on from it the next time")
         parser.add_argument("--rejected", type=int, default=5, metavar="N", help="show at most N rejected rows of a node and batch")
 
@@ -58,8 +60,9 @@ class Command(BaseCommand):
 
 def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
     document, problems = document_read(options["file"])
-    connections = _connections(options)
-    limits = installation_limits()
+    project = _project(options["project"])
+    connections = _connections(options, project)
+    limits = project_limits(project)
     if document is None or errors_in(problems):
         return problems_told(console, problems)
     with console.status("starting Spark"):
@@ -104,7 +107,16 @@ def _execute(console: Console, spark: Any, plan: Plan, *, rejected: int, trace: 
     return COMPLETED
 
 
-def _connections(options: Mapping[str, Any]) -> Mapping[str, ConnectionSettings]:
+def _project(slug: str) -> Project:
+    """As the installation has it; without an installation, one that uses its shared folders and has no connections."""
+    try:
+        found = Project.objects.filter(slug=slug).first()
+    except db.Error:
+        found = None
+    return found or Project(slug=slug, shares_files=True)
+
+
+def _connections(options: Mapping[str, Any], project: Project) -> Mapping[str, ConnectionSettings]:
     if options["connections"]:
         try:
             given = json.loads(options["connections"].read_text(encoding="utf-8"))
@@ -113,14 +125,7 @@ def _connections(options: Mapping[str, Any]) -> Mapping[str, ConnectionSettings]
             }
         except (OSError, ValueError, KeyError, AttributeError) as error:
             raise CommandError(f"{options['connections']} holds no connections: {error!r}", returncode=HAS_PROBLEMS) from None
-    from jobs.models import Project
-    from jobs.services.connections import connections_open
-
-    try:
-        project = Project.objects.filter(slug=options["project"]).first()
-        return connections_open(project.pk) if project else {}
-    except db.Error:  # no installation here: a document without connections runs all the same
-        return {}
+    return connections_open(project.pk) if project.pk else {}
 
 
 def _parameters(given: list[str]) -> dict[str, str]:

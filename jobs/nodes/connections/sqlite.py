@@ -23,7 +23,7 @@ _POLL_SECONDS = 0.01
 class SqliteSettings(base.Config):
     path: str = Field(
         min_length=1,
-        description="The database file, below the folders this installation allows; it is made when first written to.",
+        description="The database file, below the folders this project may use; it is made when first written to.",
         examples=["flights.sqlite3"],
         json_schema_extra=hints("path"),
     )

@@ -12,7 +12,7 @@ from jobs.nodes.sinks.table_fields import TableKeys, TableMaking
 class _Place(base.Config):
     path: str = Field(
         min_length=1,
-        description="The table's folder, below the folders this installation allows; a relative path starts at the first of them.",
+        description="The table's folder, below the folders this project may use; a relative path starts at the first of them.",
         examples=["warehouse/orders"],
         json_schema_extra=hints("path"),
     )

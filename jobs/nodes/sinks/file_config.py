@@ -37,7 +37,7 @@ class FileSinkConfig(base.Config):
     )
     path: str = Field(
         min_length=1,
-        description="The folder to write to, below those this installation allows or the connection's; it is made if it does not exist.",
+        description="The folder to write to, below those this project may use or the connection's; it is made if it does not exist.",
         examples=["results/delays"],
         json_schema_extra=hints("path"),
     )

@@ -25,7 +25,7 @@ _TIME_WORDS = "a date such as 2026-01-31, or a time such as 2026-01-31T06:00:00Z
 class DeltaSourceConfig(base.Config):
     path: str = Field(
         min_length=1,
-        description="The table's folder, below the folders this installation allows; a relative path starts at the first of them.",
+        description="The table's folder, below the folders this project may use; a relative path starts at the first of them.",
         examples=["warehouse/orders"],
         json_schema_extra=hints("path"),
     )

@@ -26,7 +26,7 @@ class FileConfig(base.Config):
     )
     path: str = Field(
         min_length=1,
-        description="A file or folder below those this installation allows; with a connection below its folder, where . means all of it.",
+        description="A file or folder below those this project may use; with a connection below its folder, where . means all of it.",
         examples=["flights/incoming", "airlines.csv"],
         json_schema_extra=hints("path"),
     )
