@@ -109,7 +109,10 @@ def _due() -> Q:
 
 
 def connection_check(connection: Connection) -> list[CheckStep]:
-    """Try it, read with its project, step by step, without a word to the database. Raises nothing; no message holds a secret of the connection."""
+    """Try it step by step, without a word to the database: it was read with its project.
+
+    Raises nothing; no message holds a secret of the connection.
+    """
     try:
         opened = connection_open(connection)
     except SecretsUnreadable as error:

@@ -55,7 +55,7 @@ def test_a_complete_year_feeds_no_more(tmp_path):
 
 
 @pytest.fixture
-def file_root(tmp_path, settings):
+def file_root(tmp_path, settings, db):
     settings.FILE_ROOTS = [tmp_path]
     return tmp_path
 

@@ -3,6 +3,7 @@
 import signal
 import threading
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -25,15 +26,16 @@ class Command(BaseCommand):
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, lambda *_: stopped.set())
             signal.signal(signal.SIGINT, lambda *_: stopped.set())
+        folder = incoming_folder()
         left = days or None
         while not stopped.is_set() and left != 0:
-            left = self._feed(left)
+            left = self._feed(folder, left)
             stopped.wait(0 if left == 0 else interval)
 
-    def _feed(self, left: int | None) -> int | None:
+    def _feed(self, folder: Path, left: int | None) -> int | None:
         """How many days are left to feed. The position is the folder itself: emptying it starts over, a restart goes on."""
         try:
-            day = day_feed(incoming_folder())
+            day = day_feed(folder)
         except FileNotFoundError:  # a reset moved the folder away in between
             return left
         if day is None:
