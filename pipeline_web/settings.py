@@ -8,6 +8,7 @@ import environ
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from pipeline_web.databases import database_settings
 from pipeline_web.keys import key_read_or_created
 from pipeline_web.variables import VARIABLES, running_variables
 
@@ -89,22 +90,11 @@ TEMPLATES = [
 ]
 
 
-def database_settings(url: str) -> dict[str, Any]:
-    """Django's database entry for `url`. SQLite: WAL, immediate transactions, 20 s of patience for a lock."""
-    entry: dict[str, Any] = dict(environ.Env.db_url_config(url))
-    if entry["ENGINE"] == "django.db.backends.sqlite3":
-        entry["OPTIONS"] = {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
-        }
-    else:
-        entry["CONN_MAX_AGE"] = env.int("DATABASE_CONN_MAX_AGE", 60)
-        entry["CONN_HEALTH_CHECKS"] = True
-    return entry
-
-
-DATABASES = {"default": database_settings(env.str("DATABASE_URL", f"sqlite:///{DATA_DIR / 'pipeline_web.sqlite3'}"))}
+DATABASES = {
+    "default": database_settings(
+        env.str("DATABASE_URL", f"sqlite:///{DATA_DIR / 'pipeline_web.sqlite3'}"), env.int("DATABASE_CONN_MAX_AGE", 60)
+    )
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", "redis://127.0.0.1:6379/0")
