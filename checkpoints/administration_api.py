@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from jobs.api.base import ApiView, answer, asked, body_read, described, number_asked
 from jobs.dag.problems import Problem
 from jobs.selectors.checkpoint_administration import PageAsked, orphans_page, retention_page
+from jobs.selectors.query_words import truth_asked
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body
 from jobs.selectors.shapes.checkpoint_administration import DeletionOut, OrphanKind, OrphansOut, ReasonKind, RetentionOut
@@ -81,7 +82,7 @@ class CheckpointDeletionView(ApiView):
 def _page(request: Request) -> PageAsked:
     offset = number_asked(request, "offset", 0, least=0, most=2**31)
     rows = number_asked(request, "rows", 100, least=1, most=MOST_ROWS)
-    operated = request.query_params.get("operated", "").lower() in ("true", "1", "yes")
+    operated = bool(truth_asked(request.query_params.dict(), "operated"))
     return PageAsked(offset, rows, request.query_params.get("job", ""), operated)
 
 

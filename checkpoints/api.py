@@ -33,6 +33,7 @@ from jobs.services.roll_backs import roll_backs_viewed
 
 _FILTERS = [
     asked("job", "Of this job, by name."),
+    asked("job_name", "The same."),
     asked("status", "Several by comma: PENDING, COMPLETED, FAILED, EXPIRED."),
     asked("origin", "Several by comma: INTERVAL, ROWS, PAGE, MANUAL, STOP."),
     asked("is_savepoint", "true or false."),
@@ -120,7 +121,7 @@ class CheckpointsView(ApiView):
         "Checkpoints, newest first",
         responds=CheckpointPage,
         tag="checkpoints",
-        query=[asked("execution", "Of this execution, by id."), *_FILTERS],
+        query=[asked("execution", "Of this execution, by id."), asked("execution_id", "The same."), *_FILTERS],
     )
     def get(self, request: Request) -> Response:
         """The checkpoints of every job that you may see, failed and deleted ones too, a page at a time."""

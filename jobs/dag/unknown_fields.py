@@ -12,10 +12,13 @@ _MOST_CHARACTERS = 60
 
 def unknown_words(what: str, model: type[BaseModel], place: Sequence[int | str]) -> str:
     """'there is no setting called "lateness"; did you mean "late"?'. `place` leads to the unknown field from `model` on."""
-    name = str(place[-1])
+    return unknown_name_words(what, str(place[-1]), names_known(model, place[:-1]))
+
+
+def unknown_name_words(what: str, name: str, known: Sequence[str]) -> str:
+    """The same of a name where `known` are those that there are."""
     shown = name if len(name) <= _MOST_CHARACTERS else f"{name[: _MOST_CHARACTERS - 3]}…"
-    known = names_known(model, place[:-1])
-    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6) or [one for one in known if one.startswith(f"{name.lower()}_")]
     if near:
         return f'there is no {what} called "{shown}"; did you mean "{near[0]}"?'
     listed = ", ".join(known[:_MOST_NAMES]) + (" …" if len(known) > _MOST_NAMES else "")

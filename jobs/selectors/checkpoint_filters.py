@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus
 from jobs.selectors.execution_filters import time_read
-from jobs.selectors.query_words import words_asked
+from jobs.selectors.query_words import truth_asked, words_asked
 
 
 def checkpoints_filtered(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -> QuerySet[Checkpoint]:
@@ -33,13 +33,9 @@ def checkpoints_filtered(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -
 
 def _kept(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -> QuerySet[Checkpoint]:
     for column in ("is_savepoint", "pinned"):
-        if given.get(column):
-            rows = rows.filter(**{column: _is_yes(given[column])})
-    if given.get("kept"):
+        if (wanted := truth_asked(given, column)) is not None:
+            rows = rows.filter(**{column: wanted})
+    if (wanted := truth_asked(given, "kept")) is not None:
         kept = (Q(pinned=True) | Q(is_savepoint=True)) & ~Q(status=CheckpointStatus.EXPIRED)
-        rows = rows.filter(kept if _is_yes(given["kept"]) else ~kept)
+        rows = rows.filter(kept if wanted else ~kept)
     return rows
-
-
-def _is_yes(text: str) -> bool:
-    return text.lower() in ("true", "1", "yes")

@@ -13,7 +13,7 @@ from jobs.models import FINAL, LEASED, UNFINISHED, Execution, ExecutionStatus, J
 from jobs.selectors.access import projects_visible
 from jobs.selectors.executions import executions_for_lists, executions_out
 from jobs.selectors.overdue import checkpoints_overdue
-from jobs.selectors.query_words import words_asked
+from jobs.selectors.query_words import truth_asked, words_asked
 from jobs.selectors.refusals import NotFound
 from jobs.selectors.schedules import schedule_out
 from jobs.selectors.shapes.execution import ExecutionOut, JobTypeWord, StatusWord
@@ -50,11 +50,11 @@ def jobs_filtered(rows: QuerySet[Job], given: dict[str, str]) -> QuerySet[Job]:
         rows = rows.filter(Q(job_name__icontains=text) | Q(title__icontains=text) | Q(description__icontains=text))
     if types := words_asked(given, "job_type", JobType.values):
         rows = rows.filter(job_type__in=types)
-    if given.get("enabled") in ("true", "false"):
-        rows = rows.filter(enabled=given["enabled"] == "true")
+    if (enabled := truth_asked(given, "enabled")) is not None:
+        rows = rows.filter(enabled=enabled)
     if project := given.get("project"):
         rows = rows.filter(project__slug=project)
-    if given.get("scheduled") == "true":
+    if truth_asked(given, "scheduled"):
         rows = rows.filter(schedule__enabled=True, schedule__next_trigger_time__isnull=False)
     if statuses := words_asked(given, "status", [*ExecutionStatus.values, "REGISTERED"]):
         rows = _with_latest_status(rows, statuses)

@@ -1,9 +1,11 @@
-"""Words of a query, several by comma, out of those there are."""
+"""Words of a query out of those there are: one, several by comma, or yes and no."""
 
 from collections.abc import Iterable, Mapping
 
 from jobs.dag.problems import Problem
 from jobs.selectors.refusals import Invalid
+
+_YES, _NO = ("true", "1", "yes"), ("false", "0", "no")
 
 
 def words_asked(given: Mapping[str, str], name: str, known: Iterable[str]) -> list[str]:
@@ -12,6 +14,17 @@ def words_asked(given: Mapping[str, str], name: str, known: Iterable[str]) -> li
     choices = sorted(known)
     unknown = [word for word in words if word not in choices]
     if unknown:
-        message = f'{name} "{unknown[0][:100]}" is unknown: it is one or several of {", ".join(choices)}'
-        raise Invalid("the query has problems", problems=[Problem(code="query.invalid", pointer=f"/{name}", message=message)])
+        raise _refused(name, f'{name} "{unknown[0][:100]}" is unknown: it is one or several of {", ".join(choices)}')
     return words
+
+
+def truth_asked(given: Mapping[str, str], name: str) -> bool | None:
+    """None where `given` has no `name`, or an empty one; Invalid for a word that is neither yes nor no."""
+    word = given.get(name, "").strip().lower()
+    if word not in ("", *_YES, *_NO):
+        raise _refused(name, f"{name} must be true or false")
+    return word in _YES if word else None
+
+
+def _refused(name: str, message: str) -> Invalid:
+    return Invalid("the query has problems", problems=[Problem(code="query.invalid", pointer=f"/{name}", message=message)])

@@ -101,6 +101,9 @@ def test_any_accept_header_gets_json(browser: Client) -> None:
         "/api/executions?triggered_by=ME",
         "/api/checkpoints?origin=NOPE",
         "/api/jobs?page_size=many",
+        "/api/jobs?enabled=on",
+        "/api/jobs?scheduled=maybe",
+        "/api/checkpoints?pinned=TRUTH",
     ],
 )
 def test_a_query_that_could_only_find_nothing_is_refused_by_name(browser: Client, path: str) -> None:
@@ -108,6 +111,19 @@ def test_a_query_that_could_only_find_nothing_is_refused_by_name(browser: Client
     name = path.partition("?")[2].partition("=")[0]
     assert (answer.status_code, codes(answer)) == (422, ["query.invalid"])
     assert answer.json()["error"]["problems"][0]["pointer"] == f"/{name}"
+
+
+def test_a_parameter_that_there_is_not_is_refused_and_nothing_is_done(browser: Client, editor: User) -> None:
+    job(editor)
+    assert send(browser, "PUT", "/api/jobs/numbers/config", {"limits.rows_per_batch": 5}).status_code == 200
+    answer = browser.delete("/api/jobs/numbers/config?kee=limits.rows_per_batch")
+    assert (answer.status_code, codes(answer)) == (422, ["query.unknown"])
+    problem = answer.json()["error"]["problems"][0]
+    assert (problem["pointer"], problem["message"]) == ("/kee", 'there is no parameter called "kee"; did you mean "key"?')
+    assert browser.get("/api/jobs/numbers/config").json()["results"]
+    listed = browser.get("/api/executions?job=numbers").json()["error"]["problems"][0]["message"]
+    assert listed == 'there is no parameter called "job"; did you mean "job_name"?'
+    assert browser.get("/api/me?a=1").status_code == 422
 
 
 def test_a_wrong_choice_is_pointed_at_without_the_names_of_the_ways(browser: Client, editor: User) -> None:

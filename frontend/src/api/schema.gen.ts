@@ -4868,10 +4868,14 @@ export interface operations {
                 cursor?: string;
                 /** @description Of this execution, by id. */
                 execution?: string;
+                /** @description The same. */
+                execution_id?: string;
                 /** @description true or false. */
                 is_savepoint?: string;
                 /** @description Of this job, by name. */
                 job?: string;
+                /** @description The same. */
+                job_name?: string;
                 /** @description true: pinned or a savepoint. */
                 kept?: string;
                 /** @description Several by comma: INTERVAL, ROWS, PAGE, MANUAL, STOP. */
@@ -7427,6 +7431,8 @@ export interface operations {
                 is_savepoint?: string;
                 /** @description Of this job, by name. */
                 job?: string;
+                /** @description The same. */
+                job_name?: string;
                 /** @description true: pinned or a savepoint. */
                 kept?: string;
                 /** @description Several by comma: INTERVAL, ROWS, PAGE, MANUAL, STOP. */

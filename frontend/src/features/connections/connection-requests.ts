@@ -12,7 +12,7 @@ export interface ConnectionContent {
 
 export type Trial = Pick<ConnectionContent, 'config' | 'secrets'>
 
-export const readConnections = async () => (await request<{ results: Connection[] }>('GET', '/api/connections?page_size=500')).results
+export const readConnections = async () => (await request<{ results: Connection[] }>('GET', '/api/connections')).results
 export const readKinds = async () => (await request<{ results: ConnectionKind[] }>('GET', '/api/connection-kinds')).results
 export const createConnection = (kind: string, project: string, content: ConnectionContent) => request<Connection>('POST', '/api/connections', { kind, project, ...content })
 export const changeConnection = (id: number, content: ConnectionContent) => request<Connection>('PATCH', path(id), content)

@@ -6,7 +6,7 @@ import type { FormHelp } from './form/form-context'
 export function useConnections(): FormHelp['connections'] {
   const { data } = useQuery({
     queryKey: ['connections', 'names'],
-    queryFn: async () => (await request<{ results: NonNullable<FormHelp['connections']> }>('GET', '/api/connections?page_size=500')).results,
+    queryFn: async () => (await request<{ results: NonNullable<FormHelp['connections']> }>('GET', '/api/connections')).results,
     staleTime: 30_000,
   })
   return data
