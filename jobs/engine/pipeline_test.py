@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -252,9 +253,17 @@ def _compared(test: PipelineTest, number: int, outlet: str, kept: Path, zone: Zo
 def _comparable(rows: Rows, values: list[tuple[Any, ...]], schema: StructType, columns: list[str]) -> list[ComparedRow]:
     places = [schema.names.index(name) for name in columns]
     return [
-        ComparedRow({name: row.get(name) for name in columns}, tuple(comparable(own[place]) for place in places))
+        ComparedRow(
+            {name: _shown(row.get(name), own[place]) for name, place in zip(columns, places, strict=True)},
+            tuple(comparable(own[place]) for place in places),
+        )
         for row, own in zip(rows, values, strict=True)
     ]
+
+
+def _shown(value: Any, own: Any) -> Any:
+    """`value` as it is told; times all alike, so that those that are equal look it, whatever zone they were written in."""
+    return own.isoformat().replace("+00:00", "Z") if isinstance(own, date) else value
 
 
 def result_data(result: PipelineTestResult, *, rows: bool = False) -> dict[str, Any]:

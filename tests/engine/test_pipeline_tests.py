@@ -54,6 +54,7 @@ def test_a_failing_test_tells_missing_and_unexpected_rows_and_columns_that_diffe
     assert (found.expected_rows, found.actual_rows) == (2, 2)
     (differing,) = found.differing
     assert (differing.expected["id"], differing.columns) == (2, ["amount"])
+    assert differing.expected["time"] == differing.actual["time"] == "2026-01-31T12:00:00Z"
     assert [row["id"] for row in found.missing] == [9]
     assert [row["id"] for row in found.unexpected] == [3]
 
