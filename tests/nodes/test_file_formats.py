@@ -3,7 +3,7 @@
 import gzip
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 import pytest
@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, NodeError
 from jobs.nodes.registry import REGISTRY
+from jobs.nodes.sources.file_config import FileConfig
 from tests.nodes.conftest import Build
 from tests.nodes.streams import Drained
 
@@ -129,20 +130,42 @@ def test_columns_are_sampled_from_compressed_files(spark: SparkSession, build: B
     assert built.node.read(spark, built.context).dtypes[0] == ("id", "int")
 
 
-@pytest.mark.parametrize(
-    ("encoding", "first"), [("UTF-8", "Zoë € “q”"), ("windows-1252", "Zoë € “q”"), ("ISO-8859-1", "Zoë ß"), ("UTF-16", "Zoë € 李")]
-)
+WRITTEN = {
+    "UTF-8": ("Zoë € “q”", "ëb"),
+    "windows-1252": ("Zoë € “q”", "ëb"),
+    "ISO-8859-1": ("Zoë ß", "ëb"),
+    "ISO-8859-15": ("Zoë €", "ëb"),
+    "windows-1251": ("Привет", "бb"),
+    "windows-1250": ("Łódź €", "ěb"),
+    "ISO-8859-2": ("Łódź", "ěb"),
+    "UTF-16": ("Zoë € 李", "ëb"),
+    "UTF-16LE": ("Zoë € 一李", "ëb"),
+    "UTF-16BE": ("Zoë € 李", "ëb"),
+    "GB18030": ("北京 € 㐀 李", "乙b"),
+    "Big5": ("許功蓋", "乙b"),
+    "Shift_JIS": ("ソフト 表", "乙b"),
+    "EUC-JP": ("日本 表", "乙b"),
+    "EUC-KR": ("서울", "을b"),
+}
+SEVERAL_BYTES = ("GB18030", "Big5", "Shift_JIS", "EUC-JP", "EUC-KR")
+
+
+def test_every_encoding_is_tried():
+    assert set(WRITTEN) == set(get_args(FileConfig.model_fields["encoding"].annotation))
+
+
+@pytest.mark.parametrize(("encoding", "names"), WRITTEN.items())
 @pytest.mark.parametrize("file_format", NAMES)
 def test_characters_are_read_in_the_encoding_that_is_chosen(
-    spark: SparkSession, build: Build, root: Path, file_format: str, encoding: str, first: str
+    spark: SparkSession, build: Build, root: Path, file_format: str, encoding: str, names: tuple[str, str]
 ):
-    if encoding == "UTF-16" and file_format in ("json", "text"):
+    if (encoding.startswith("UTF-16") and file_format in ("json", "text")) or (encoding in SEVERAL_BYTES and file_format == "text"):
         return
-    (root / "a").write_bytes(NAMES[file_format].format(first, "ëb").encode(encoding))
+    (root / "a").write_bytes(NAMES[file_format].format(*names).encode(encoding))
     columns = [] if file_format == "text" else [{"name": "name"}]
     built = build("source.file", {"path": "a", "format": file_format, "encoding": encoding, "columns": columns})
     frame = built.node.read(spark, built.context)
-    assert sorted(row[0] for row in frame.collect()) == [first, "ëb"]
+    assert sorted(row[0] for row in frame.collect()) == sorted(names)
     assert REJECTED not in frame.columns or frame.filter(f"{REJECTED} IS NOT NULL").count() == 0
 
 
@@ -155,12 +178,19 @@ def test_bytes_that_are_no_character_are_replaced(spark: SparkSession, build: Bu
     assert [row[0] for row in built.node.read(spark, built.context).collect()] == ["a\ufffdb€"]
 
 
-@pytest.mark.parametrize("file_format", ["json", "text"])
-def test_lines_in_utf_16_are_a_problem_on_the_encoding(file_format: str):
-    config = {"path": "in", "format": file_format, "encoding": "UTF-16"}
+@pytest.mark.parametrize(
+    ("file_format", "encoding", "words"),
+    [
+        ("json", "UTF-16", "cannot be read line by line: write them in UTF-8"),
+        ("text", "UTF-16LE", "cannot be read line by line: write them in UTF-8"),
+        ("text", "GB18030", "cannot be read: write them in UTF-8, or read them as CSV"),
+    ],
+)
+def test_lines_that_cannot_be_told_are_a_problem_on_the_encoding(file_format: str, encoding: str, words: str):
+    config = {"path": "in", "format": file_format, "encoding": encoding}
     (problem,) = REGISTRY.catalogue()["source.file"].config_problems(config)
     assert (problem.code, problem.pointer) == ("config.invalid", "/encoding")
-    assert problem.message == f"{file_format} files in UTF-16 cannot be read line by line: write them in UTF-8"
+    assert problem.message == f"{file_format} files in {encoding} {words}"
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
@@ -208,3 +238,13 @@ def test_settings_saved_before_there_were_more_formats_are_still_valid():
     saved = {"path": "in", "format": "csv", "columns": [], "header": True, "delimiter": ",", "null_value": "", "multi_line": False}
     saved |= {"encoding": "UTF-16", "pattern": "", "max_files_per_trigger": 100}
     assert REGISTRY.catalogue()["source.file"].config_problems(saved) == []
+
+
+@pytest.mark.parametrize("encoding", ["GB18030", "UTF-16LE", "UTF-16BE"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_names_of_columns_are_sampled_in_the_encoding(spark: SparkSession, build: Build, root: Path, encoding: str, mark: str):
+    (root / "a.csv").write_bytes(f"{mark}编号,姓名\r\n1,李\r\n".encode(encoding))
+    built = build("source.file", {"path": "a.csv", "encoding": encoding})
+    frame = built.node.read(spark, built.context)
+    assert frame.dtypes[:2] == [("编号", "int"), ("姓名", "string")]
+    assert [tuple(row) for row in frame.collect()] == [(1, "李", None)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -13,7 +13,12 @@ from jobs.nodes.form import hints
 from jobs.nodes.stores.kinds import STORE_KINDS
 
 FileFormat = Literal["csv", "json", "parquet", "orc", "avro", "xml", "text"]
-Encoding = Literal["UTF-8", "ISO-8859-1", "windows-1252", "UTF-16"]
+#: In which a character is a byte.
+_OneByte = Literal["ISO-8859-1", "ISO-8859-2", "ISO-8859-15", "windows-1250", "windows-1251", "windows-1252"]
+#: In which it may be several, none of which is a line break.
+_SeveralBytes = Literal["GB18030", "Big5", "Shift_JIS", "EUC-JP", "EUC-KR"]
+_TwoBytes = Literal["UTF-16", "UTF-16LE", "UTF-16BE"]
+Encoding = Literal["UTF-8", _TwoBytes, _SeveralBytes, _OneByte]
 
 
 class FileConfig(base.Config):
@@ -66,7 +71,8 @@ class FileConfig(base.Config):
     )
     encoding: Encoding = Field(
         "UTF-8",
-        description="How characters are encoded, whatever XML says of itself; bytes that are none in it become \ufffd.",
+        description="How characters are encoded, whatever XML says of itself; bytes that are none in it become \ufffd. GB18030 also reads "
+        "GBK and GB2312; UTF-16 without a mark at its beginning is UTF-16LE or UTF-16BE.",
         examples=["UTF-8"],
         json_schema_extra=hints(advanced=True, when="format=csv|json|text|xml"),
     )
@@ -130,10 +136,14 @@ class FileConfig(base.Config):
 
     @field_validator("encoding")
     @classmethod
-    def _lines_can_be_told_apart(cls, encoding: Encoding, info: ValidationInfo) -> Encoding:
-        """Spark parts the lines of these two by single bytes, which are halves of characters here."""
-        if encoding == "UTF-16" and info.data.get("format") in ("json", "text"):
-            raise ValueError(f"{info.data['format']} files in UTF-16 cannot be read line by line: write them in UTF-8")
+    def _can_be_read(cls, encoding: Encoding, info: ValidationInfo) -> Encoding:
+        """Spark parts the lines of JSON and text by single bytes, which in UTF-16 are halves of characters, and hands over text as bytes,
+        of which it would decode several to a character only where none is at fault."""
+        format_ = info.data.get("format")
+        if encoding in get_args(_TwoBytes) and format_ in ("json", "text"):
+            raise ValueError(f"{format_} files in {encoding} cannot be read line by line: write them in UTF-8")
+        if encoding in get_args(_SeveralBytes) and format_ == "text":
+            raise ValueError(f"text files in {encoding} cannot be read: write them in UTF-8, or read them as CSV")
         return encoding
 
     @field_validator("afterwards")
@@ -156,6 +166,11 @@ class FileConfig(base.Config):
     def is_copied(self) -> bool:
         """Whether the files that Spark reads are copies."""
         return bool(self.connection) or self.order == "name"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a file of lines is read in one piece: lines of two-byte characters would be parted in the middle of one."""
+        return self.multi_line or self.encoding in get_args(_TwoBytes)
 
     @property
     def can_reject(self) -> bool:

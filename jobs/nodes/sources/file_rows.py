@@ -19,10 +19,7 @@ _CORRUPT = "_corrupt_record"
 
 
 def read_options(config: FileConfig) -> dict[str, str]:
-    """Column pruning is off: with it a ragged row passes whenever its last columns are not asked for.
-
-    CSV in UTF-16 is read in one piece: Spark would part its lines in the middle of a character.
-    """
+    """Column pruning is off: with it a ragged row passes whenever its last columns are not asked for."""
     options: dict[str, str] = {"encoding": config.encoding}
     if not config.is_copied:  # copies were chosen before, and have names of their own
         if config.pattern:
@@ -35,7 +32,7 @@ def read_options(config: FileConfig) -> dict[str, str]:
             "enforceSchema": "false",
             "delimiter": config.delimiter,
             "nullValue": config.null_value,
-            "multiLine": str(config.multi_line or config.encoding == "UTF-16").lower(),
+            "multiLine": str(config.is_whole).lower(),
             "escape": '"',
             "columnPruning": "false",
         }
@@ -90,13 +87,14 @@ def as_rows(frame: DataFrame, config: FileConfig) -> DataFrame:
 
 
 def _decoded(frame: DataFrame, encoding: str) -> DataFrame:
-    """Lines of text, which Spark hands over as the bytes they are; each byte is a character in both encodings that come here."""
+    """Lines of text, which Spark hands over as the bytes they are; each byte is a character in the encodings that come here."""
     from pyspark.sql import functions as F
 
     text = F.decode(F.col("value").cast("binary"), "ISO-8859-1")
-    if encoding == "windows-1252":
-        characters = bytes(range(0x80, 0xA0))
-        text = F.translate(text, characters.decode("latin-1"), characters.decode("cp1252", "replace"))
+    pairs = [(chr(byte), bytes([byte]).decode(encoding, "replace")) for byte in range(0x80, 0x100)]
+    others = [(given, meant) for given, meant in pairs if given != meant]
+    if others:
+        text = F.translate(text, "".join(given for given, _ in others), "".join(meant for _, meant in others))
     return frame.withColumn("value", text)
 
 

@@ -84,7 +84,7 @@ def _second_object(lines: Sequence[str], config: FileConfig) -> tuple[int, str] 
 
 def _value_over_lines(lines: Sequence[str], config: FileConfig) -> tuple[int, str] | None:
     """Line by line the parts of a quoted value would be values of several rows, of which some may fit the columns."""
-    if config.multi_line or config.encoding == "UTF-16" or len(delimiter_sign(config.delimiter)) != 1 or not lines:
+    if config.is_whole or len(delimiter_sign(config.delimiter)) != 1 or not lines:
         return None
     width = len(values_of(lines[0].rstrip("\r"), config))
     for number, line in enumerate(lines, 1):

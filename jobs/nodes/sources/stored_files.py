@@ -174,7 +174,7 @@ class StoredFiles:
 
     def _sampled(self, store: Store, wanted: Wanted, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
-        by_line = self._config.format in _LINES and not self._config.multi_line and self._config.encoding != "UTF-16"
+        by_line = self._config.format in _LINES and not self._config.is_whole
         if by_line and not target.name.endswith((".gz", ".bz2", ".zst")) and wanted.stored.size > _SAMPLED_BYTES:
             head = store.head(wanted.stored.name, _SAMPLED_BYTES)
             target.write_bytes(head[: head.rfind(b"\n") + 1] or head)
