@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 def cautions_of(node_type: NodeType[Any], context: NodeContext[Any], arriving: Sequence[StructType]) -> list[Problem]:
     """Warnings of a node that holds otherwise. `arriving`: the columns of each of its inputs."""
-    found = node_type.cautions(context, arriving) if isinstance(node_type, Flow) else ()
     return [
         Problem(
             severity="warning",
@@ -27,7 +26,7 @@ def cautions_of(node_type: NodeType[Any], context: NodeContext[Any], arriving: S
             pointer=pointer_of(("nodes", context.node_id, *(("config", caution.field) if caution.field else ()))),
             message=f'"{context.node_name}": {caution.message}',
         )
-        for caution in found
+        for caution in node_type.cautions(context, arriving)
     ]
 
 

@@ -86,6 +86,10 @@ class NodeType(ABC, Generic[ConfigT]):
         """Like `waits_for`: asked before an attempt begins, which does so when every node says ""."""
         return self.waits_for(context)
 
+    def cautions(self, context: NodeContext[ConfigT], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        """Told while the job is drawn, of a node that holds otherwise; such as state that grows for ever. `arriving`: one per input."""
+        return ()
+
     def hinders_real_time(self, config: ConfigT) -> str:
         """Why a stream with this node cannot run in real time, in words behind its name; "" where it can. Reads no other system."""
         return "" if self.real_time else NOT_IN_REAL_TIME
@@ -223,10 +227,6 @@ class Flow(NodeType[ConfigT]):
     def without_clock(self, config: ConfigT) -> ConfigT:
         """For a test of a stream without a clock, which ends with its input. NodeError where that makes no sense."""
         return config
-
-    def cautions(self, context: NodeContext[ConfigT], arriving: Sequence[StructType]) -> Sequence[Caution]:
-        """Told while the job is drawn, of a node that holds otherwise; such as state that grows for ever. `arriving`: one per input."""
-        return ()
 
     def tallies(self, config: ConfigT) -> Mapping[str, Column]:
         """What to count among the rows behind it, rejected ones included: name → true for a row that counts."""

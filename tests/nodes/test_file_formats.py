@@ -248,3 +248,31 @@ def test_names_of_columns_are_sampled_in_the_encoding(spark: SparkSession, build
     frame = built.node.read(spark, built.context)
     assert frame.dtypes[:2] == [("编号", "int"), ("姓名", "string")]
     assert [tuple(row) for row in frame.collect()] == [(1, "李", None)]
+
+
+@pytest.mark.parametrize(
+    ("written", "chosen", "told"),
+    [
+        ("GB18030", "UTF-8", True),
+        ("windows-1252", "UTF-8", True),
+        ("UTF-16", "UTF-8", True),
+        ("UTF-16LE", "UTF-8", True),
+        ("UTF-16LE", "UTF-16", True),
+        ("UTF-16BE", "UTF-16LE", True),
+        ("UTF-8", "UTF-16", True),
+        ("UTF-8", "UTF-8", False),
+        ("UTF-16", "UTF-16", False),
+        ("UTF-16BE", "UTF-16", False),
+        ("UTF-16LE", "UTF-16LE", False),
+        ("GB18030", "GB18030", False),
+    ],
+)
+def test_bytes_that_are_none_of_the_chosen_encoding_are_told_while_a_job_is_drawn(
+    build: Build, root: Path, written: str, chosen: str, told: bool
+):
+    """Also where the sample ends in the middle of a character."""
+    (root / "a.csv").write_bytes(("id,name\n" + "1,é\n" * 20_000 + "x").encode(written))
+    built = build("source.file", {"path": "a.csv", "encoding": chosen}, schema_only=True)
+    cautions = built.node.cautions(built.context, [])
+    words = f'"a.csv" holds bytes that are no {chosen}: choose the encoding in which it was written'
+    assert [(caution.field, caution.message) for caution in cautions] == ([("encoding", words)] if told else [])

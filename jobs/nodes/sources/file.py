@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from jobs.nodes.base import NodeContext, NodeError, Source
+from jobs.nodes.base import Caution, NodeContext, NodeError, Source
 from jobs.nodes.columns import rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.sources.file_config import FileConfig
 from jobs.nodes.sources.file_rows import as_rows, header_options, read_options, sampled_schema, with_corrupt
-from jobs.nodes.sources.file_sample import require_a_row_a_line
+from jobs.nodes.sources.file_sample import file_in_another_encoding, require_a_row_a_line
 from jobs.nodes.sources.stored_files import StoredFiles
 from jobs.nodes.stores.kinds import STORE_KINDS, store_silent, stored_path
 
@@ -79,6 +79,14 @@ class FileSource(Source[FileConfig]):
                 .load(str(path))
             )
         return as_rows(frame, context.config)
+
+    def cautions(self, context: NodeContext[FileConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        path = _path(context)
+        file = file_in_another_encoding(path, context.config) if path is not None else ""
+        if not file:
+            return []
+        message = f'"{file}" holds bytes that are no {context.config.encoding}: choose the encoding in which it was written'
+        return [Caution("encoding", message, "encoding.misfit")]
 
     def plain_fault(self, context: NodeContext[FileConfig]) -> str:
         if context.config.is_copied:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import json
@@ -14,6 +15,8 @@ from jobs.nodes.base import NodeError
 from jobs.nodes.csv_options import delimiter_sign
 from jobs.nodes.sources.file_config import FileConfig
 
+#: The formats whose files hold characters of an encoding.
+_IN_CHARACTERS = frozenset({"csv", "json", "text", "xml"})
 _SAMPLED_FILES = 20
 _SAMPLED_BYTES = 50_000
 #: Most lines of a value whose end is looked for.
@@ -36,13 +39,38 @@ def _hidden(path: Path) -> bool:
 
 def first_lines(file: Path, encoding: str) -> list[str]:
     """The last one may be cut off. None of a file that cannot be read: that is told where it is read."""
+    content = _first_bytes(file)
+    return content.decode(encoding, "replace").split("\n") if content else []
+
+
+def _first_bytes(file: Path) -> bytes:
+    """None of a file that cannot be read."""
     kinds: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
     try:
         with kinds.get(file.suffix, open)(file, "rb") as content:
-            text: str = content.read(_SAMPLED_BYTES).decode(encoding, "replace")
-            return text.split("\n")
+            return bytes(content.read(_SAMPLED_BYTES))
     except (OSError, EOFError):
-        return []
+        return b""
+
+
+def file_in_another_encoding(path: Path, config: FileConfig) -> str:
+    """The name of the first file of a sample with bytes that are no characters in the encoding that was chosen; "" if there is none."""
+    if config.format not in _IN_CHARACTERS:
+        return ""
+    files = (file for file in sample_files(path, config) if file.suffix != ".zst")
+    return next((file.name for file in files if not _fits(_first_bytes(file), config.encoding)), "")
+
+
+def _fits(content: bytes, encoding: str) -> bool:
+    if encoding == "UTF-16" and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "UTF-16BE"  # which Java takes it for
+    wide = encoding.startswith("UTF-16")
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(content, final=len(content) < _SAMPLED_BYTES)
+    except UnicodeDecodeError:
+        return False
+    # NUL between letters is half of a wider character; and where two bytes are one, a comma, a quote or a bracket is among the first.
+    return "\x00" not in text and (not text or not wide or any(sign.isascii() for sign in text[:1000]))
 
 
 def values_of(line: str, config: FileConfig) -> list[str]:
