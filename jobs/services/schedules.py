@@ -68,6 +68,8 @@ def schedule_delete(*, job: Job, user: "User") -> None:
 
 
 _CRON_FIELDS = 5
+_MONTH = 3
+_NEVER = "this never comes: no such day exists"
 
 
 def schedule_problems(schedule_type: str, cron_expression: str, time_zone: str) -> list[Problem]:
@@ -80,17 +82,33 @@ def schedule_problems(schedule_type: str, cron_expression: str, time_zone: str) 
     except (KeyError, ValueError, OSError):
         message = f'"{time_zone}" is not a time zone: write it like Europe/Berlin or UTC'
         return [*problems, Problem(code="schedule.time_zone", pointer="/time_zone", message=message)]
-    if schedule_type == ScheduleType.CRON:
-        try:
-            CronSim(cron_expression, timezone.now())
-        except (CronSimError, ValueError) as error:
-            message = "five fields are expected: minute, hour, day of month, month, day of week, such as 30 6 * * 1-5"
-            if len(cron_expression.split()) == _CRON_FIELDS:
-                message = f"the {str(error).removeprefix('Bad ')} cannot be read: correct it, such as 30 6 * * 1-5"
-            return [*problems, Problem(code="schedule.cron", pointer="/cron_expression", message=message)]
-        if not cron_times(cron_expression, time_zone, after=timezone.now(), count=1):
-            problems.append(Problem(code="schedule.never", pointer="/cron_expression", message="this never comes: no such day exists"))
+    if schedule_type == ScheduleType.CRON and (message := _cron_fault(cron_expression)):
+        problems.append(Problem(code="schedule.cron", pointer="/cron_expression", message=message))
+    elif schedule_type == ScheduleType.CRON and not cron_times(cron_expression, time_zone, after=timezone.now(), count=1):
+        problems.append(Problem(code="schedule.never", pointer="/cron_expression", message=_NEVER))
     return problems
+
+
+def _cron_fault(cron_expression: str) -> str:
+    """What is wrong with an expression; "" if nothing. `cronsim` would also take seconds as a field before the five."""
+    fields = cron_expression.split()
+    if len(fields) != _CRON_FIELDS:
+        return "five fields are expected: minute, hour, day of month, month, day of week, such as 30 6 * * 1-5"
+    try:
+        CronSim(cron_expression, timezone.now())
+    except (CronSimError, ValueError) as error:
+        if _readable([*fields[:_MONTH], "*", *fields[_MONTH + 1 :]]) and _readable(["*", "*", "*", *fields[_MONTH:]]):
+            return _NEVER
+        return f"the {str(error).removeprefix('Bad ')} cannot be read: correct it, such as 30 6 * * 1-5"
+    return ""
+
+
+def _readable(fields: Sequence[str]) -> bool:
+    try:
+        CronSim(" ".join(fields), timezone.now())
+    except (CronSimError, ValueError):
+        return False
+    return True
 
 
 def next_time(cron_expression: str, time_zone: str, *, after: datetime) -> datetime | None:

@@ -75,6 +75,17 @@ def test_the_field_that_cannot_be_read_is_named() -> None:
     assert problem.message.startswith("five fields are expected")
 
 
+@pytest.mark.parametrize("expression", ["0 0 30 2 *", "0 0 31 4,6,9,11 *"])
+def test_a_day_that_no_month_has_is_said_to_never_come(expression: str) -> None:
+    (problem,) = schedule_problems("CRON", expression, "UTC")
+    assert problem.message == "this never comes: no such day exists"
+
+
+def test_a_sixth_field_for_seconds_is_refused() -> None:
+    (problem,) = schedule_problems("CRON", "*/10 * * * * *", "UTC")
+    assert problem.message.startswith("five fields are expected")
+
+
 @pytest.mark.parametrize("kind", ["EVENT", "DEPENDENCY"])
 def test_events_and_dependencies_are_not_there_yet(kind: str) -> None:
     with pytest.raises(NotYet, match="not there yet"):
