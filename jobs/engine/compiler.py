@@ -9,10 +9,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from jobs.dag.document import DURATIONS, DagDocument
+from jobs.dag.document import DURATIONS, DagDocument, Node
 from jobs.dag.durations import duration_seconds
 from jobs.dag.graph import structure_problems, topological_order
-from jobs.dag.parameters import config_filled, resolve_parameters
+from jobs.dag.parameters import config_filled, references, resolve_parameters
+from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem, errors_in
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.nodes.base import ConnectionSettings, Limits
@@ -94,6 +95,34 @@ def step_compile(document: DagDocument, node_id: str, parameters: Mapping[str, A
         edges={port: tuple(edge_id for edge_id, edge in arriving if edge.target[1] == port) for port in ports},
         outputs_used=frozenset(edge.source[1] for edge in document.edges.values() if edge.source[0] == node_id),
     )
+
+
+def filled_problems(document: DagDocument, parameters: Mapping[str, Any], registry: NodeRegistry = REGISTRY) -> list[Problem]:
+    """What values of parameters break in the fields that hold them, each at its parameter. Other faults are told when the job runs."""
+    problems: list[Problem] = []
+    for node_id, node in document.nodes.items():
+        held = _parameters_held(node_id, node, parameters, registry)
+        if not held:
+            continue
+        try:
+            step_compile(document, node_id, parameters, registry)
+        except PlanInvalid as error:
+            problems += [
+                problem.model_copy(update={"code": "parameter.invalid", "pointer": pointer_of(("parameters", held[problem.pointer]))})
+                for problem in error.problems
+                if problem.pointer in held
+            ]
+    return problems
+
+
+def _parameters_held(node_id: str, node: Node, parameters: Mapping[str, Any], registry: NodeRegistry) -> dict[str, str]:
+    """The pointer of each field of a node that a parameter fills → the parameter's name."""
+    node_type = registry.get(node.type)
+    return {
+        pointer_of(("nodes", node_id, "config", *path)): name
+        for path, name in references(node.config)
+        if node_type is not None and name in parameters and path[0] not in node_type.Config.verbatim
+    }
 
 
 def _config_problem(node_id: str, name: str, model: type[BaseModel], fault: ErrorDetails) -> Problem:

@@ -104,6 +104,20 @@ def test_unknown_parameters_are_problems_and_nothing_starts() -> None:
     assert not Execution.objects.exists()
 
 
+def test_a_value_that_breaks_the_field_it_fills_is_a_problem_of_its_parameter_and_nothing_starts() -> None:
+    job = job_row()
+    document = document_with(name="numbers")
+    document["nodes"]["numbers"]["config"]["total_rows"] = "${floor}"
+    version_add(job, document)
+    with pytest.raises(Invalid) as refused:
+        start(job, parameters={"floor": -1})
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.node_id, problem.pointer) == ("parameter.invalid", "numbers", "/parameters/floor")
+    assert problem.message == '"Numbers": total rows must be greater than or equal to 0'
+    assert not Execution.objects.exists()
+    assert start(job, parameters={"floor": 5}).parameters == {"floor": 5}
+
+
 def test_a_start_after_a_failure_continues_its_generation() -> None:
     job = job_row()
     last = failed(job)

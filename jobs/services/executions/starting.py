@@ -14,7 +14,7 @@ from jobs.dag.document import DagDocument, parse_document
 from jobs.dag.parameters import resolve_parameters
 from jobs.dag.problems import Problem, errors_in
 from jobs.engine.change_words import Change
-from jobs.engine.compiler import settings_resolve
+from jobs.engine.compiler import filled_problems, settings_resolve
 from jobs.engine.plan import Settings
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, Job, JobConfig, JobVersion, Role, TriggeredBy
 from jobs.nodes.base import Source
@@ -103,7 +103,7 @@ def _create(
     chosen = version_of(job, version)
     document = document_of(chosen)
     values, problems = resolve_parameters(document, parameters)
-    if errors_in(problems):
+    if errors_in(problems := problems or filled_problems(document, values)):
         raise Invalid("the parameters do not fit the job", problems=problems)
     beginning = _beginning(job, chosen, document, values, start_from)
     return execution_create(
