@@ -20,7 +20,7 @@ from jobs.api.errors import ConflictOut, ErrorOut
 from jobs.api.pagination import CreateTimeCursorPagination
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
-from jobs.dag.shape import kind_words
+from jobs.dag.shape import kind_words, size_words
 from jobs.dag.unknown_fields import unknown_name_words, unknown_words
 from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
@@ -144,7 +144,7 @@ def _fault_words(model: type[BaseModel], place: Sequence[str | int], fault: "Err
     field = "/".join(str(part) for part in place[-2 if place and isinstance(place[-1], int) else -1 :]) or "body"
     if fault["type"] == "string_pattern_mismatch":
         return pattern_words(model, fault["loc"], field_words(field))
-    return kind_words(field, fault) or fault["msg"]
+    return kind_words(field, fault) or size_words(field, fault) or fault["msg"]
 
 
 def json_object(request: Request) -> dict[str, Any]:

@@ -104,6 +104,25 @@ def kind_words(field: str, fault: ErrorDetails) -> str:
     return _KINDS.get(fault["type"], "").replace("{field}", _short(field))
 
 
+def size_words(field: str, fault: ErrorDetails) -> str:
+    """What a text, a list or a number that is too long, short, large or small may be; "" for faults of other sorts."""
+    given = {name: f"{value:,}" if isinstance(value, int) else value for name, value in fault.get("ctx", {}).items()}
+    match fault["type"]:
+        case "string_too_long":
+            return f'"{_short(field)}" is too long: at most {given["max_length"]} characters'
+        case "string_too_short":
+            return f'"{_short(field)}" must not be empty'
+        case "too_long":
+            return f'"{_short(field)}" has too many entries: at most {given["max_length"]}'
+        case "too_short":
+            return f'"{_short(field)}" has too few entries: at least {given["min_length"]}'
+        case "greater_than_equal":
+            return f'"{_short(field)}" must be {given["ge"]} or more'
+        case "less_than_equal":
+            return f'"{_short(field)}" must be {given["le"]} or less'
+    return ""
+
+
 def _short(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 60 else text[:57] + "…"

@@ -132,3 +132,19 @@ def test_a_wrong_choice_is_pointed_at_without_the_names_of_the_ways(browser: Cli
     assert {problem["pointer"] for problem in problems} == {"/from"}
     words = ["\"from\" is 'nowhere'; it must be 'continue' or 'beginning'", '"from" must be a whole number']
     assert [problem["message"] for problem in problems] == words
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "words"),
+    [
+        ("/api/checkpoints/delete", {"ids": []}, '"ids" has too few entries: at least 1'),
+        ("/api/checkpoints/delete", {"ids": list(range(501))}, '"ids" has too many entries: at most 500'),
+        ("/api/tokens", {"name": "n" * 101}, '"name" is too long: at most 100 characters'),
+        ("/api/tokens", {"name": ""}, '"name" must not be empty'),
+        ("/api/jobs/preview", {"document": {}, "rows": 0}, '"rows" must be 1 or more'),
+        ("/api/jobs/preview", {"document": {}, "rows": 1001}, '"rows" must be 1,000 or less'),
+    ],
+)
+def test_a_size_that_does_not_fit_is_told_in_plain_words(browser: Client, path: str, body: dict[str, object], words: str) -> None:
+    problems = send(browser, "POST", path, body).json()["error"]["problems"]
+    assert words in [problem["message"] for problem in problems]
