@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
+from django.http import QueryDict
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -60,8 +61,19 @@ class JobConfigView(ApiView):
     @described("Take one setting off, or all", responds=ConfigsOut, tag="jobs", query=[asked("key", "Only this one.")])
     def delete(self, request: Request, job_name: str) -> Response:
         job = job_get(user=self.user(), job_name=job_name)
-        configs_delete(job=job, user=self.user(), key=request.query_params.get("key", ""))
+        configs_delete(job=job, user=self.user(), key=_key_asked(request.query_params))
         return answer(_configs(job))
+
+
+def _key_asked(query: QueryDict) -> str | None:
+    """None: all of them, where nothing at all is asked for. A misspelt or empty question must not take everything off."""
+    if not query:
+        return None
+    key = query.get("key", "")
+    if not key or len(query) > 1:
+        problem = Problem(code="config.invalid", pointer="/key", message='name one setting, as in "?key=parallelism", or nothing for all')
+        raise Invalid("it is not clear which settings are to go", problems=[problem])
+    return key
 
 
 def _configs(job: Job) -> ConfigsOut:

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from jobs.dag.problems import Problem
 from jobs.models import ConfigType, Job, JobConfig, Role
-from jobs.selectors.refusals import Invalid
+from jobs.selectors.refusals import Invalid, NotFound
 from jobs.selectors.surveys import surveys_outdate
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
@@ -99,11 +99,13 @@ def config_set(*, job: Job, user: "User", entry: Mapping[str, Any]) -> None:
 
 
 @transaction.atomic
-def configs_delete(*, job: Job, user: "User", key: str = "") -> None:
-    """One setting is taken off, or all of them."""
+def configs_delete(*, job: Job, user: "User", key: str | None = None) -> None:
+    """One setting is taken off, or all of them. NotFound where the job has no such setting."""
     role_check(user=user, project=job.project_id, role=Role.OPERATOR)
     rows = JobConfig.objects.filter(job=job)
-    (rows.filter(config_key=key) if key else rows).delete()
+    gone, _ = (rows if key is None else rows.filter(config_key=key)).delete()
+    if key is not None and not gone:
+        raise NotFound(f'the job has no setting "{key[:100]}"')
     _audit(job, user, {"deleted": key or "all"})
 
 

@@ -78,6 +78,13 @@ def test_a_slip_in_a_key_is_told_and_a_key_that_stands_there_is_left(browser: Cl
     assert set(values()) == {"checkpoint.retentoin", "team.retention"}
 
 
+@pytest.mark.parametrize(("query", "status"), [("config_key=team.color", 422), ("key=", 422), ("key=team.colour", 404)])
+def test_a_question_that_names_no_setting_takes_nothing_off(browser: Client, query: str, status: int) -> None:
+    send(browser, "PUT", CONFIG, {"parallelism": 3, "team.color": "green"})
+    assert send(browser, "DELETE", f"{CONFIG}?{query}").status_code == status
+    assert set(values()) == {"parallelism", "team.color"}
+
+
 def test_the_known_keys_are_told(browser: Client) -> None:
     known = {key["config_key"]: key["config_type"] for key in browser.get(CONFIG).json()["known"]}
     assert known["max.retry.times"] == "INT"
