@@ -21,6 +21,7 @@ from jobs.models import (
     Project,
     ProjectMember,
     RejectedRow,
+    ScheduleFire,
 )
 from jobs.services.access import token_revoke
 
@@ -122,6 +123,14 @@ class JobScheduleAdmin(ReadOnlyAdmin):
     list_display = ("job", "schedule_type", "cron_expression", "time_zone", "enabled", "next_trigger_time", "last_trigger_time")
     list_select_related = ("job",)
     list_filter = ("schedule_type", "enabled")
+
+
+@admin.register(ScheduleFire)
+class ScheduleFireAdmin(ReadOnlyAdmin):
+    list_display = ("schedule", "fire_time", "outcome", "reason", "execution_id")
+    list_select_related = ("schedule__job",)
+    list_filter = ("outcome",)
+    search_fields = ("schedule__job__job_name",)
 
 
 @admin.register(Connection)

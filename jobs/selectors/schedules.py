@@ -11,7 +11,7 @@ from django.utils.translation import get_language
 
 from jobs.models import JobSchedule, ScheduleType
 from jobs.selectors.cron_words_zh import cron_words_zh
-from jobs.selectors.shapes.job import ScheduleOut, ScheduleTimesOut
+from jobs.selectors.shapes.job import ScheduleFireOut, ScheduleOut, ScheduleTimesOut
 
 NEXT_TIMES = 5
 
@@ -43,7 +43,7 @@ def schedule_times(expression: str, time_zone: str) -> ScheduleTimesOut:
 
 
 def schedule_out(row: JobSchedule, *, with_times: bool = False) -> ScheduleOut:
-    """`with_times` also works out the next five fire times of an enabled CRON schedule."""
+    """`with_times` also works out the next five fire times of an enabled CRON schedule, and tells what became of the last five."""
     cron = row.schedule_type == ScheduleType.CRON
     times = cron_times(row.cron_expression, row.time_zone, after=timezone.now()) if cron and with_times and row.enabled else []
     return ScheduleOut(
@@ -55,4 +55,17 @@ def schedule_out(row: JobSchedule, *, with_times: bool = False) -> ScheduleOut:
         next_trigger_time=row.next_trigger_time if row.enabled else None,
         words=cron_words(row.cron_expression) if cron else "",
         next_times=times,
+        fires=_fires(row) if with_times else [],
     )
+
+
+def _fires(row: JobSchedule) -> list[ScheduleFireOut]:
+    return [
+        ScheduleFireOut(
+            fire_time=fire.fire_time,
+            outcome=cast(Literal["STARTED", "SKIPPED"], fire.outcome),
+            reason=fire.reason,
+            execution_id=fire.execution_id,
+        )
+        for fire in row.fires.order_by("-fire_time")[:NEXT_TIMES]
+    ]

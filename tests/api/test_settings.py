@@ -1,5 +1,6 @@
 """Settings laid over a job, its schedule, and documents that are only looked at."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,12 @@ import yaml
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from jobs import queue
 from jobs.api import analysis, documents
-from jobs.models import Job, JobConfig
+from jobs.models import Job, JobConfig, JobSchedule
+from jobs.scheduling.firing import schedules_tick
 from tests.api.rows import chain, codes, job, send
 
 pytestmark = pytest.mark.django_db
@@ -107,6 +110,17 @@ def test_a_cron_schedule_shows_its_next_five_times_and_words(browser: Client) ->
     assert "06:30" in shown["words"]
     assert send(browser, "DELETE", path).status_code == 204
     assert browser.get(path).status_code == 204
+
+
+def test_a_schedule_tells_what_became_of_its_last_times(browser: Client) -> None:
+    path = "/api/jobs/numbers/schedule"
+    send(browser, "PUT", path, {"cron_expression": "30 6 * * *"})
+    send(browser, "POST", "/api/jobs/numbers/disable", {})
+    JobSchedule.objects.update(next_trigger_time=timezone.now() - timedelta(minutes=1))
+    schedules_tick()
+    (fire,) = browser.get(path).json()["fires"]
+    assert (fire["outcome"], fire["execution_id"]) == ("SKIPPED", "")
+    assert fire["reason"] == '"numbers" is disabled: enable it first'
 
 
 def test_the_times_of_an_expression_show_before_it_is_kept(browser: Client) -> None:

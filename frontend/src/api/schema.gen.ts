@@ -4167,8 +4167,28 @@ export interface components {
             enabled: boolean;
         };
         /**
+         * ScheduleFireOut
+         * @description A time that came: the execution that it started, or why it was skipped. `reason` may also tell of times missed before it.
+         */
+        ScheduleFireOut: {
+            /**
+             * Fire Time
+             * Format: date-time
+             */
+            fire_time: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "STARTED" | "SKIPPED";
+            /** Reason */
+            reason: string;
+            /** Execution Id */
+            execution_id: string;
+        };
+        /**
          * ScheduleOut
-         * @description `words` says the times for people; `next_times` are the next five (empty in lists).
+         * @description `words` says the times for people; `next_times` are the next five, `fires` the last five, the newest first (empty in lists).
          */
         ScheduleOut: {
             /**
@@ -4190,6 +4210,8 @@ export interface components {
             words: string;
             /** Next Times */
             next_times: string[];
+            /** Fires */
+            fires: components["schemas"]["ScheduleFireOut"][];
         };
         /**
          * ScheduleTimesOut

@@ -20,8 +20,17 @@ class DraftSummary(Shape):
     updated_by: str
 
 
+class ScheduleFireOut(Shape):
+    """A time that came: the execution that it started, or why it was skipped. `reason` may also tell of times missed before it."""
+
+    fire_time: datetime
+    outcome: Literal["STARTED", "SKIPPED"]
+    reason: str
+    execution_id: str
+
+
 class ScheduleOut(Shape):
-    """`words` says the times for people; `next_times` are the next five (empty in lists)."""
+    """`words` says the times for people; `next_times` are the next five, `fires` the last five, the newest first (empty in lists)."""
 
     schedule_type: Literal["CRON", "MANUAL", "EVENT", "DEPENDENCY"]
     cron_expression: str
@@ -31,6 +40,7 @@ class ScheduleOut(Shape):
     next_trigger_time: datetime | None
     words: str
     next_times: list[datetime]
+    fires: list[ScheduleFireOut]
 
 
 class ScheduleTimesOut(Shape):

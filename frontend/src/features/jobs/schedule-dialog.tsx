@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
 import { ApiError } from '../../api/request'
 import { said } from '../../api/sentences/said'
 import type { Job, Schedule, ScheduleTimes } from '../../api/types'
@@ -15,7 +16,7 @@ import { readSchedule, readTimes, saveSchedule } from './job-requests'
 const ZONES: string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 const EXAMPLES = ['*/15 * * * *', '0 * * * *', '0 6 * * *', '0 6 * * 1-5', '0 3 1 * *']
 
-const MANUAL: Schedule = { schedule_type: 'MANUAL', cron_expression: '', time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC', enabled: true, last_trigger_time: null, next_trigger_time: null, words: '', next_times: [] }
+const MANUAL: Schedule = { schedule_type: 'MANUAL', cron_expression: '', time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC', enabled: true, last_trigger_time: null, next_trigger_time: null, words: '', next_times: [], fires: [] }
 
 /** The server answers with nothing where no schedule was ever set. */
 const readOrNone = async (name: string): Promise<Schedule> => ((await readSchedule(name)) as Schedule | undefined) ?? MANUAL
@@ -41,6 +42,32 @@ function NextTimes({ schedule, enabled }: { schedule: ScheduleTimes; enabled: bo
         {schedule.next_times.map((time) => (
           <li key={time} className="pw-mono">
             {wholeTime(time)}
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}
+
+/** What became of the last times: the execution that was started, or why none was. */
+function LastTimes({ fires }: { fires: Schedule['fires'] }) {
+  const { t } = useTranslation('jobs')
+  if (fires.length === 0) return null
+  return (
+    <div>
+      <div className="pw-label">{t('schedule.last')}</div>
+      <ol className="pw-times">
+        {fires.map(({ fire_time, outcome, reason, execution_id }) => (
+          <li key={fire_time}>
+            <span className="pw-mono">{wholeTime(fire_time)}</span>{' '}
+            {outcome === 'STARTED' ? (
+              <Link className="pw-link" to={`/executions/${execution_id}`}>
+                {t('schedule.started')}
+              </Link>
+            ) : (
+              <span className="pw-bad">{t('schedule.skipped')}</span>
+            )}
+            {reason && <p className="pw-help pw-wrap">{said(reason)}</p>}
           </li>
         ))}
       </ol>
@@ -92,6 +119,7 @@ function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedu
           <Select label={t('schedule.zone')} searchable value={zone} data={ZONES} onChange={(value) => setZone(value ?? 'UTC')} />
           <Switch label={t('schedule.enabled')} checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
           {times && <NextTimes schedule={times} enabled={enabled} />}
+          <LastTimes fires={saved.fires} />
         </>
       ) : (
         <p className="pw-help">{t('schedule.manualHelp')}</p>
