@@ -7,7 +7,7 @@ from itertools import chain
 
 from django.db.models import Q
 
-from jobs.models import UNFINISHED, Connection, Execution, Job, JobVersion
+from jobs.models import UNFINISHED, Connection, Execution, Job, JobDraft, JobVersion, Project
 
 #: How documents name a connection, in the text they are kept in.
 _REFERENCE = re.compile(r'"[a-z_]*connection":"((?:[^"\\]|\\.)*)"')
@@ -42,6 +42,16 @@ def connection_job_counts(connections: Collection[Connection]) -> dict[int, int]
     documents = chain(current.values_list("pk", "project_id", "dag_definition").iterator(), _unfinished_documents(projects))
     uses = {(job_id, by_place[project_id, name]) for job_id, project_id, text in documents for name in _named(text, project_id, by_place)}
     return dict(Counter(connection_id for _, connection_id in uses))
+
+
+def connections_left_behind(job: Job, project: Project) -> list[str]:
+    """Names of connections that the job uses, in its current version, its draft or one that is not finished, and `project` lacks."""
+    running = Execution.objects.filter(job=job, status__in=UNFINISHED).values("version")
+    texts = [job.dag_definition, *JobVersion.objects.filter(job=job, version__in=running).values_list("dag_definition", flat=True)]
+    texts += JobDraft.objects.filter(job=job).values_list("document", flat=True)
+    used = {name for text in texts for name in _REFERENCE.findall(text)}
+    here = Connection.objects.filter(project=job.project_id, name__in=used)
+    return sorted(here.exclude(name__in=Connection.objects.filter(project=project).values("name")).values_list("name", flat=True))
 
 
 def _unfinished_documents(projects: Collection[int]) -> list[tuple[int, int, str]]:

@@ -14,6 +14,7 @@ from jobs.dag.resolved import with_defaults
 from jobs.models import DEFAULT_PROJECT, UNFINISHED, Execution, Job, JobDraft, JobVersion, Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.access import projects_visible, role_covers, roles_by_project
+from jobs.selectors.connection_use import connections_left_behind
 from jobs.selectors.job_details import draft_get
 from jobs.selectors.refusals import Conflict, Forbidden, Invalid
 from jobs.services.access import role_check
@@ -137,7 +138,7 @@ def job_update(*, job: Job, user: "User", changes: Mapping[str, Any]) -> Job:
     fields = {key: changes[key] for key in ("title", "description", "enabled") if key in changes}
     if "project" in changes and changes["project"] != job.project.slug:
         role_check(user=user, project=job.project_id, role=Role.ADMIN)
-        fields["project"] = project_for(user=user, slug=changes["project"], role=Role.ADMIN)
+        fields["project"] = _new_home(job, project_for(user=user, slug=changes["project"], role=Role.ADMIN))
     for key, value in fields.items():
         setattr(job, key, value)
     job.updated_by = user
@@ -145,6 +146,14 @@ def job_update(*, job: Job, user: "User", changes: Mapping[str, Any]) -> Job:
     detail = {key: str(value)[:200] for key, value in fields.items()}
     audit_record(user=user, action="job changed", object_type="job", object_id=job.job_name, project=job.project, detail=detail)
     return job
+
+
+def _new_home(job: Job, project: Project) -> Project:
+    """`project`; Conflict where it lacks a connection that the job uses: documents refer to those of their own project."""
+    if lacking := connections_left_behind(job, project):
+        names = ", ".join(f'"{name}"' for name in lacking[:5])
+        raise Conflict(f'"{job.job_name}" uses {names}, which the project "{project.slug}" does not have: add it there first')
+    return project
 
 
 def job_enable(*, job: Job, user: "User", enabled: bool) -> Job:

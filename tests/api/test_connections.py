@@ -188,6 +188,21 @@ def test_a_connection_that_a_job_uses_says_by_whom_and_is_not_deleted(browser: C
     assert send(browser, "DELETE", path).status_code == 204
 
 
+def test_a_job_is_not_moved_to_a_project_that_lacks_its_connections(browser: Client) -> None:
+    User.objects.update(is_superuser=True)
+    elsewhere = Project.objects.create(slug="elsewhere", title="Elsewhere")
+    made = postgres(browser)
+    document = chain()
+    document["nodes"]["out"] = {"type": "sink.jdbc", "name": "Out", "config": {"connection": "warehouse", "table": "t", "mode": "append"}}
+    send(browser, "POST", "/api/jobs", {**document, "publish": False})
+    refused = send(browser, "PATCH", "/api/jobs/numbers", {"project": "elsewhere"})
+    assert refused.status_code == 409
+    words = '"numbers" uses "warehouse", which the project "elsewhere" does not have: add it there first'
+    assert refused.json()["error"]["message"] == words
+    Connection.objects.create(project=elsewhere, name="warehouse", kind=made["kind"], config=made["config"])
+    assert send(browser, "PATCH", "/api/jobs/numbers", {"project": "elsewhere"}).status_code == 200
+
+
 def test_secrets_under_a_lost_key_have_to_be_entered_again(browser: Client, settings: object) -> None:
     made = postgres(browser)
     from cryptography.fernet import Fernet
