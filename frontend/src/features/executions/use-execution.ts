@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { useStore } from 'zustand'
 import { readExecution } from '../../api/read-execution'
-import { request } from '../../api/request'
+import { ApiError, request } from '../../api/request'
 import type { Execution } from '../../api/types'
 import type { Catalogue, DagDocument, Layout, NodeType } from '../../dag/document'
 import type { ExecutionState } from '../../live/execution-state'
@@ -26,6 +26,7 @@ export interface Watched {
   retry: () => void
 }
 
+/** One that its viewer may no longer see is told as such, and no longer shown as it was. */
 export function useExecution(executionId: string): Watched {
   const stream = useMemo(() => executionStream(executionId), [executionId])
   useEffect(() => stream.open(), [stream])
@@ -40,7 +41,8 @@ export function useExecution(executionId: string): Watched {
   const now = useNow()
   const heard = state?.execution.execution_id === executionId ? state : null
   const execution = heard ? { ...(asked.data ? newerOf(heard.execution, asked.data) : heard.execution), error_stack_trace: asked.data?.error_stack_trace ?? null, checkpoint_overdue: asked.data?.checkpoint_overdue ?? null, checkpoint_storage_warning: asked.data?.checkpoint_storage_warning ?? null, delivery: asked.data?.delivery ?? null } : asked.data
-  return { execution, live: heard, link: linkOf(now, link), error: execution ? null : asked.error, retry: () => void asked.refetch() }
+  const hidden = asked.error instanceof ApiError && asked.error.status === 404
+  return { execution: hidden ? undefined : execution, live: heard, link: linkOf(now, link), error: execution && !hidden ? null : asked.error, retry: () => void asked.refetch() }
 }
 
 export interface Drawing {
