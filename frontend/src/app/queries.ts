@@ -1,0 +1,20 @@
+import { QueryCache, QueryClient } from '@tanstack/react-query'
+import { ApiError } from '../api/request'
+
+const RETRIES = 2
+
+/** An answer is final; only silence is asked again. */
+const retry = (failures: number, error: Error) => !(error instanceof ApiError && error.status < 500) && failures < RETRIES
+
+/** All that is asked of the server. An answer to nobody, on a page that was signed in, has it ask who is signed in: the shell goes by that. */
+export function queryClient(): QueryClient {
+  const client = new QueryClient({
+    queryCache: new QueryCache({
+      onError: (error, { queryKey }) => {
+        if (error instanceof ApiError && error.status === 401 && queryKey[0] !== 'me') void client.invalidateQueries({ queryKey: ['me'] })
+      },
+    }),
+    defaultOptions: { queries: { retry, staleTime: 5_000, refetchOnWindowFocus: true } },
+  })
+  return client
+}
