@@ -93,3 +93,11 @@ it('a save that is answered after the analysis of the same drawing leaves what t
   await settled()
   expect(useEditor.getState().problems).toEqual([])
 })
+
+it('a save that is refused says why', async () => {
+  described('one')
+  const saving = saveNow()
+  answers[0]?.(new Response(JSON.stringify({ error: { code: 'forbidden', message: 'this needs the role EDITOR' } }), { status: 403 }))
+  await saving
+  expect(useEditor.getState().save).toEqual({ kind: 'failed', refused: 'this needs the role EDITOR' })
+})

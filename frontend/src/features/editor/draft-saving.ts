@@ -1,5 +1,6 @@
 import i18next from 'i18next'
 import type { DagDocument } from '../../dag/document'
+import { ApiError } from '../../api/request'
 import { answer } from '../../shared/answers'
 import { DraftConflict, saveDraft, saveLayout } from './draft-requests'
 import { useEditor } from './editor-store'
@@ -31,7 +32,10 @@ async function keepNow(): Promise<Kept | null> {
     return { document, revision: draft.revision }
   } catch (error) {
     if (error instanceof DraftConflict) tell({ save: { kind: 'conflict', by: error.by, revision: error.revision } })
-    else tell({ save: navigator.onLine ? { kind: 'failed', message: String((error as Error).message) } : { kind: 'offline' } })
+    else {
+      const refused = error instanceof ApiError && error.status < 500 ? error.message : ''
+      tell({ save: refused || navigator.onLine ? { kind: 'failed', refused } : { kind: 'offline' } })
+    }
     return null
   }
 }

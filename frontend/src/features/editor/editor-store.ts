@@ -21,7 +21,7 @@ export type SaveState =
   | { kind: 'dirty' }
   | { kind: 'saving' }
   | { kind: 'offline' }
-  | { kind: 'failed'; message: string }
+  | { kind: 'failed'; refused: string }
   | { kind: 'conflict'; by: string; revision: number }
 
 interface EditorState {

@@ -24,15 +24,15 @@ export function SaveChip() {
     dirty: { icon: <IconLoader2 size={12} />, words: t('save.saving') },
     saving: { icon: <IconLoader2 size={12} className="pw-spin" />, words: t('save.saving') },
     offline: { icon: <IconCloudOff size={12} />, words: t('save.offline') },
-    failed: { icon: <IconAlertTriangle size={12} />, words: t('save.failed') },
+    failed: { icon: <IconAlertTriangle size={12} />, words: save.kind === 'failed' && save.refused ? t('save.refused', { why: save.refused }) : t('save.failed') },
     conflict: { icon: <IconAlertTriangle size={12} />, words: save.kind === 'conflict' ? t('save.conflict', { by: save.by, revision: save.revision }) : '' },
   } as const
   const look = looks[save.kind]
   const warns = save.kind === 'failed' || save.kind === 'offline' || save.kind === 'conflict'
   return (
-    <span className={`pw-save-chip${warns ? ' pw-save-warn' : ''}`} title={save.kind === 'failed' ? save.message : undefined} role="status">
+    <span className={`pw-save-chip${warns ? ' pw-save-warn' : ''}`} title={look.words} role="status">
       {look.icon}
-      {look.words}
+      <span className="pw-cut">{look.words}</span>
     </span>
   )
 }
