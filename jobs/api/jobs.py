@@ -72,7 +72,7 @@ class JobsView(ApiView):
             asked("job_type", "STREAMING, BATCH_ROLLER, SQL_TASK; several by comma."),
             asked("status", "Of the latest execution; several by comma; REGISTERED: never started."),
             asked("enabled", "true or false."),
-            asked("scheduled", "true: only those with a next start."),
+            asked("scheduled", "true: only those with a next start; false: the others."),
             asked("project", "Slug of a project."),
             asked("order", "create_time, update_time, job_name or title, with - for descending."),
             *PAGED,

@@ -54,8 +54,9 @@ def jobs_filtered(rows: QuerySet[Job], given: dict[str, str]) -> QuerySet[Job]:
         rows = rows.filter(enabled=enabled)
     if project := given.get("project"):
         rows = rows.filter(project__slug=project)
-    if truth_asked(given, "scheduled"):
-        rows = rows.filter(schedule__enabled=True, schedule__next_trigger_time__isnull=False)
+    if (scheduled := truth_asked(given, "scheduled")) is not None:
+        has_next = Q(schedule__enabled=True, schedule__next_trigger_time__isnull=False)
+        rows = rows.filter(has_next if scheduled else ~has_next)
     if statuses := words_asked(given, "status", [*ExecutionStatus.values, "REGISTERED"]):
         rows = _with_latest_status(rows, statuses)
     return rows

@@ -112,6 +112,16 @@ def test_a_cron_schedule_shows_its_next_five_times_and_words(browser: Client) ->
     assert browser.get(path).status_code == 204
 
 
+def test_jobs_without_a_next_start_are_listed_as_such(browser: Client, editor: User) -> None:
+    for name in ("never", "manual"):
+        job(editor, name)
+    send(browser, "PUT", "/api/jobs/numbers/schedule", {"cron_expression": "30 6 * * *"})
+    send(browser, "PUT", "/api/jobs/manual/schedule", {"schedule_type": "MANUAL"})
+    for asked, names in (("true", ["numbers"]), ("false", ["manual", "never"])):
+        found = browser.get("/api/jobs", {"scheduled": asked}).json()["results"]
+        assert sorted(row["job_name"] for row in found) == names
+
+
 def test_a_schedule_tells_what_became_of_its_last_times(browser: Client) -> None:
     path = "/api/jobs/numbers/schedule"
     send(browser, "PUT", path, {"cron_expression": "30 6 * * *"})

@@ -8224,7 +8224,7 @@ export interface operations {
                 project?: string;
                 /** @description Part of name, title or description. */
                 q?: string;
-                /** @description true: only those with a next start. */
+                /** @description true: only those with a next start; false: the others. */
                 scheduled?: string;
                 /** @description Of the latest execution; several by comma; REGISTERED: never started. */
                 status?: string;
