@@ -53,6 +53,11 @@ describe('the difference of two documents', () => {
     expect(Object.values(both.edges).map((edge) => edge.to[0])).toEqual(['keep', 'fresh', 'old'])
   })
 
+  it('leaves out what neither sets, such as the empty fields of another type of node', () => {
+    const after: DagDocument = { ...before, nodes: { ...before.nodes, old: node('Old', { salt: '', path: 'results' }, 'sink.file') } }
+    expect(differenceOf(before, after).nodes.flatMap(({ fields }) => fields.map(({ path }) => path))).toEqual(['type', 'path'])
+  })
+
   it('names what stands beside nodes and edges', () => {
     const after: DagDocument = { ...before, title: 'Orders', settings: { retry_interval: '9 s' }, parameters: { day: { type: 'date' } } }
     expect(differenceOf(before, after).rest).toEqual([

@@ -40,8 +40,11 @@ const isPart = (value: Json | undefined): value is Part & Json => typeof value =
 /** Keys that stand in either, those of `before` first. */
 const keysOf = (before: object, after: object) => [...new Set([...Object.keys(before), ...Object.keys(after)])]
 
+/** An empty text and a field that is not there both set nothing. */
+const isUnset = (value: Json | undefined) => value === undefined || value === ''
+
 function fieldsOf(before: Json | undefined, after: Json | undefined, path: string): FieldDifference[] {
-  if (before === after) return []
+  if (before === after || (isUnset(before) && isUnset(after))) return []
   if (!isPart(before) || !isPart(after) || Array.isArray(before) !== Array.isArray(after)) return [{ path, before, after }]
   return partsOf(before, after, path)
 }
