@@ -37,7 +37,7 @@ class JobScheduleView(ApiView):
     def put(self, request: Request, job_name: str) -> Response:
         body = body_read(request, ScheduleBody)
         job = job_get(user=self.user(), job_name=job_name)
-        row = schedule_set(job=job, user=self.user(), **body.model_dump(exclude={"event_topic", "dependencies"}))
+        row = schedule_set(job=job, user=self.user(), **body.model_dump())
         return answer(schedule_out(row, with_times=True))
 
     @described("No longer start by itself", status=204, tag="jobs")

@@ -161,6 +161,11 @@ def test_event_and_dependency_are_not_there_yet(browser: Client, kind: str) -> N
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "not_yet")
 
 
+def test_a_cron_schedule_with_what_is_not_there_yet_is_refused_too(browser: Client) -> None:
+    body = {"cron_expression": "0 6 * * *", "dependencies": ["other"]}
+    assert send(browser, "PUT", "/api/jobs/numbers/schedule", body).json()["error"]["code"] == "not_yet"
+
+
 @pytest.mark.parametrize(
     "body", [{"cron_expression": "every day"}, {"cron_expression": "0 6 * * *", "time_zone": "Mars"}, {"cron_expression": ""}]
 )
