@@ -9,6 +9,7 @@ from cronsim import CronSim, CronSimError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from jobs.dag.document import parse_document
 from jobs.dag.problems import Problem
 from jobs.models import FireOutcome, Job, JobSchedule, Role, ScheduleFire, ScheduleType, TriggeredBy
 from jobs.selectors.refusals import Invalid, NotYet, Refusal
@@ -42,7 +43,7 @@ def schedule_set(
     if schedule_type in (ScheduleType.EVENT, ScheduleType.DEPENDENCY) or event_topic or dependencies:
         raise NotYet("starting on an event or after other jobs is not there yet: use CRON or MANUAL")
     cron = schedule_type == ScheduleType.CRON
-    if problems := schedule_problems(schedule_type, cron_expression, time_zone):
+    if problems := schedule_problems(schedule_type, cron_expression, time_zone) or (_values_lacking(job) if cron and enabled else []):
         raise Invalid("the schedule cannot be used", problems=problems)
     row, _ = JobSchedule.objects.update_or_create(
         job=job,
@@ -57,6 +58,20 @@ def schedule_set(
     detail = {"schedule_type": schedule_type, "cron_expression": row.cron_expression, "time_zone": time_zone, "enabled": enabled}
     audit_record(user=user, action="schedule set", object_type="job", object_id=job.job_name, project=job.project, detail=detail)
     return row
+
+
+def _values_lacking(job: Job) -> list[Problem]:
+    """Parameters of the published version without which no schedule can start it: it gives no values."""
+    document, _ = parse_document(job.dag_definition)
+    return [
+        Problem(
+            code="schedule.parameter",
+            pointer="/schedule_type",
+            message=f'the parameter "{name}" has no default, and a schedule gives no values: publish a version with one first',
+        )
+        for name, parameter in (document.parameters.items() if document else ())
+        if parameter.default is None
+    ]
 
 
 @transaction.atomic
@@ -160,7 +175,8 @@ def _start(schedule: JobSchedule, fire: ScheduleFire, missed: int, *, late: bool
     try:
         execution = execution_start(job=schedule.job, user=None, triggered_by=TriggeredBy.CRON)
     except Refusal as refused:
-        return _fired(fire, FireOutcome.SKIPPED, refused.message)
+        told = refused.problems[0].message if isinstance(refused, Invalid) and refused.problems else refused.message
+        return _fired(fire, FireOutcome.SKIPPED, told)
     return _fired(fire, FireOutcome.STARTED, passed, execution.execution_id)
 
 

@@ -10,11 +10,11 @@ import time_machine
 from django.db import connection
 from django.utils import timezone
 
-from jobs.models import Execution, Job, JobSchedule, ScheduleFire
+from jobs.models import Execution, Job, JobSchedule, JobVersion, ScheduleFire
 from jobs.scheduling.firing import schedules_tick
 from jobs.selectors.refusals import Invalid, NotYet
 from jobs.services.schedules import next_time, schedule_delete, schedule_fire, schedule_problems, schedule_set
-from tests.services.job_rows import job_row, operator
+from tests.services.job_rows import document_with, job_row, operator, version_add
 
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +90,30 @@ def test_a_sixth_field_for_seconds_is_refused() -> None:
 def test_events_and_dependencies_are_not_there_yet(kind: str) -> None:
     with pytest.raises(NotYet, match="not there yet"):
         schedule_set(job=job_row(), user=operator(), schedule_type=kind)
+
+
+def without_default(job: Job) -> Job:
+    document = document_with(name=job.job_name)
+    document["parameters"] = {"day": {"type": "string"}}
+    job = version_add(job, document)
+    Job.objects.filter(pk=job.pk).update(dag_definition=JobVersion.objects.get(job=job, version=job.version).dag_definition)
+    job.refresh_from_db()
+    return job
+
+
+def test_a_job_whose_parameter_has_no_default_gets_no_schedule() -> None:
+    with pytest.raises(Invalid) as refused:
+        schedule_set(job=without_default(job_row()), user=operator(), schedule_type="CRON", cron_expression="0 6 * * *")
+    words = 'the parameter "day" has no default, and a schedule gives no values: publish a version with one first'
+    assert [problem.message for problem in refused.value.problems] == [words]
+
+
+def test_a_skipped_time_names_the_parameter_that_lost_its_default() -> None:
+    job = job_row()
+    due(job)
+    without_default(job)
+    assert schedules_tick() == 0
+    assert ScheduleFire.objects.get().reason == 'the parameter "day" has no default: give a value when starting'
 
 
 def test_a_due_schedule_starts_its_job_once() -> None:
