@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from jobs.models import LEASED, Execution, ExecutionStatus, JobSchedule, MetricSample
+from jobs.models import LEASED, Execution, ExecutionStatus, FireOutcome, JobSchedule, MetricSample, ScheduleFire
 from jobs.selectors.access import projects_visible
 from jobs.selectors.attention import attention_out
 from jobs.selectors.connections import connection_health_out, connections_failing
@@ -75,12 +75,16 @@ def _schedules(user: "User") -> QuerySet[JobSchedule]:
 
 
 def _next_starts(schedules: QuerySet[JobSchedule], now: datetime) -> list[NextStartOut]:
+    newest = ScheduleFire.objects.filter(schedule=OuterRef("pk")).order_by("-fire_time")
+    outcome, reason = Subquery(newest.values("outcome")[:1]), Subquery(newest.values("reason")[:1])
+    rows = schedules.select_related("job").defer("job__dag_definition").annotate(outcome=outcome, reason=reason)[:NEXT_STARTS]
     return [
         NextStartOut(
             job_name=row.job.job_name,
             title=row.job.title or row.job.job_name,
             next_trigger_time=row.next_trigger_time or now,
             words=cron_words(row.cron_expression),
+            skipped=row.reason if row.outcome == FireOutcome.SKIPPED else "",
         )
-        for row in schedules.select_related("job").defer("job__dag_definition")[:NEXT_STARTS]
+        for row in rows
     ]

@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from jobs.models import Connection, Execution, ExecutionStatus, MetricSample, Project
+from jobs.models import Connection, Execution, ExecutionStatus, JobSchedule, MetricSample, Project, ScheduleFire
+from jobs.scheduling.firing import schedules_tick
 from tests.api.rows import checkpoint, execution, job, send
 
 pytestmark = pytest.mark.django_db
@@ -173,6 +174,19 @@ def test_next_starts_come_in_order_with_words(browser: Client, editor: User) -> 
     chinese = browser.get("/api/overview", headers={"Accept-Language": "zh"}).json()
     assert chinese["next_starts"][0]["words"] == "每分钟"
     assert browser.get("/api/overview", headers={"Accept-Language": "de"}).json()["next_starts"][0]["words"] == "Every minute"
+
+
+def test_a_start_that_was_skipped_says_why_until_the_next_one(browser: Client, editor: User) -> None:
+    paused = execution(job(editor), ExecutionStatus.PAUSED)
+    send(browser, "PUT", "/api/jobs/numbers/schedule", {"cron_expression": "* * * * *"})
+    told = []
+    for _ in range(2):
+        ScheduleFire.objects.update(fire_time=timezone.now() - timedelta(hours=1))
+        JobSchedule.objects.update(next_trigger_time=timezone.now() - timedelta(seconds=1))
+        schedules_tick()
+        told.append(browser.get("/api/overview").json()["next_starts"][0]["skipped"])
+        Execution.objects.update(status=ExecutionStatus.CANCELLED)
+    assert told == [f"execution {paused.execution_id} is PAUSED: resume or cancel it", ""]
 
 
 def test_search_finds_jobs_nodes_executions_and_checkpoints(browser: Client, editor: User) -> None:

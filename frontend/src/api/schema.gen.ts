@@ -3203,7 +3203,10 @@ export interface components {
              */
             project: string;
         };
-        /** NextStartOut */
+        /**
+         * NextStartOut
+         * @description `skipped`: why the job was not started when its time last came; empty where it was.
+         */
         NextStartOut: {
             /** Job Name */
             job_name: string;
@@ -3216,6 +3219,8 @@ export interface components {
             next_trigger_time: string;
             /** Words */
             words: string;
+            /** Skipped */
+            skipped: string;
         };
         /** NodeTypeList */
         NodeTypeList: {

@@ -50,10 +50,13 @@ class LaneOut(Shape):
 
 
 class NextStartOut(Shape):
+    """`skipped`: why the job was not started when its time last came; empty where it was."""
+
     job_name: str
     title: str
     next_trigger_time: datetime
     words: str
+    skipped: str
 
 
 class OverviewOut(Shape):

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { useStore } from 'zustand'
 import { request } from '../../api/request'
+import { said } from '../../api/sentences/said'
 import type { Overview } from '../../api/types'
 import { useMay } from '../../api/use-may'
 import { overviewStore } from '../../live/overview-stream'
@@ -114,9 +115,15 @@ function NextStarts({ overview }: { overview: Overview }) {
             <Link to={`/jobs/${encodeURIComponent(one.job_name)}`} className="pw-mono-11 pw-cut" title={one.title}>
               {one.job_name}
             </Link>
-            <span className="pw-12 pw-2 pw-cut" title={one.words}>
-              {one.words}
-            </span>
+            {one.skipped ? (
+              <span className="pw-12 pw-bad pw-cut" title={t('next.skipped', { why: said(one.skipped) })}>
+                {t('next.skipped', { why: said(one.skipped) })}
+              </span>
+            ) : (
+              <span className="pw-12 pw-2 pw-cut" title={one.words}>
+                {one.words}
+              </span>
+            )}
             <span className="pw-12 pw-num">
               <RelativeTime time={one.next_trigger_time} />
             </span>
