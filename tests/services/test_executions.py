@@ -118,6 +118,20 @@ def test_a_value_that_breaks_the_field_it_fills_is_a_problem_of_its_parameter_an
     assert start(job, parameters={"floor": 5}).parameters == {"floor": 5}
 
 
+@pytest.mark.parametrize(
+    ("start_from", "asked", "pointer"),
+    [
+        ("7", {"parameters": {"floor": 1}}, "/parameters"),
+        (None, {"allow_non_restored_state": True}, "/allow_non_restored_state"),
+        ("continue", {"allow_non_restored_state": True}, "/allow_non_restored_state"),
+    ],
+)
+def test_what_a_start_would_leave_out_in_silence_is_refused(start_from: str | None, asked: dict[str, Any], pointer: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        start(job_row(), start_from=start_from, **asked)
+    assert [problem.pointer for problem in refused.value.problems] == [pointer]
+
+
 def test_a_start_after_a_failure_continues_its_generation() -> None:
     job = job_row()
     last = failed(job)

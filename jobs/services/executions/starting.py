@@ -66,16 +66,15 @@ def execution_start(
     `start_from`: "continue", "beginning", a checkpoint's row id (then `version` is its own unless given, and `allow_non_restored_state`
     and `roll_back` count as for a restore), or None: continue where that is possible. ExecutionConflict names the unfinished execution;
     NotStartable says what stands in the way; Invalid has the problems of `parameters`, of a version that does not fit the checkpoint, or
-    of a `roll_back` without one.
+    of what goes with a checkpoint only, or not with one.
     """
     if user is not None:
         role_check(user=user, project=job.project_id, role=Role.OPERATOR)
     if isinstance(start_from, int) or (isinstance(start_from, str) and start_from.isdecimal()):
+        _parameters_refuse(parameters)
         how = {"allow_non_restored_state": allow_non_restored_state, "roll_back": roll_back}
         return _restored(job, user, int(start_from), version, how)
-    if roll_back:
-        problem = Problem(code="start.roll_back", pointer="/roll_back", message='"roll_back" goes with the id of a checkpoint in "from"')
-        raise Invalid("sinks are rolled back to a checkpoint only", problems=[problem])
+    _of_checkpoints_refuse(allow_non_restored_state=allow_non_restored_state, roll_back=roll_back)
     if start_from not in (None, "continue", "beginning"):
         problem = Problem(code="start.from", pointer="/from", message='"from" is "continue", "beginning" or the id of a checkpoint')
         raise Invalid("the start names a place that does not exist", problems=[problem])
@@ -84,6 +83,24 @@ def execution_start(
             return _create(job, user, triggered_by, version, dict(parameters or {}), start_from)
     except IntegrityError:
         raise_conflict(job)
+
+
+def _parameters_refuse(parameters: Mapping[str, Any] | None) -> None:
+    if parameters:
+        words = 'a checkpoint is restored with the parameters it was taken with: leave "parameters" out'
+        problem = Problem(code="start.parameters", pointer="/parameters", message=words)
+        raise Invalid("a start from a checkpoint takes no parameters", problems=[problem])
+
+
+def _of_checkpoints_refuse(*, allow_non_restored_state: bool, roll_back: bool) -> None:
+    """What only a start from a checkpoint heeds."""
+    if roll_back:
+        problem = Problem(code="start.roll_back", pointer="/roll_back", message='"roll_back" goes with the id of a checkpoint in "from"')
+        raise Invalid("sinks are rolled back to a checkpoint only", problems=[problem])
+    if allow_non_restored_state:
+        words = '"allow_non_restored_state" goes with the id of a checkpoint in "from"'
+        problem = Problem(code="start.allow_non_restored_state", pointer="/allow_non_restored_state", message=words)
+        raise Invalid("state is left behind by a restore only", problems=[problem])
 
 
 def _restored(job: Job, user: "User | None", checkpoint_id: int, version: int | None, how: Mapping[str, bool]) -> Execution:
