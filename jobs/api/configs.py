@@ -66,11 +66,11 @@ class JobConfigView(ApiView):
 
 
 def _key_asked(query: QueryDict) -> str | None:
-    """None: all of them, where nothing at all is asked for. A misspelt or empty question must not take everything off."""
+    """None: all of them, where nothing at all is asked for. An empty question must not take everything off."""
     if not query:
         return None
     key = query.get("key", "")
-    if not key or len(query) > 1:
+    if not key:
         problem = Problem(code="config.invalid", pointer="/key", message='name one setting, as in "?key=parallelism", or nothing for all')
         raise Invalid("it is not clear which settings are to go", problems=[problem])
     return key

@@ -199,7 +199,7 @@ def test_a_job_is_not_moved_to_a_project_that_lacks_its_connections(browser: Cli
     assert refused.status_code == 409
     words = '"numbers" uses "warehouse", which the project "elsewhere" does not have: add it there first'
     assert refused.json()["error"]["message"] == words
-    Connection.objects.create(project=elsewhere, name="warehouse", kind=made["kind"], config=made["config"])
+    Connection.objects.create(project=elsewhere, name="warehouse", kind="postgresql", config=made["config"])
     assert send(browser, "PATCH", "/api/jobs/numbers", {"project": "elsewhere"}).status_code == 200
 
 

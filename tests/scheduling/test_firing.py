@@ -96,7 +96,7 @@ def without_default(job: Job) -> Job:
     document = document_with(name=job.job_name)
     document["parameters"] = {"day": {"type": "string"}}
     job = version_add(job, document)
-    Job.objects.filter(pk=job.pk).update(dag_definition=JobVersion.objects.get(job=job, version=job.version).dag_definition)
+    Job.objects.filter(pk=job.pk).update(dag_definition=JobVersion.objects.filter(job=job).latest("version").dag_definition)
     job.refresh_from_db()
     return job
 
