@@ -72,10 +72,10 @@ def typed_rows(
             try:
                 values.append(typed(row.get(field.name), field.dataType, zone))
             except Misfit as misfit:
-                faults[(field.name, *misfit.path)] = f"column {field.name}: {misfit.message}"
+                faults[(field.name, *misfit.path)] = misfit.message
         done.append(tuple(values))
         problems += [
-            Problem(code=code, pointer=pointer_of((*prefix, number, *path)), message=f"{of}, row {number + 1}: {words}")
+            Problem(code=code, pointer=pointer_of((*prefix, number, *path)), message=f"{of}, row {number + 1}, column {path[0]}: {words}")
             for path, words in faults.items()
         ]
     return done, problems[:_MOST_PROBLEMS]

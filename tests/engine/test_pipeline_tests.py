@@ -70,10 +70,10 @@ def test_a_row_that_does_not_fit_is_named_with_its_column(spark: SparkSession, t
     result = run(spark, tmp_path, orders({"given": {"orders": given}, "expect": {"out": [{"id": 1.5}]}}))
     assert result.status == "error"
     assert {problem.pointer: problem.message for problem in result.problems} == {
-        "/tests/0/given/orders/0/amount": '"big orders": orders, row 1: column amount: "12.345" is no decimal(10,2): it takes a number of '
+        "/tests/0/given/orders/0/amount": '"big orders": orders, row 1, column amount: "12.345" is no decimal(10,2): it takes a number of '
         "at most 10 digits, 2 of them behind the point",
-        "/tests/0/given/orders/1/id": '"big orders": orders, row 2: column id: "two" is no bigint: it takes a whole number of 64 bits',
-        "/tests/0/given/orders/1/amont": '"big orders": orders, row 2: there is no column amont; did you mean amount? '
+        "/tests/0/given/orders/1/id": '"big orders": orders, row 2, column id: "two" is no bigint: it takes a whole number of 64 bits',
+        "/tests/0/given/orders/1/amont": '"big orders": orders, row 2, column amont: there is no column amont; did you mean amount? '
         "The columns are id, amount, time",
     }
 

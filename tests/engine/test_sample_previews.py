@@ -142,7 +142,7 @@ def test_a_value_that_does_not_fit_is_told_with_its_row_and_column(bench: Bench)
     found = {problem.pointer: problem for problem in caught.value.problems}
     assert set(found) == {"/samples/shop/rows/1/id", "/samples/shop/rows/1/odd~1name"}
     assert (found["/samples/shop/rows/1/id"].node_id, found["/samples/shop/rows/1/id"].code) == ("shop", "sample.misfit")
-    assert 'sample rows of Shop, row 2: column id: "one" is no int' in found["/samples/shop/rows/1/id"].message
+    assert 'sample rows of Shop, row 2, column id: "one" is no int' in found["/samples/shop/rows/1/id"].message
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_each_test_is_a_line_and_what_differs_stands_below(tmp_path: Path) -> No
     assert 'different: amount: 100 instead of 101 in {"id": 1}' in lines
     assert 'missing: {"id": 7, "amount": 700}' in lines
     assert 'unexpected: {"id": 2, "amount": 120}' in lines
-    assert '/tests/3/given/orders/0/id: "a row that does not fit": orders, row 1: column id: "one" is no bigint' in done.stdout
+    assert '/tests/3/given/orders/0/id: "a row that does not fit": orders, row 1, column id: "one" is no bigint' in done.stdout
     assert lines[-1] == "orders: 1 of 4 tests passed"
 
 

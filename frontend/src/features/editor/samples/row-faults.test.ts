@@ -9,9 +9,9 @@ describe('faults of sample rows', () => {
   it('are found among the problems of a preview, without what their place says already', () => {
     const found = rowFaults(
       [
-        problem('/samples/shop/rows/1/a~1b', 'sample rows of Shop, row 2: column a/b: "x" is no int: it takes a whole number'),
-        problem('/samples/shop/rows/3/odd', 'sample rows of Shop, row 4: there is no column odd; the columns are id'),
-        problem('/samples/other/rows/0/id', 'sample rows of Other, row 1: column id: …'),
+        problem('/samples/shop/rows/1/a~1b', 'sample rows of Shop, row 2, column a/b: "x" is no int: it takes a whole number'),
+        problem('/samples/shop/rows/3/odd', 'sample rows of Shop, row 4, column odd: there is no column odd; the columns are id'),
+        problem('/samples/other/rows/0/id', 'sample rows of Other, row 1, column id: …'),
         problem('/samples/shop/columns', 'the columns of the sample rows of Shop: they cannot be read'),
         problem('/nodes/shop/config/path', 'the file is missing'),
       ],

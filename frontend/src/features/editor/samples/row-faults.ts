@@ -24,7 +24,7 @@ export function rowFaults(problems: readonly Problem[], nodeId: string): RowFaul
     .filter((problem) => problem.pointer.startsWith(start))
     .map((problem) => {
       const [row = '', ...column] = problem.pointer.slice(start.length).split('/').map(unescaped)
-      return { row: Number(row), column: column[0] ?? '', words: said(problem.message.replace(/^.*?, row \d+: (?:column [^:]*: )?/, '')) }
+      return { row: Number(row), column: column[0] ?? '', words: said(problem.message.replace(/^.*?, row \d+, column [^:]*: /, '')) }
     })
     .filter((fault) => Number.isInteger(fault.row))
 }

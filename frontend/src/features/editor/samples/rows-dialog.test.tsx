@@ -69,7 +69,7 @@ it('CSV is kept as rows once the server finds that it fits', async () => {
 })
 
 it('rows that do not fit are told one by one and not kept', async () => {
-  const problem = { severity: 'error', code: 'sample.misfit', node_id: 'shop', pointer: '/samples/shop/rows/0/id', message: 'sample rows of Shop, row 1: column id: "x" is no bigint' }
+  const problem = { severity: 'error', code: 'sample.misfit', node_id: 'shop', pointer: '/samples/shop/rows/0/id', message: 'sample rows of Shop, row 1, column id: "x" is no bigint' }
   const { sent } = opened(mine, { 'POST preview': [[200, { available: false, message: '', problems: [problem], inputs: {}, outputs: {}, not_acted: [], given: [], printed: [] }]] })
   await write('[{"id": "x"}]')
   press('save')
