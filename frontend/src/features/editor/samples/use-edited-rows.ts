@@ -55,7 +55,7 @@ export function useEditedRows(nodeId: string, kept: KeptSamples, begin: SampleRo
       return rows
     } catch (error) {
       const words = wordsOf(error)
-      const line = error instanceof NoRows ? Number(error.values.line ?? 0) : lineIn(words)
+      const line = error instanceof NoRows ? Number(error.values.line ?? 0) : lineIn(error instanceof Error ? error.message : '')
       setNow({ ...now, text, faults: [], unreadable: unreadablePlace(text, line, words), refused: words })
       return null
     }

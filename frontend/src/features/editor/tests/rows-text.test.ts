@@ -18,6 +18,11 @@ describe('rows as text', () => {
     for (const given of [[], rows, [rows, []]]) expect(rowsOfText(textOfRows(given), [], true)).toEqual(given)
   })
 
+  it('keeps numbers exact that a browser would round', () => {
+    expect(rowsOfText('[{"id": 9007199254740993}]')).toEqual([{ id: '9007199254740993' }])
+    expect(rowsOfText('{"id": 1}\n{"id": 9007199254740993}')).toEqual([{ id: 1 }, { id: '9007199254740993' }])
+  })
+
   it('reads one object a line', () => {
     expect(rowsOfText('{"id": 1}\n{"id": 2}')).toEqual([{ id: 1 }, { id: 2 }])
   })

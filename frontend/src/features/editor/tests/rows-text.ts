@@ -1,4 +1,5 @@
 import type { Column, GivenRows, Json, Row } from '../../../dag/document'
+import { exactJson } from './json-text'
 
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/
 
@@ -91,10 +92,10 @@ function rowsOfCsv(text: string, columns: readonly Column[]): Row[] {
 /** One object, or one a line, as many tools write them. */
 function objectsOf(text: string): unknown[] {
   try {
-    return [JSON.parse(text)]
+    return [exactJson(text)]
   } catch {
     const lines = text.split('\n').map((line) => line.trim().replace(/,$/, ''))
-    return JSON.parse(`[${lines.filter(Boolean).join(',')}]`) as unknown[]
+    return exactJson(`[${lines.filter(Boolean).join(',\n')}]`) as unknown[]
   }
 }
 
@@ -107,7 +108,7 @@ export function rowsOfText(text: string, columns: readonly Column[] = [], batche
     // What is blank at the end of the last line may be its empty values.
     return rowsOfCsv(text.replace(/^\ufeff?(?:[^\S\n]*\n)*/, '').replace(/(?:\n[ \r]*)+$/, ''), columns)
   }
-  const list = trimmed.startsWith('{') ? objectsOf(trimmed) : (JSON.parse(trimmed) as unknown[])
+  const list = trimmed.startsWith('{') ? objectsOf(trimmed) : (exactJson(trimmed) as unknown[])
   if (list.every(isRow)) return list
   if (batches && list.every((item) => Array.isArray(item) && item.every(isRow))) return list as Row[][]
   throw new NoRows(batches ? 'itemOrBatch' : 'item')

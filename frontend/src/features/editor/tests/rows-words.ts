@@ -1,13 +1,18 @@
 import { useCallback } from 'react'
 import { useTranslation } from 'react-i18next'
+import { jsonPlace } from './json-text'
 import { NoRows } from './rows-text'
 
-/** Why a text holds no rows, in the reader's language; what is said of JSON is the browser's. */
+/** Why a text holds no rows, in the reader's language; what is said of JSON is the browser's in English. */
 export function useRowsWords(): (error: unknown) => string {
   const { t } = useTranslation('canvas')
   return useCallback(
     (error: unknown) => {
       if (error instanceof NoRows) return t(`noRows.${error.reason}`, { ...error.values, interpolation: { escapeValue: false } })
+      if (error instanceof SyntaxError) {
+        const place = jsonPlace(error.message)
+        return t(place ? 'noRows.jsonAt' : 'noRows.json', { ...place, why: error.message, interpolation: { escapeValue: false } })
+      }
       return error instanceof Error ? error.message : String(error)
     },
     [t],

@@ -1,0 +1,18 @@
+/** JSON as people paste it: what a browser would round stays as it was written. */
+
+const isExact = (value: number, source: string): boolean => {
+  const digits = source.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '').length
+  return Number.isSafeInteger(value) || (Number.isFinite(value) && digits <= (/[.e]/i.test(source) ? 17 : 15))
+}
+
+/** Browsers tell how a number was written; one that does not rounds it. */
+const kept = (_key: string, value: unknown, context?: { source?: string }): unknown => (typeof value === 'number' && context?.source !== undefined && !isExact(value, context.source) ? context.source : value)
+
+/** What `text` holds, with numbers of more digits than a browser keeps as text. */
+export const exactJson = (text: string): unknown => JSON.parse(text, kept)
+
+/** Where a browser says that JSON cannot be read; null where it names no place. */
+export function jsonPlace(words: string): { line: number; column: number } | null {
+  const [, line, column] = /line (\d+) column (\d+)/.exec(words) ?? []
+  return line ? { line: Number(line), column: Number(column) } : null
+}
