@@ -1,5 +1,6 @@
 import { IconDeviceFloppy, IconPin } from '@tabler/icons-react'
 import type { TFunction } from 'i18next'
+import { said } from '../../api/sentences/said'
 import type { Checkpoint } from '../../api/types'
 import type { Column } from '../data-table'
 import { count, duration } from '../numbers'
@@ -50,10 +51,10 @@ export function CheckpointChips({ checkpoint, t }: { checkpoint: Checkpoint; t: 
 function Restorable({ checkpoint, t }: { checkpoint: Checkpoint; t: TFunction<'checkpoints'> }) {
   if (checkpoint.status === 'PENDING') return <span className="pw-12 pw-3">{t('copying')}</span>
   if (checkpoint.restorable) return <span className="pw-12">{t('yes')}</span>
-  if (isDamaged(checkpoint)) return <span className="pw-11 pw-bad" title={checkpoint.failure_reason}>{t('reason.DAMAGED')}</span>
+  if (isDamaged(checkpoint)) return <span className="pw-11 pw-bad" title={said(checkpoint.failure_reason)}>{t('reason.DAMAGED')}</span>
   return (
-    <span className={`pw-11 pw-lines-2 ${checkpoint.status === 'FAILED' ? 'pw-bad' : 'pw-3'}`} title={checkpoint.failure_reason || notRestorable(t, checkpoint)}>
-      {checkpoint.status === 'FAILED' ? checkpoint.failure_reason || t('failed') : notRestorable(t, checkpoint) || t('no')}
+    <span className={`pw-11 pw-lines-2 ${checkpoint.status === 'FAILED' ? 'pw-bad' : 'pw-3'}`} title={said(checkpoint.failure_reason) || notRestorable(t, checkpoint)}>
+      {checkpoint.status === 'FAILED' ? said(checkpoint.failure_reason) || t('failed') : notRestorable(t, checkpoint) || t('no')}
     </span>
   )
 }

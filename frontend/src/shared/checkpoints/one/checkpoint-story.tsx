@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { said } from '../../../api/sentences/said'
 import type { Checkpoint, CheckpointDetailFacts } from '../../../api/types'
 import { RelativeTime } from '../../relative-time'
 import { StateGlyph } from '../../state-glyph'
@@ -18,7 +19,7 @@ export function NotGood({ checkpoint, facts }: { checkpoint: Checkpoint; facts: 
   return (
     <section className="pw-not-good" data-damaged={status !== 'EXPIRED' || undefined} role="note">
       {damaged && <b>{t('damage.title')}</b>}
-      <p className="pw-wrap">{damaged ? damageWords(t, reason) : status === 'FAILED' && reason ? reason : t(`checkpoints:reason.${status}`)}</p>
+      <p className="pw-wrap">{damaged ? damageWords(t, reason) : status === 'FAILED' && reason ? said(reason) : t(`checkpoints:reason.${status}`)}</p>
       {nearest && (
         <p>
           {/* With its own page, for it may be of another execution. */}
