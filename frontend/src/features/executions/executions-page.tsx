@@ -66,7 +66,7 @@ export default function ExecutionsPage() {
       { key: 'id', title: t('one'), width: 82, cell: (row) => <span className="pw-mono">{row.execution_id.slice(0, 8)}</span> },
       { key: 'trigger', title: t('column.trigger'), width: 116, cell: (row) => <span className="pw-12 pw-2">{[t(`shared:trigger.${row.triggered_by}`), row.created_by].filter(Boolean).join(', ')}</span> },
       { key: 'created', title: t('column.created'), width: 92, numeric: true, cell: (row) => <RelativeTime time={row.create_time} /> },
-      { key: 'ran', title: t('column.ran'), width: 92, numeric: true, cell: (row) => <Ran row={row} /> },
+      { key: 'ran', title: t('column.ran'), width: 124, numeric: true, cell: (row) => <Ran row={row} /> },
       { key: 'in', title: t('strip.in'), width: 84, numeric: true, cell: (row) => count(row.processed_records) },
       { key: 'out', title: t('strip.out'), width: 84, numeric: true, cell: (row) => count(row.written_records) },
       { key: 'rejected', title: t('strip.rejected'), width: 76, numeric: true, cell: (row) => <span className={row.failed_records > 0 ? 'pw-bad' : undefined}>{count(row.failed_records)}</span> },

@@ -55,7 +55,7 @@ export function FailingConnections({ connections, total }: { connections: readon
               <RelativeTime time={one.failing_since ?? one.test_time} bare />
             </div>
             <div className="pw-11 pw-3">
-              {t('connections.checked')} <RelativeTime time={one.test_time} bare />
+              {t('connections.checked')} <RelativeTime time={one.test_time} />
             </div>
           </>
         ),
