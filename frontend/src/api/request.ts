@@ -1,3 +1,4 @@
+import i18next from 'i18next'
 import type { Problem } from '../dag/document'
 import { said, sentencesReady } from './sentences/said'
 
@@ -30,9 +31,16 @@ async function failure(response: Response): Promise<ApiError> {
   return new ApiError(response.status, error.code ?? 'unknown', said(error.message ?? `The server answered ${response.status} ${response.statusText}.`), error.problems ?? [], error)
 }
 
+/** What a browser says of a server that is not there is its own, in its own language. */
+export const silence = (): TypeError => new TypeError(i18next.t('shared:silent'))
+
+function unanswered(error: unknown): never {
+  throw error instanceof TypeError ? silence() : error
+}
+
 async function ask<T>(method: string, path: string, body: string | undefined, headers: Record<string, string>, signal?: AbortSignal): Promise<T> {
   const safety: Record<string, string> = method === 'GET' ? {} : { 'X-CSRFToken': csrfToken() }
-  const response = await fetch(path, { method, credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': document.documentElement.lang, ...safety, ...headers }, body, signal })
+  const response = await fetch(path, { method, credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': document.documentElement.lang, ...safety, ...headers }, body, signal }).catch(unanswered)
   if (!response.ok) throw await failure(response)
   return (response.status === 204 ? undefined : await response.json()) as T
 }

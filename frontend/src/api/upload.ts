@@ -1,5 +1,5 @@
 import type { Problem } from '../dag/document'
-import { ApiError, csrfToken } from './request'
+import { ApiError, csrfToken, silence } from './request'
 import { said } from './sentences/said'
 
 interface Refusal {
@@ -28,7 +28,7 @@ export function upload<T>(path: string, file: File, onProgress: (share: number) 
       const error = (answer as Refusal).error ?? {}
       reject(new ApiError(sending.status, error.code ?? 'unknown', said(error.message ?? `The server answered ${sending.status}.`), error.problems ?? [], error))
     }
-    sending.onerror = () => reject(new TypeError('the server does not answer'))
+    sending.onerror = () => reject(silence())
     sending.onabort = () => reject(new DOMException('the upload was cancelled', 'AbortError'))
     signal.addEventListener('abort', () => sending.abort())
     const form = new FormData()

@@ -1,0 +1,18 @@
+// @vitest-environment jsdom
+import i18next from 'i18next'
+import { expect, it, vi } from 'vitest'
+import { request } from './request'
+
+await i18next.init({ lng: 'zh', resources: { zh: { shared: { silent: '服务器没有响应。' } } } })
+
+it('says in the language of the page that there is no answer', async () => {
+  vi.stubGlobal('fetch', vi.fn<typeof fetch>().mockRejectedValue(new TypeError('Failed to fetch')))
+  const asked = request('GET', '/api/me')
+  await expect(asked).rejects.toThrow('服务器没有响应。')
+  await expect(asked).rejects.toBeInstanceOf(TypeError)
+})
+
+it('leaves an end that was asked for as it is', async () => {
+  vi.stubGlobal('fetch', vi.fn<typeof fetch>().mockRejectedValue(new DOMException('given up', 'AbortError')))
+  await expect(request('GET', '/api/me')).rejects.toThrow('given up')
+})
