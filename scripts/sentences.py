@@ -20,7 +20,9 @@ _ELSEWHERE = ("/migrations/", "/management/", "/engine/script/", "/admin.py", "/
 #: An error of these is one of the product itself.
 _INTERNAL = frozenset({"AssertionError", "RuntimeError", "TypeError", "NotImplementedError", "AttributeError", "KeyError"})
 #: Whoever is called so gets what is told to people.
-_TELLERS = frozenset({"NodeError", "SystemAway", "SignInRefused", "reworded", "Problem", "Caution", "Noticed", "CheckStep", "Misfit"})
+_TELLERS = frozenset(
+    {"NodeError", "SystemAway", "SignInRefused", "reworded", "Problem", "Caution", "Noticed", "CheckStep", "Misfit", "ConfigKey"}
+)
 #: Here what is returned in words is what a connection's test saw.
 _TESTS = "jobs/nodes/connections/"
 #: A value that `format` puts in.

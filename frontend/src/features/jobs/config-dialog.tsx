@@ -26,7 +26,7 @@ function ConfigForm({ job, found, onClose }: { job: Job; found: Configs; onClose
     setError('')
     setRows((old) => old.map((row, at) => (at === index ? { ...row, ...part } : row)))
   }
-  const help = (key: string) => found.known.find((known) => known.config_key === key)?.help
+  const help = (key: string) => said(found.known.find((known) => known.config_key === key)?.help ?? '')
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
