@@ -3,6 +3,7 @@ import { IconTrash, IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { said } from '../../api/sentences/said'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { useMay } from '../../api/use-may'
 import { useAct } from '../../shared/use-act'
@@ -63,7 +64,7 @@ export default function ConnectionPanel({ connection, kind, onClose, onChange }:
             <HealthWords connection={connection} />
           </div>
         )}
-        {kind?.available ? <ConnectionForm key={connection.id} kind={kind} connection={connection} readOnly={!edits} onSaved={onChange} onTested={onChange} onCancel={onClose} /> : <p className="pw-help">{kind?.unavailable_reason || t('unknownKind', { kind: connection.kind })}</p>}
+        {kind?.available ? <ConnectionForm key={connection.id} kind={kind} connection={connection} readOnly={!edits} onSaved={onChange} onTested={onChange} onCancel={onClose} /> : <p className="pw-help">{said(kind?.unavailable_reason ?? '') || t('unknownKind', { kind: connection.kind })}</p>}
         <section className="pw-used">
           <h3>{t('usedBy', { count: connection.used_by.length })}</h3>
           {connection.used_by.map((job) => (

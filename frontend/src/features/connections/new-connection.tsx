@@ -1,6 +1,7 @@
 import { Modal } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { said } from '../../api/sentences/said'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { kindTitle } from '../canvas/field-words'
 import { ConnectionForm } from './connection-form'
@@ -10,15 +11,16 @@ import { KindIcon } from './kind-icon'
 export default function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly ConnectionKind[]; onClose: () => void; onSaved: (connection: Connection) => void }) {
   const { t } = useTranslation('connections')
   const [kind, setKind] = useState<ConnectionKind | null>(null)
+  const first = kinds.find(({ available }) => available)
   return (
     <Modal opened onClose={onClose} title={kind ? t('new.of', { kind: kindTitle(kind) }) : t('new.title')} size={460}>
       {kind ? (
         <ConnectionForm kind={kind} connection={null} onSaved={onSaved} onCancel={onClose} />
       ) : (
         <ul className="pw-kinds">
-          {kinds.map((one, index) => (
+          {kinds.map((one) => (
             <li key={one.kind}>
-              <button type="button" data-autofocus={index === 0 || undefined} disabled={!one.available} title={one.unavailable_reason || undefined} onClick={() => setKind(one)}>
+              <button type="button" data-autofocus={one === first || undefined} disabled={!one.available} title={said(one.unavailable_reason ?? '') || undefined} onClick={() => setKind(one)}>
                 <KindIcon icon={one.icon} />
                 {kindTitle(one)}
               </button>

@@ -120,7 +120,7 @@ function NodePanel({ id }: { id: string }) {
             onChange={(config, field) => useEditor.getState().changeNode(id, { config }, `config/${id}/${field}`)}
           />
         ) : (
-          <p className="pw-empty">{type?.unavailable_reason || t('notInstalledHelp', { type: node.type })}</p>
+          <p className="pw-empty">{said(type?.unavailable_reason ?? '') || t('notInstalledHelp', { type: node.type })}</p>
         )}
       </fieldset>
       <footer className="pw-panel-foot">{out ? t('columnsOut', { count: out.length }) : columns.length > 0 ? t('columnsIn', { count: columns.length }) : t('noSchema')}</footer>

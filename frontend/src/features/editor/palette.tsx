@@ -2,6 +2,7 @@ import { IconPlus, IconSearch } from '@tabler/icons-react'
 import type { TFunction } from 'i18next'
 import { useMemo, useState, type KeyboardEvent } from 'react'
 import { useTranslation } from 'react-i18next'
+import { said } from '../../api/sentences/said'
 import type { Family, NodeType } from '../../dag/document'
 import { unfitFor } from '../../dag/may-stand'
 import { FamilyTile } from '../canvas/family-tile'
@@ -35,7 +36,7 @@ function PaletteItem({ type, unfit }: { type: NodeType; unfit: ReturnType<typeof
   const { t } = useTranslation('canvas')
   const { title, help } = typeWords(t, type)
   const usable = type.available && !unfit
-  const reason = !type.available ? type.unavailable_reason : unfit ? t(`unfit.${unfit}`) : help
+  const reason = !type.available ? said(type.unavailable_reason) : unfit ? t(`unfit.${unfit}`) : help
   return (
     <li>
       <button

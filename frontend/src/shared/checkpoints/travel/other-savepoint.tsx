@@ -2,6 +2,7 @@ import { Button, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { said } from '../../../api/sentences/said'
 import type { Checkpoint } from '../../../api/types'
 import { Failure } from '../../failure'
 import { wholeTime } from '../../times'
@@ -24,7 +25,7 @@ export default function OtherSavepoint({ job, project, onDone }: Props) {
   const [chosen, setChosen] = useState<string | null>(null)
   const [busy, act] = useAct()
   const there = useQuery({ queryKey: ['checkpoints', 'savepoints', other], queryFn: () => savepointsOf(other), enabled: other !== '' })
-  const data = (there.data ?? []).map((one) => ({ value: String(one.id), disabled: !one.restorable, label: [t('import.one', { number: one.checkpoint_id, time: wholeTime(one.create_time) }), one.label, one.restorable_reason].filter(Boolean).join(' · ') }))
+  const data = (there.data ?? []).map((one) => ({ value: String(one.id), disabled: !one.restorable, label: [t('import.one', { number: one.checkpoint_id, time: wholeTime(one.create_time) }), one.label, said(one.restorable_reason)].filter(Boolean).join(' · ') }))
   const copy = () => act('copy', { run: () => copyCheckpoint(job, Number(chosen)), done: (made) => t('import.done', { number: made.checkpoint_id, job }), after: onDone })
   return (
     <div className="pw-form-column">

@@ -1,0 +1,26 @@
+// @vitest-environment jsdom
+import { MantineProvider } from '@mantine/core'
+import { render, screen } from '@testing-library/react'
+import { afterEach, expect, it, vi } from 'vitest'
+import { sentencesReady } from '../../api/sentences/said'
+import type { ConnectionKind } from '../../api/types'
+import NewConnection from './new-connection'
+
+const kind = (name: string, more: Partial<ConnectionKind>) => ({ kind: name, title: name, icon: 'plug', available: true, unavailable_reason: '', ...more }) as ConnectionKind
+
+afterEach(() => {
+  document.documentElement.lang = 'en'
+})
+
+it('says in the language of the page why a kind cannot be chosen, and begins at the first that can', async () => {
+  document.documentElement.lang = 'zh'
+  await sentencesReady()
+  const away = kind('jdbc', { available: false, unavailable_reason: 'no JDBC driver is allowed here; an administrator lists them in the file that JDBC_DRIVERS names' })
+  render(
+    <MantineProvider env="test">
+      <NewConnection kinds={[away, kind('kafka', {})]} onClose={vi.fn()} onSaved={vi.fn()} />
+    </MantineProvider>,
+  )
+  expect(screen.getByRole('button', { name: 'jdbc' }).title).toMatch(/^此处不允许/)
+  expect(screen.getByRole('button', { name: 'kafka' })).toHaveAttribute('data-autofocus')
+})
