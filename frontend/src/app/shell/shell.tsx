@@ -1,10 +1,11 @@
-import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
+import { Suspense, useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'react-router'
 import { ApiError } from '../../api/request'
 import { useMe } from '../../api/use-me'
 import { followOverview } from '../../live/overview-stream'
 import { AnswerList } from '../../shared/answer-list'
+import { later } from '../../shared/later'
 import { useStartAsked } from '../../shared/start-asked'
 import { CommandSearch } from './command-search'
 import { PageBoundary } from './page-boundary'
@@ -14,7 +15,7 @@ import { ShortcutSheet } from './shortcut-sheet'
 import { TopBar } from './top-bar'
 import { useGlobalKeys } from './use-global-keys'
 
-const StartDialog = lazy(() => import('../../shared/start-dialog'))
+const StartDialog = later(() => import('../../shared/start-dialog'))
 
 /** Rail, top bar and the page; one live socket for all of them. Without a session the server's sign-in page takes over. */
 export function Shell({ children }: { children: ReactNode }) {

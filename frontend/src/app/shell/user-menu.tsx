@@ -1,12 +1,13 @@
 import { Menu, SegmentedControl, useMantineColorScheme, type MantineColorScheme } from '@mantine/core'
 import { IconChevronDown, IconKey, IconLogout, IconTool } from '@tabler/icons-react'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
+import { later } from '../../shared/later'
 import type { Me } from '../../api/types'
 import { useUrlState } from '../../shared/url-state'
 import { setLanguage, type Language } from '../i18n'
 
-const TokensDialog = lazy(() => import('../../features/tokens/tokens-dialog'))
+const TokensDialog = later(() => import('../../features/tokens/tokens-dialog'))
 
 const LANGUAGES = [
   { value: 'en', label: 'English' },

@@ -1,12 +1,13 @@
 import { ActionIcon, Button, Group, Menu, Modal, Textarea, Tooltip } from '@mantine/core'
 import { IconArrowBackUp, IconArrowForwardUp, IconCheck, IconChevronDown, IconPlayerPlay } from '@tabler/icons-react'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { StartFrom } from '../../api/start-job'
 import { covers } from '../../api/use-may'
 import { worst } from '../../dag/problems'
 import { answer } from '../../shared/answers'
+import { later } from '../../shared/later'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useStart } from '../../shared/use-start'
 import { publishDraft, type JobHead } from './draft-requests'
@@ -14,7 +15,7 @@ import { saveNow } from './draft-saving'
 import { useEditor } from './editor-store'
 import { SaveChip } from './save-chip'
 
-const VersionsDialog = lazy(() => import('./versions/versions-dialog'))
+const VersionsDialog = later(() => import('./versions/versions-dialog'))
 
 interface Props {
   job: JobHead

@@ -1,8 +1,9 @@
 import { Button, Loader } from '@mantine/core'
 import { IconCopy, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
+import { later } from '../../shared/later'
 import type { Script } from '../../api/types'
 import { isSameLogic, type DagDocument, type Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
@@ -10,7 +11,7 @@ import { writeScript } from './draft-requests'
 import { useDocument, useEditor } from './editor-store'
 import { problemSaid } from './problem-said'
 
-const CodeField = lazy(() => import('./form/code-field'))
+const CodeField = later(() => import('./form/code-field'))
 
 /** The script of the drawing as it was when it was asked for. */
 function useScript() {

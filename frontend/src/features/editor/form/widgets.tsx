@@ -1,11 +1,12 @@
 import { Autocomplete, NumberInput, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { later } from '../../../shared/later'
 import { areErrors, type FormHelp } from './form-context'
 
-const CodeField = lazy(() => import('./code-field'))
+const CodeField = later(() => import('./code-field'))
 
 const help = (props: WidgetProps) => props.registry.formContext as FormHelp
 const errorOf = (props: WidgetProps) => areErrors(help(props), props.rawErrors)

@@ -1,8 +1,9 @@
 import { Button, Loader, Modal, TextInput } from '@mantine/core'
 import { IconBraces, IconClipboard } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { later } from '../../../shared/later'
 import { said } from '../../../api/sentences/said'
 import type { Sample } from '../../../api/types'
 import type { Row } from '../../../dag/document'
@@ -16,7 +17,7 @@ import { sampleOfSide } from './sample-rows'
 import { EMPTY, isJson, useEditedRows } from './use-edited-rows'
 import type { KeptSamples } from './use-samples'
 
-const CodeField = lazy(() => import('../form/code-field'))
+const CodeField = later(() => import('../form/code-field'))
 
 const READ_ROWS = 100
 const FIELD = 'pw-sample-rows'

@@ -1,11 +1,12 @@
 import { Loader } from '@mantine/core'
 import { IconPencil, IconPin } from '@tabler/icons-react'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { said } from '../../../api/sentences/said'
 import type { PreviewSide, Sample } from '../../../api/types'
 import type { Row } from '../../../dag/document'
 import { answer } from '../../../shared/answers'
+import { later } from '../../../shared/later'
 import { dayClock, wholeTime } from '../../../shared/times'
 import { useAct } from '../../../shared/use-act'
 import { previewNode } from '../draft-requests'
@@ -15,7 +16,7 @@ import './i18n'
 import './samples.css'
 import type { KeptSamples } from './use-samples'
 
-const RowsDialog = lazy(() => import('./rows-dialog'))
+const RowsDialog = later(() => import('./rows-dialog'))
 
 interface Props {
   sources: readonly string[]
