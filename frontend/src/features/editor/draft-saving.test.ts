@@ -62,6 +62,26 @@ it('a job that is opened meanwhile is not told of the save of the one that was l
   expect([useEditor.getState().revision, useEditor.getState().save.kind, sent.length]).toEqual([9, 'saved', 1])
 })
 
+it('what was changed before the editor was left is sent until the server answers, and who closes the tab is warned', async () => {
+  vi.useFakeTimers()
+  const listeners = new Set<unknown>()
+  vi.stubGlobal('window', { addEventListener: (_: string, one: unknown) => listeners.add(one), removeEventListener: (_: string, one: unknown) => listeners.delete(one) })
+  let away = true
+  vi.stubGlobal('fetch', (path: string) => {
+    sent.push({ path, description: '', revision: '' })
+    return away ? Promise.reject(new TypeError('Failed to fetch')) : Promise.resolve(answered(4))
+  })
+  described('late')
+  leave()
+  await vi.advanceTimersByTimeAsync(6_000)
+  expect([sent.length, listeners.size]).toEqual([2, 1])
+  away = false
+  await vi.advanceTimersByTimeAsync(5_000)
+  await draftsKept()
+  expect([sent.length, listeners.size]).toEqual([3, 0])
+  vi.useRealTimers()
+})
+
 it('nothing is sent where nothing was changed', async () => {
   leave()
   await settled()

@@ -46,6 +46,27 @@ export async function saveNow(): Promise<void> {
   await underWay
 }
 
+const AGAIN_AFTER_MS = 5_000
+
+const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+
+/** Sends until the server answers; who would close the tab meanwhile is warned. */
+async function insist(jobName: string, send: () => Promise<unknown>): Promise<void> {
+  for (let unanswered = 0; ; unanswered += 1) {
+    try {
+      await send()
+      if (unanswered > 0) answer(true, i18next.t('canvas:save.kept', { job: jobName }))
+      return
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+    }
+    if (unanswered === 0) answer(false, i18next.t('canvas:save.waits', { job: jobName }))
+    window.addEventListener('beforeunload', warn)
+    await new Promise((done) => setTimeout(done, AGAIN_AFTER_MS))
+    window.removeEventListener('beforeunload', warn)
+  }
+}
+
 /** The editor is being left: what was changed last is taken from it now and sent after the save that may be under way. */
 export function saveOnLeaving(): void {
   const { jobName, revision, history, saved, save } = useEditor.getState()
@@ -55,8 +76,10 @@ export function saveOnLeaving(): void {
   const before = underWay
   const keep = async (): Promise<Kept | null> => {
     const kept = save.kind === 'saving' ? await before : null
-    if (changed && kept?.document !== document) await saveDraft(jobName, document, kept?.revision ?? revision)
-    if (layout !== saved.layout) await saveLayout(jobName, layout)
+    await insist(jobName, async () => {
+      if (changed && kept?.document !== document) await saveDraft(jobName, document, kept?.revision ?? revision)
+    })
+    if (layout !== saved.layout) await insist(jobName, () => saveLayout(jobName, layout))
     return null
   }
   underWay = keep().catch((error: Error) => {
