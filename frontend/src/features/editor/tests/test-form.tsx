@@ -7,9 +7,12 @@ import { useDocument, useEditor } from '../editor-store'
 import { sourcesAbove } from '../samples/sources-above'
 import { RowsField } from './rows-field'
 import { useTestRuns } from './tests-store'
+import { useWritten } from './written-rows'
 
 interface Props {
   test: PipelineTest
+  /** Where what is written for it stands. */
+  place: string
   change: (next: PipelineTest, key: string) => void
   remove: () => void
 }
@@ -30,7 +33,7 @@ function outletsOf(document: DagDocument, catalogue: Catalogue): string[] {
   })
 }
 
-function Given({ test, change }: Props) {
+function Given({ test, place, change }: Props) {
   const { t } = useTranslation('canvas')
   const document = useDocument()
   const schemas = useEditor((state) => state.schemas)
@@ -48,15 +51,16 @@ function Given({ test, change }: Props) {
             <RowsField
               title={node ? name : `${id} (${t('tests.noLongerThere')})`}
               label={t('tests.rowsOf', { node: name })}
+              place={`${place}/given/${id}`}
               rows={test.given?.[id] ?? []}
               columns={schemas[id]?.out ?? []}
               batches
               act={(!node || !needed.has(id)) && test.given?.[id] && (
-                <ActionIcon variant="subtle" color="gray" size={20} aria-label={t('tests.removeRows', { node: name })} onClick={() => change({ ...test, given: without(test.given, id), columns: without(test.columns, id) }, '')}>
+                <ActionIcon variant="subtle" color="gray" size={20} aria-label={t('tests.removeRows', { node: name })} onClick={() => { useWritten.getState().forget(`${place}/given/${id}`); change({ ...test, given: without(test.given, id), columns: without(test.columns, id) }, '') }}>
                   <IconX size={12} />
                 </ActionIcon>
               )}
-              onChange={(rows) => change({ ...test, given: { ...test.given, [id]: rows } }, '')}
+              onChange={(rows) => change({ ...test, given: { ...test.given, [id]: rows } }, `given/${id}`)}
             />
             <TextInput
               size="xs"
@@ -117,7 +121,7 @@ function withOutlet(document: DagDocument, test: PipelineTest, outlet: string): 
   return { ...test, given: { ...Object.fromEntries(sources.map((id) => [id, []])), ...test.given }, expect: { ...test.expect, [outlet]: test.expect?.[outlet] ?? [] } }
 }
 
-function Expected({ test, change }: Props) {
+function Expected({ test, place, change }: Props) {
   const { t } = useTranslation('canvas')
   const document = useDocument()
   const catalogue = useEditor((state) => state.catalogue)
@@ -135,14 +139,15 @@ function Expected({ test, change }: Props) {
             key={outlet}
             title={outlets.includes(outlet) ? words : `${words} (${t('tests.noLongerThere')})`}
             label={t('tests.expectedAt', { node: words })}
+            place={`${place}/expect/${outlet}`}
             rows={rows}
             columns={schemas[id]?.[familyOf(document.nodes[id]?.type ?? '') === 'sink' ? 'in' : port] ?? []}
             act={
-              <ActionIcon variant="subtle" color="gray" size={20} aria-label={t('tests.removeRows', { node: words })} onClick={() => change({ ...test, expect: without(test.expect, outlet) }, '')}>
+              <ActionIcon variant="subtle" color="gray" size={20} aria-label={t('tests.removeRows', { node: words })} onClick={() => { useWritten.getState().forget(`${place}/expect/${outlet}`); change({ ...test, expect: without(test.expect, outlet) }, '') }}>
                 <IconX size={12} />
               </ActionIcon>
             }
-            onChange={(next) => change({ ...test, expect: { ...test.expect, [outlet]: next as Row[] } }, '')}
+            onChange={(next) => change({ ...test, expect: { ...test.expect, [outlet]: next as Row[] } }, `expect/${outlet}`)}
           />
         )
       })}

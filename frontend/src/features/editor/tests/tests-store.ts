@@ -1,8 +1,10 @@
+import i18next from 'i18next'
 import { create } from 'zustand'
 import type { PipelineTestResult } from '../../../api/types'
 import { isSameLogic, type DagDocument, type PipelineTest } from '../../../dag/document'
 import { runTest } from '../draft-requests'
 import { useEditor } from '../editor-store'
+import { isUnreadable, placeOfTest } from './written-rows'
 
 interface Ran {
   result: PipelineTestResult
@@ -50,10 +52,12 @@ export const useTestRuns = create<TestRuns>((set, get) => ({
     set({ jobName, ran: get().jobName === jobName ? get().ran : {}, stop: () => asked.abort() })
     try {
       for (const name of names) {
-        const test = document.tests?.find((candidate) => candidate.name === name)
+        const number = document.tests?.findIndex((candidate) => candidate.name === name) ?? -1
+        const test = document.tests?.[number]
         if (!test) continue
         set({ running: name })
-        const result = await resultOf(jobName, document, name, asked.signal)
+        const unreadable = isUnreadable(placeOfTest(jobName, number))
+        const result = unreadable ? failed(name, i18next.t('canvas:tests.unreadable')) : await resultOf(jobName, document, name, asked.signal)
         set({ ran: { ...get().ran, [name]: { result, document, test } } })
       }
     } catch (error) {

@@ -8,6 +8,7 @@ import { TestForm } from './test-form'
 import { GLYPHS, TestResult } from './test-result'
 import { useShown, useTestRuns } from './tests-store'
 import { addTest, useTaking, writeTests } from './use-taking'
+import { placeOfTest, useWritten } from './written-rows'
 import './tests.css'
 
 const NONE: PipelineTest[] = []
@@ -30,6 +31,7 @@ function Item({ test, chosen, choose }: { test: PipelineTest; chosen: boolean; c
 export function TestsTab() {
   const { t } = useTranslation('canvas')
   const tests = useDocument().tests ?? NONE
+  const jobName = useEditor((state) => state.jobName)
   const readOnly = useEditor((state) => state.readOnly)
   const running = useTestRuns((state) => state.running)
   const place = useTestRuns((state) => state.place)
@@ -75,8 +77,12 @@ export function TestsTab() {
       <TestForm
         key={`${chosen} of ${tests.length}`}
         test={test}
+        place={placeOfTest(jobName, chosen)}
         change={(next, key) => writeTests(tests.map((one, number) => (number === chosen ? next : one)), key && `tests/${chosen}/${key}`)}
-        remove={() => writeTests(tests.filter((_, number) => number !== chosen))}
+        remove={() => {
+          useWritten.getState().forget(jobName)
+          writeTests(tests.filter((_, number) => number !== chosen))
+        }}
       />
       <TestResult test={test} />
     </div>
