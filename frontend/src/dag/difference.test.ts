@@ -66,4 +66,14 @@ describe('the difference of two documents', () => {
       { path: 'parameters.day', before: undefined, after: { type: 'date' } },
     ])
   })
+
+  it('tells tests apart by their names', () => {
+    const [one, two] = [{ name: 'one', ordered: true }, { name: 'two', expect: { old: [] } }]
+    const added = differenceOf({ ...before, tests: [two] }, { ...before, tests: [one, { ...two, ordered: true }] }).rest
+    expect(added).toEqual([
+      { path: 'tests.two.ordered', before: undefined, after: true },
+      { path: 'tests.one', before: undefined, after: one },
+    ])
+    expect(isNone(differenceOf(before, { ...before, tests: [] }))).toBe(true)
+  })
 })

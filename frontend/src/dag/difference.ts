@@ -31,7 +31,7 @@ export interface Difference {
   rest: FieldDifference[]
 }
 
-const REST = ['title', 'description', 'type', 'settings', 'parameters', 'tests'] as const
+const REST = ['title', 'description', 'type', 'settings', 'parameters'] as const
 
 type Part = { [key: string]: Json | undefined }
 
@@ -76,9 +76,12 @@ function edgesOf(before: DagDocument, after: DagDocument): EdgeDifference[] {
   ]
 }
 
+/** Tests are told apart by their names: one that is added before others changes none of them. */
+const byName = ({ tests = [] }: DagDocument): Part => Object.fromEntries(tests.map((test) => [test.name, test as unknown as Json]))
+
 /** What `after` has that `before` has not, and the other way round. Where nodes stand is left out. */
 export function differenceOf(before: DagDocument, after: DagDocument): Difference {
-  const rest = (document: DagDocument): Part => Object.fromEntries(REST.map((key) => [key, document[key] as Json | undefined]))
+  const rest = (document: DagDocument): Part => ({ ...Object.fromEntries(REST.map((key) => [key, document[key] as Json | undefined])), tests: byName(document) as Json })
   return { nodes: nodesOf(before, after), edges: edgesOf(before, after), rest: partsOf(rest(before), rest(after), '') }
 }
 
