@@ -44,7 +44,7 @@ def _nodes(user: "User", text: str) -> list[SearchHit]:
     for name, title, document in rows.values_list("job_name", "title", "dag_definition")[:50]:
         for node_id, node in json.loads(document).get("nodes", {}).items():
             if any(text.lower() in str(word).lower() for word in (node_id, node.get("name", ""), node.get("type", ""))):
-                detail = f"{node.get('type', '')} in {title or name}"
+                detail = f"{node.get('type', '')} · {title or name}"
                 path = f"/jobs/{name}?node={quote(node_id)}"
                 hits.append(SearchHit(kind="node", title=str(node.get("name") or node_id), detail=detail, path=path))
         if len(hits) >= OF_A_KIND:

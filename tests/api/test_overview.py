@@ -196,6 +196,7 @@ def test_search_finds_jobs_nodes_executions_and_checkpoints(browser: Client, edi
     kept.save()
     found = browser.get("/api/search?q=number").json()["results"]
     assert {hit["kind"] for hit in found} == {"job", "node", "checkpoint"}
+    assert all(" · " in hit["detail"] for hit in found if hit["kind"] == "node")  # no words, which would be in one language
     (hit,) = browser.get(f"/api/search?q={run.execution_id[:12]}").json()["results"]
     assert (hit["kind"], hit["path"]) == ("execution", f"/executions/{run.execution_id}")
 

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { withQuery } from '../../api/pages'
 import { request } from '../../api/request'
+import { said } from '../../api/sentences/said'
 import type { SearchHit } from '../../api/types'
 import { useMay } from '../../api/use-may'
 
@@ -62,7 +63,7 @@ export function CommandSearch(props: Props) {
     key: `${hit.kind}${hit.path}${hit.title}`,
     Icon: ICONS[hit.kind],
     title: hit.title,
-    detail: hit.detail,
+    detail: said(hit.detail),
     act: () => { props.onClose(); void navigate(hit.path) },
   }))
   const entries = [...hits, ...useCommands(words.trim(), props)]
