@@ -7,7 +7,7 @@ import { count } from '../../shared/numbers'
 /** Every complete checkpoint of the projects one sees, whatever the list below is filtered by. */
 export function UsageStrip({ usage }: { usage: CheckpointUsage }) {
   const { t } = useTranslation('checkpoints')
-  const kept = `${t('strip.savepoints', { count: usage.savepoints })}, ${t('strip.pinned', { count: usage.pinned })}`
+  const kept = `${t('strip.savepoints', { count: usage.savepoints })} · ${t('strip.pinned', { count: usage.pinned })}`
   const grows = usage.bytes_in_a_week !== null && usage.bytes_in_a_week > usage.bytes_logical
   return (
     <div className="pw-strip">
