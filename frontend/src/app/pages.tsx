@@ -1,16 +1,18 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, Route, Routes } from 'react-router'
+import { later } from '../shared/later'
 import { Notice } from '../shared/notice'
+import { Awaited } from './awaited'
 import { Shell } from './shell/shell'
 
-const HomePage = lazy(() => import('../features/home/home-page'))
-const JobsPage = lazy(() => import('../features/jobs/jobs-page'))
-const EditorPage = lazy(() => import('../features/editor/editor-page'))
-const ExecutionsPage = lazy(() => import('../features/executions/executions-page'))
-const ExecutionPage = lazy(() => import('../features/executions/execution-page'))
-const CheckpointsPage = lazy(() => import('../features/checkpoints/checkpoints-page'))
-const ConnectionsPage = lazy(() => import('../features/connections/connections-page'))
+const HomePage = later(() => import('../features/home/home-page'))
+const JobsPage = later(() => import('../features/jobs/jobs-page'))
+const EditorPage = later(() => import('../features/editor/editor-page'))
+const ExecutionsPage = later(() => import('../features/executions/executions-page'))
+const ExecutionPage = later(() => import('../features/executions/execution-page'))
+const CheckpointsPage = later(() => import('../features/checkpoints/checkpoints-page'))
+const ConnectionsPage = later(() => import('../features/connections/connections-page'))
 
 function NoSuchPage() {
   const { t } = useTranslation('app')
@@ -27,7 +29,7 @@ function NoSuchPage() {
 export function Pages() {
   return (
     <Shell>
-      <Suspense fallback={null}>
+      <Suspense fallback={<Awaited />}>
         <Routes>
           <Route path="/" element={<HomePage />} />
           <Route path="/jobs" element={<JobsPage />} />
