@@ -1,11 +1,9 @@
 // @vitest-environment jsdom
-import i18next from 'i18next'
 import { expect, it, vi } from 'vitest'
-import { request } from './request'
+import { request, saySilence } from './request'
 
-await i18next.init({ lng: 'zh', resources: { zh: { shared: { silent: '服务器没有响应。' } } } })
-
-it('says in the language of the page that there is no answer', async () => {
+it('says in the words of the page that there is no answer', async () => {
+  saySilence(() => '服务器没有响应。')
   vi.stubGlobal('fetch', vi.fn<typeof fetch>().mockRejectedValue(new TypeError('Failed to fetch')))
   const asked = request('GET', '/api/me')
   await expect(asked).rejects.toThrow('服务器没有响应。')

@@ -1,4 +1,3 @@
-import i18next from 'i18next'
 import type { Problem } from '../dag/document'
 import { said, sentencesReady } from './sentences/said'
 
@@ -31,8 +30,14 @@ async function failure(response: Response): Promise<ApiError> {
   return new ApiError(response.status, error.code ?? 'unknown', said(error.message ?? `The server answered ${response.status} ${response.statusText}.`), error.problems ?? [], error)
 }
 
-/** What a browser says of a server that is not there is its own, in its own language. */
-export const silence = (): TypeError => new TypeError(i18next.t('shared:silent'))
+let silent = () => 'The server does not answer.'
+
+/** How it is said that there is no answer: what a browser says of that is its own, in its own language. */
+export const saySilence = (words: () => string): void => {
+  silent = words
+}
+
+export const silence = (): TypeError => new TypeError(silent())
 
 function unanswered(error: unknown): never {
   throw error instanceof TypeError ? silence() : error

@@ -1,5 +1,6 @@
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
+import { saySilence } from '../api/request'
 import { sentencesReady } from '../api/sentences/said'
 import sharedEn from '../shared/locales/en.json'
 import sharedZh from '../shared/locales/zh.json'
@@ -29,6 +30,7 @@ void i18next.use(initReactI18next).init({
   interpolation: { escapeValue: false },
   react: { bindI18nStore: 'added', useSuspense: false },
 })
+saySilence(() => i18next.t('shared:silent'))
 speak(first)
 // What shows one of the server's sentences by then is drawn again.
 void sentencesReady().then(() => i18next.addResourceBundle(first, 'sentences', {}))
