@@ -10,10 +10,10 @@ import type { Job, Schedule, ScheduleTimes } from '../../api/types'
 import { Failure } from '../../shared/failure'
 import { answer } from '../../shared/answers'
 import { SkeletonBar } from '../../shared/skeleton'
+import { timeZones } from '../../shared/time-zones'
 import { wholeTime } from '../../shared/times'
 import { readSchedule, readTimes, saveSchedule } from './job-requests'
 
-const ZONES: string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 const EXAMPLES = ['*/15 * * * *', '0 * * * *', '0 6 * * *', '0 6 * * 1-5', '0 3 1 * *']
 
 const MANUAL: Schedule = { schedule_type: 'MANUAL', cron_expression: '', time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC', enabled: true, last_trigger_time: null, next_trigger_time: null, words: '', next_times: [], fires: [] }
@@ -116,7 +116,7 @@ function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedu
               </button>
             ))}
           </div>
-          <Select label={t('schedule.zone')} searchable value={zone} data={ZONES} onChange={(value) => setZone(value ?? 'UTC')} />
+          <Select label={t('schedule.zone')} searchable value={zone} data={timeZones(zone)} onChange={(value) => setZone(value ?? 'UTC')} />
           <Switch label={t('schedule.enabled')} checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
           {times && <NextTimes schedule={times} enabled={enabled} />}
           <LastTimes fires={saved.fires} />
