@@ -18,10 +18,11 @@ from rest_framework.views import APIView
 
 from jobs.api.errors import ConflictOut, ErrorOut
 from jobs.api.pagination import CreateTimeCursorPagination
+from jobs.api.query_check import query_check
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.dag.shape import kind_words, size_words
-from jobs.dag.unknown_fields import unknown_name_words, unknown_words
+from jobs.dag.unknown_fields import unknown_words
 from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
 from jobs.selectors.refusals import Invalid, NotFound
@@ -53,7 +54,9 @@ class ApiView(APIView):
         super().initial(request, *args, **kwargs)
         if "\x00" in request.path or any("\x00" in value for values in request.query_params.lists() for value in values[1]):
             raise NotFound("there is nothing at this address")
-        _query_check(request, getattr(getattr(self, str(request.method).lower(), None), "query_names", None))
+        method = getattr(self, str(request.method).lower(), None)
+        if isinstance(known := getattr(method, "query_known", None), dict):
+            query_check(request, known)
 
     def user(self) -> "User":
         """Who asks; signed in, as the permissions saw to."""
@@ -81,7 +84,7 @@ def described(
 
     def noted(method: ViewT) -> ViewT:
         described_method: ViewT = schema(method)
-        vars(described_method)["query_names"] = [one.name for one in query if one.location == OpenApiParameter.QUERY]
+        vars(described_method)["query_known"] = {one.name: one.enum or () for one in query if one.location == OpenApiParameter.QUERY}
         return described_method
 
     return noted
@@ -92,22 +95,7 @@ def asked(name: str, help_text: str, kind: Any = str, *, choices: Sequence[str] 
     return OpenApiParameter(name, kind, description=help_text, enum=choices)
 
 
-def _query_check(request: Request, names: Sequence[str] | None) -> None:
-    """A misspelt filter would list everything, a misspelt key would take off all. `names` None: the method takes what it is given.
-
-    A list that always is one page may be asked for pages.
-    """
-    unknown = [name for name in request.query_params if names is not None and name not in {*names, *_OF_PAGES}]
-    if unknown:
-        problems = [
-            Problem(code="query.unknown", pointer=pointer_of([name]), message=unknown_name_words("parameter", name, names or ()))
-            for name in unknown[:50]
-        ]
-        raise Invalid("the query has problems", code="query.unknown", problems=problems)
-
-
 PAGED = (asked("cursor", "Where the next page begins: part of `next`."), asked("page_size", "At most 200.", int))
-_OF_PAGES = frozenset(one.name for one in PAGED)
 
 
 def body_read(request: Request, model: type[BodyT]) -> BodyT:

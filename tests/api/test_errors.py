@@ -105,6 +105,8 @@ def test_any_accept_header_gets_json(browser: Client) -> None:
         "/api/jobs?enabled=perhaps",
         "/api/jobs?scheduled=never",
         "/api/jobs?page_size=many",
+        "/api/checkpoints/orphans?kind=lost",
+        "/api/checkpoints/retention?action=DELETE",
     ],
 )
 def test_a_query_that_could_only_find_nothing_is_refused_by_name(browser: Client, path: str) -> None:
