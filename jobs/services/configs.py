@@ -26,7 +26,8 @@ _KEY = re.compile(r"[a-z][a-z0-9_.]{0,99}")
 
 @dataclass(frozen=True)
 class ConfigKey:
-    """A key with a meaning. INT values lie within [least, most]; STRING values are one of `choices` where there are any."""
+    """A key with a meaning. INT values lie within [least, most] or, if `or_zero`, are 0; STRING values are one of `choices` where there
+    are any."""
 
     key: str
     type: ConfigType
@@ -34,6 +35,7 @@ class ConfigKey:
     least: int = 0
     most: int = 2**31 - 1
     choices: tuple[str, ...] = ()
+    or_zero: bool = False
 
 
 _WEEK = 7 * 24 * 3_600_000
@@ -43,7 +45,9 @@ KNOWN_KEYS: Mapping[str, ConfigKey] = {
     found.key: found
     for found in (
         ConfigKey("parallelism", ConfigType.INT, "Shuffle partitions of the job.", 1, 10_000),
-        ConfigKey("checkpoint.interval", ConfigType.INT, "Milliseconds between two checkpoints.", 1000, _WEEK),
+        ConfigKey(
+            "checkpoint.interval", ConfigType.INT, "Milliseconds between two checkpoints; 0: not by time.", 1000, _WEEK, or_zero=True
+        ),
         ConfigKey("checkpoint.rows", ConfigType.INT, "Rows read between two checkpoints; 0: not by rows.", 0, 10**12),
         ConfigKey("checkpoint.each.page", ConfigType.BOOLEAN, "Whether an import takes a checkpoint behind each page or batch."),
         ConfigKey("checkpoint.timeout", ConfigType.INT, "Milliseconds that a checkpoint may take before it has failed.", 1000, _WEEK),
@@ -179,6 +183,8 @@ def _text_of(value: Any, kind: ConfigType, known: ConfigKey | None) -> tuple[str
         return text, ""
     if known and known.choices and text.upper() not in known.choices:
         return text, f"the value must be one of {', '.join(known.choices)}"
+    if known and not text.strip():
+        return text, "the value must not be empty: take the setting off instead"
     return (text.upper() if known and known.choices else text), ""
 
 
@@ -186,6 +192,6 @@ def _int_text(text: str, known: ConfigKey | None) -> tuple[str, str]:
     if not re.fullmatch(r"-?\d{1,18}", text.strip()):
         return text, "the value must be a whole number"
     number = int(text)
-    if known and not known.least <= number <= known.most:
+    if known and not known.least <= number <= known.most and not (known.or_zero and number == 0):
         return text, f"the value must be from {known.least:,} to {known.most:,}"
     return str(number), ""

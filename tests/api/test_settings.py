@@ -35,6 +35,8 @@ def test_settings_are_replaced_as_a_mapping_or_as_a_list(browser: Client) -> Non
     assert values() == {"parallelism": ("4", "INT"), "backpressure.strategy": ("DROP", "STRING")}
     send(browser, "PUT", CONFIG, {"results": [{"config_key": "checkpoint.interval", "config_value": "30000"}]})
     assert values() == {"checkpoint.interval": ("30000", "INT")}
+    assert send(browser, "PUT", CONFIG, {"config_key": "checkpoint.interval", "config_value": 0}).status_code == 200
+    assert values() == {"checkpoint.interval": ("0", "INT")}
     send(browser, "PUT", CONFIG, {"config_key": "team.color", "config_value": {"a": 1}})
     assert values()["team.color"] == ('{"a": 1}', "JSON")
     assert len(browser.get(CONFIG).json()["results"]) == 2
@@ -50,6 +52,7 @@ def test_settings_are_replaced_as_a_mapping_or_as_a_list(browser: Client) -> Non
         {"parallelism": 0},
         {"checkpoint.interval": 10},
         {"checkpoint.rows": -1},
+        {"checkpoint.storage": ""},
         {"checkpoint.timeout": 999},
         {"checkpoint.max.concurrent": 2},
         {"checkpoint.tolerable.failures": -2},
