@@ -39,6 +39,9 @@ export const saySilence = (words: () => string): void => {
 
 export const silence = (): TypeError => new TypeError(silent())
 
+/** Whether the same may be answered later: nobody did, or a server that is not well. */
+export const isUnanswered = (error: unknown) => error instanceof TypeError || (error instanceof ApiError && error.status >= 500)
+
 function unanswered(error: unknown): never {
   throw error instanceof TypeError ? silence() : error
 }

@@ -20,6 +20,7 @@ let answers: ((response: Response) => void)[]
 beforeEach(() => {
   sent = []
   answers = []
+  vi.stubGlobal('window', new EventTarget())
   vi.stubGlobal('document', { cookie: '', documentElement: { lang: 'en' } })
   vi.stubGlobal('fetch', (path: string, { body, headers }: { body: string; headers: Record<string, string> }) => {
     sent.push({ path, description: (JSON.parse(body) as { document?: DagDocument }).document?.description ?? '', revision: headers['If-Match'] ?? '' })

@@ -1,6 +1,6 @@
 import i18next from 'i18next'
 import type { DagDocument } from '../../dag/document'
-import { ApiError } from '../../api/request'
+import { ApiError, isUnanswered } from '../../api/request'
 import { answer } from '../../shared/answers'
 import { DraftConflict, saveDraft, saveLayout } from './draft-requests'
 import { useEditor } from './editor-store'
@@ -52,17 +52,20 @@ const warn = (event: BeforeUnloadEvent) => event.preventDefault()
 
 /** Sends until the server answers; who would close the tab meanwhile is warned. */
 async function insist(jobName: string, send: () => Promise<unknown>): Promise<void> {
-  for (let unanswered = 0; ; unanswered += 1) {
-    try {
-      await send()
-      if (unanswered > 0) answer(true, i18next.t('canvas:save.kept', { job: jobName }))
-      return
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error
+  window.addEventListener('beforeunload', warn)
+  try {
+    for (let unanswered = 0; ; unanswered += 1) {
+      try {
+        await send()
+        if (unanswered > 0) answer(true, i18next.t('canvas:save.kept', { job: jobName }))
+        return
+      } catch (error) {
+        if (!isUnanswered(error)) throw error
+      }
+      if (unanswered === 0) answer(false, i18next.t('canvas:save.waits', { job: jobName }))
+      await new Promise((done) => setTimeout(done, AGAIN_AFTER_MS))
     }
-    if (unanswered === 0) answer(false, i18next.t('canvas:save.waits', { job: jobName }))
-    window.addEventListener('beforeunload', warn)
-    await new Promise((done) => setTimeout(done, AGAIN_AFTER_MS))
+  } finally {
     window.removeEventListener('beforeunload', warn)
   }
 }

@@ -1,4 +1,5 @@
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
+import { isUnanswered } from '../../api/request'
 import { analyseDocument, saveLayout } from './draft-requests'
 import { saveNow } from './draft-saving'
 import { useEditor } from './editor-store'
@@ -49,23 +50,37 @@ export function useDraftSync(): { analyseNow: () => Promise<void> } {
     }
   }, [kind])
 
+  const layoutWaits = useRef(false)
+
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
-      if (useEditor.getState().save.kind !== 'saved') event.preventDefault()
+      if (useEditor.getState().save.kind !== 'saved' || layoutWaits.current) event.preventDefault()
     }
     window.addEventListener('beforeunload', warn)
     return () => window.removeEventListener('beforeunload', warn)
   }, [])
 
   useEffect(() => {
-    if (layout === saved.layout || !jobName) return
+    layoutWaits.current = layout !== saved.layout && jobName !== ''
+    if (!layoutWaits.current) return
     const keep = () =>
       saveLayout(jobName, layout).then(
         () => useEditor.getState().jobName === jobName && useEditor.setState({ saved: { ...useEditor.getState().saved, layout } }),
-        () => undefined,
+        (error: unknown) => {
+          if (isUnanswered(error)) wait(RETRY_AFTER_MS)
+          else layoutWaits.current = false
+        },
       )
-    const timer = setTimeout(() => void keep(), LAYOUT_AFTER_MS)
-    return () => clearTimeout(timer)
+    let timer: ReturnType<typeof setTimeout>
+    let left = false
+    const wait = (milliseconds: number) => {
+      if (!left) timer = setTimeout(() => void keep(), milliseconds)
+    }
+    wait(LAYOUT_AFTER_MS)
+    return () => {
+      left = true
+      clearTimeout(timer)
+    }
   }, [layout, saved.layout, jobName])
 
   useEffect(() => {

@@ -85,17 +85,16 @@ function Given({ test, place, change }: Props) {
 /** A line for each micro-batch; an empty one between others is none. */
 const timesOf = (text: string): string[] => text.split('\n').map((line) => line.trim()).filter((line) => line !== '')
 
-/** When each micro-batch comes, a line each; taken over when the field is left. */
+/** When each micro-batch comes, a line each; taken over while they are written. */
 function Clock({ test, change }: Props) {
   const { t } = useTranslation('canvas')
   const [text, setText] = useState<string | null>(null)
-  const leave = () => {
-    if (text === null) return
-    const clock = timesOf(text)
+  const write = (written: string) => {
+    setText(written)
+    const clock = timesOf(written)
     const rest = { ...test }
     delete rest.clock
-    change(clock.length > 0 ? { ...rest, clock } : rest, '')
-    setText(null)
+    change(clock.length > 0 ? { ...rest, clock } : rest, 'clock')
   }
   return (
     <Textarea
@@ -109,8 +108,8 @@ function Clock({ test, change }: Props) {
       spellCheck={false}
       classNames={{ input: 'pw-mono' }}
       value={text ?? (test.clock ?? []).join('\n')}
-      onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={leave}
+      onChange={(event) => write(event.currentTarget.value)}
+      onBlur={() => setText(null)}
     />
   )
 }
