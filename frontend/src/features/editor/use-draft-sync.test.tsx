@@ -1,0 +1,52 @@
+// @vitest-environment jsdom
+import { act, renderHook } from '@testing-library/react'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { useEditor } from './editor-store'
+import { useDraftSync } from './use-draft-sync'
+
+/** What the server answers to the layouts that come, one after the other; null: nobody answers. */
+let answers: (number | null)[]
+let sent: string[]
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  sent = []
+  vi.stubGlobal('fetch', (path: string) => {
+    if (!path.endsWith('/layout')) return Promise.resolve(new Response('{"problems": [], "schemas": {}}', { status: 200 }))
+    sent.push(path)
+    const status = answers.shift()
+    return status ? Promise.resolve(new Response('{}', { status })) : Promise.reject(new TypeError('Failed to fetch'))
+  })
+  const document = { schema_version: 1, name: 'orders', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
+  useEditor.getState().open('orders', new Map(), { document, layout: { positions: {}, notes: [] } }, 3, [])
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+const moved = () => act(() => useEditor.getState().change({ layout: { positions: { a: { x: 1, y: 2 } }, notes: [] } }))
+const later = (milliseconds: number) => act(() => vi.advanceTimersByTimeAsync(milliseconds))
+/** Whether who closes the tab is warned. */
+const warns = () => !window.dispatchEvent(new Event('beforeunload', { cancelable: true }))
+
+it('nodes that were moved while nobody answers are sent until somebody does; who closes the tab before is warned', async () => {
+  answers = [null, 503, 200]
+  renderHook(() => useDraftSync())
+  moved()
+  await later(1500)
+  expect([sent.length, warns()]).toEqual([1, true])
+  await later(5000)
+  await later(5000)
+  expect([sent.length, warns()]).toEqual([3, false])
+  await later(20_000)
+  expect(sent.length).toBe(3)
+})
+
+it('a layout that is refused is not sent again, and holds nobody', async () => {
+  answers = [403]
+  renderHook(() => useDraftSync())
+  moved()
+  await later(20_000)
+  expect([sent.length, warns()]).toEqual([1, false])
+})
