@@ -1,7 +1,10 @@
 """Signing in, the shell page, and the rules the browser is given."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -154,6 +157,16 @@ def test_the_command_prints_a_link_that_works(editor: User, capsys: pytest.Captu
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/sign-in/link/[\w-]{43}", link)
     client = Client()
     assert client.post("/" + link.split("/", 3)[3]).status_code == 302
+
+
+@pytest.mark.parametrize("command", [["sign_in_link"], ["create_token", "erin"]])
+def test_a_command_for_no_installation_says_so_in_a_line(tmp_path: Path, command: list[str]) -> None:
+    variables = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"} | {"DATA_DIR": str(tmp_path / "none")}
+    variables["DJANGO_SETTINGS_MODULE"] = "pipeline_web.settings"
+    told = subprocess.run([sys.executable, "manage.py", *command], env=variables, capture_output=True, text=True, check=False)
+    assert told.returncode == 1
+    (line,) = told.stderr.strip().splitlines()
+    assert line.startswith("CommandError: there is no installation here yet: name its DATA_DIR or DATABASE_URL")
 
 
 def test_a_token_is_printed_once_and_opens_the_api(editor: User, capsys: pytest.CaptureFixture[str]) -> None:
