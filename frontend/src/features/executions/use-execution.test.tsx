@@ -5,9 +5,10 @@ import type { ReactNode } from 'react'
 import { expect, it, vi } from 'vitest'
 import { useExecution } from './use-execution'
 
-vi.mock('../../live/live-socket', () => ({ liveSocket: () => ({ reread: vi.fn(), close: vi.fn() }) }))
+const close = vi.hoisted(() => vi.fn())
+vi.mock('../../live/live-socket', () => ({ liveSocket: () => ({ reread: vi.fn(), close }) }))
 
-it('an execution that may no longer be seen is not shown as it was', async () => {
+it('an execution that may no longer be seen is not shown as it was, nor listened to', async () => {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } })
   const server = vi.fn<typeof fetch>()
   server.mockResolvedValueOnce(new Response(JSON.stringify({ execution_id: 'e-1', status: 'RUNNING' })))
@@ -16,7 +17,9 @@ it('an execution that may no longer be seen is not shown as it was', async () =>
   const wrapper = ({ children }: { children: ReactNode }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>
   const { result } = renderHook(() => useExecution('e-1'), { wrapper })
   await waitFor(() => expect(result.current.execution?.status).toBe('RUNNING'))
+  expect(close).not.toHaveBeenCalled()
   result.current.retry()
   await waitFor(() => expect(result.current.error?.message).toBe('not for you'))
   expect(result.current.execution).toBeUndefined()
+  expect(close).toHaveBeenCalledOnce()
 })

@@ -29,7 +29,6 @@ export interface Watched {
 /** One that its viewer may no longer see is told as such, and no longer shown as it was. */
 export function useExecution(executionId: string): Watched {
   const stream = useMemo(() => executionStream(executionId), [executionId])
-  useEffect(() => stream.open(), [stream])
   const { state, link } = useStore(stream.store)
   const finalTrace = state && state.execution.status === 'FAILED' ? state.seq : 0
   const asked = useQuery({
@@ -38,10 +37,11 @@ export function useExecution(executionId: string): Watched {
     queryFn: () => readExecution(executionId),
     placeholderData: (old) => (old?.execution_id === executionId ? old : undefined),
   })
+  const hidden = asked.error instanceof ApiError && asked.error.status === 404
+  useEffect(() => (hidden ? undefined : stream.open()), [stream, hidden])
   const now = useNow()
   const heard = state?.execution.execution_id === executionId ? state : null
   const execution = heard ? { ...(asked.data ? newerOf(heard.execution, asked.data) : heard.execution), error_stack_trace: asked.data?.error_stack_trace ?? null, checkpoint_overdue: asked.data?.checkpoint_overdue ?? null, checkpoint_storage_warning: asked.data?.checkpoint_storage_warning ?? null, delivery: asked.data?.delivery ?? null } : asked.data
-  const hidden = asked.error instanceof ApiError && asked.error.status === 404
   return { execution: hidden ? undefined : execution, live: heard, link: linkOf(now, link), error: execution && !hidden ? null : asked.error, retry: () => void asked.refetch() }
 }
 
