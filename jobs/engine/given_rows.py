@@ -52,8 +52,14 @@ def given_table(
     problems: list[Problem] = []
     values: list[tuple[tuple[Any, ...], ...]] = []
     for place, batch in enumerate(batches):
-        prefix: tuple[str | int, ...] = ("tests", number, "given", source, *((place,) if is_batched(test.given[source]) else ()))
-        typed_batch, wrong = typed_rows(batch, schema, zone, prefix=prefix, of=f'"{test.name}": {source}')
+        batched = is_batched(test.given[source])
+        typed_batch, wrong = typed_rows(
+            batch,
+            schema,
+            zone,
+            prefix=("tests", number, "given", source, *((place,) if batched else ())),
+            of=f'"{test.name}": {source} in batch {place + 1}' if batched else f'"{test.name}": {source}',
+        )
         problems += wrong
         values.append(tuple(typed_batch))
     return (None, problems[:_MOST_PROBLEMS]) if problems else (GivenTable(schema, tuple(values)), [])

@@ -93,6 +93,13 @@ CLOSED_SESSIONS: tuple[str, dict[str, Any]] = (CLOSED[0], {**CLOSED[1], "kind": 
 REDUCED: tuple[str, dict[str, Any]] = ("flow.window_reduce", {"time_column": "time", "window": "1 min"})
 
 
+def test_a_row_of_a_batch_is_named_with_its_batch(spark: SparkSession, tmp_path: Path) -> None:
+    result = run(spark, tmp_path, orders({"given": {"orders": [[{"id": 1}], [{"id": 2}, {"id": "x"}]]}, "expect": {"out": []}}))
+    (problem,) = result.problems
+    assert problem.pointer == "/tests/0/given/orders/1/1/id"
+    assert problem.message.startswith('"big orders": orders in batch 2, row 2, column id: "x" is no bigint')
+
+
 def windowed(expected: dict[str, Any], *batches: list[str], window: tuple[str, dict[str, Any]] = CLOSED) -> DagDocument:
     given = {"clicks": [[{"time": f"2026-01-31 12:0{minute}:00"} for minute in batch] for batch in batches]}
     test = {"name": "windows", "given": given, "columns": {"clicks": "time timestamp, page string"}, "expect": expected, "ordered": True}

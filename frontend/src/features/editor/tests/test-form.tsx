@@ -159,6 +159,17 @@ function Expected({ test, place, change }: Props) {
   )
 }
 
+/** Taken over while it is written, but for none at all: a test has a name. */
+function Name({ test, change }: Pick<Props, 'test' | 'change'>) {
+  const { t } = useTranslation('canvas')
+  const [text, setText] = useState<string | null>(null)
+  const write = (name: string) => {
+    setText(name)
+    if (name.trim()) change({ ...test, name }, 'name')
+  }
+  return <TextInput size="xs" aria-label={t('tests.name')} value={text ?? test.name} maxLength={200} onChange={(event) => write(event.currentTarget.value)} onBlur={() => setText(null)} />
+}
+
 /** One test: its name, the rows it gives, the rows it expects. */
 export function TestForm(props: Props) {
   const { test, change, remove } = props
@@ -168,7 +179,7 @@ export function TestForm(props: Props) {
   return (
     <fieldset className="pw-tests-form" disabled={readOnly}>
       <div className="pw-tests-head">
-        <TextInput size="xs" aria-label={t('tests.name')} value={test.name} maxLength={200} onChange={(event) => event.currentTarget.value.trim() && change({ ...test, name: event.currentTarget.value }, 'name')} />
+        <Name test={test} change={change} />
         {!readOnly && (
           <>
             <Button size="compact-xs" leftSection={<IconPlayerPlay size={12} />} disabled={running !== null} onClick={() => void useTestRuns.getState().run([test.name])}>{t('tests.run')}</Button>

@@ -1,0 +1,50 @@
+// @vitest-environment jsdom
+import { MantineProvider } from '@mantine/core'
+import { fireEvent, render, screen } from '@testing-library/react'
+import { useState } from 'react'
+import { beforeEach, expect, it } from 'vitest'
+import type { PipelineTest } from '../../../dag/document'
+import { useEditor } from '../editor-store'
+import { TestForm } from './test-form'
+
+let kept: PipelineTest
+
+function Shown() {
+  const [test, setTest] = useState(kept)
+  const change = (next: PipelineTest) => {
+    kept = next
+    setTest(next)
+  }
+  return (
+    <MantineProvider env="test">
+      <TestForm test={test} place="orders/0" change={change} remove={() => undefined} />
+    </MantineProvider>
+  )
+}
+const field = (name: RegExp) => screen.getByRole<HTMLInputElement>('textbox', { name })
+const type = (name: RegExp, value: string) => fireEvent.change(field(name), { target: { value } })
+
+beforeEach(() => {
+  kept = { name: 'sums', given: {}, expect: {} }
+  const document = { schema_version: 1, name: 'orders', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
+  useEditor.getState().open('orders', new Map(), { document, layout: { positions: {}, notes: [] } }, 3, [])
+  render(<Shown />)
+})
+
+it('the name may be emptied to write another; left empty it stays what it was', () => {
+  type(/tests.name/, '')
+  expect([field(/tests.name/).value, kept.name]).toEqual(['', 'sums'])
+  type(/tests.name/, 'totals')
+  expect(kept.name).toBe('totals')
+  type(/tests.name/, ' ')
+  fireEvent.blur(field(/tests.name/))
+  expect([field(/tests.name/).value, kept.name]).toEqual(['totals', 'totals'])
+})
+
+it('times are kept while they are written, as they are written', () => {
+  type(/tests.clock/, '2026-01-31 12:00:00\n\n10')
+  expect(kept.clock).toEqual(['2026-01-31 12:00:00', '10'])
+  expect(field(/tests.clock/).value).toBe('2026-01-31 12:00:00\n\n10')
+  fireEvent.blur(field(/tests.clock/))
+  expect(field(/tests.clock/).value).toBe('2026-01-31 12:00:00\n10')
+})
