@@ -51,6 +51,14 @@ it('the values are sent with their types and the dialog goes', async () => {
   expect(useStartAsked.getState().asked).toBeNull()
 })
 
+it('a refusal leads to the checkpoint that the server offers', async () => {
+  answers([409, { error: { message: 'cannot go on from there', problems: [], offers: ['beginning', 12], execution_id: 'e-1' } }])
+  opened()
+  press('parameters.start')
+  expect(await screen.findByRole('link', { name: 'openCheckpoint' })).toHaveAttribute('href', '/checkpoints?checkpoint=12')
+  expect(screen.getByRole('button', { name: 'startBeginning' })).toBeVisible()
+})
+
 it('what the server says of a parameter stands at its field', async () => {
   answers([422, { error: { message: 'the parameters do not fit the job', problems: [{ code: 'parameter.missing', pointer: '/parameters/limit', message: 'give a value' }] } }])
   opened()

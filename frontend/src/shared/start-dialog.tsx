@@ -22,10 +22,15 @@ function problemsByName(error: unknown): Record<string, string> {
 
 function Refused({ error, start }: { error: Error; start: (from: StartFrom) => void }) {
   const { t } = useTranslation('shared')
-  const { beginning, executionId } = startRefusal(error)
+  const { beginning, checkpoint, executionId } = startRefusal(error)
   return (
     <div role="alert">
       <p className="pw-bad pw-12 pw-wrap">{error.message}</p>
+      {checkpoint && (
+        <Link className="pw-link" to={checkpoint} onClick={close}>
+          {t('openCheckpoint')}
+        </Link>
+      )}
       {beginning && (
         <button type="button" className="pw-link" onClick={() => start('beginning')}>
           {t('startBeginning')}

@@ -33,7 +33,8 @@ export function useStart(): [busy: boolean, start: (jobName: string, from?: Star
       link: (started) => ({ words: t('open'), to: `/executions/${started.execution_id}` }),
       after: (started) => after?.(started.execution_id),
       remedy: (error) => {
-        const { beginning, executionId } = startRefusal(error)
+        const { beginning, checkpoint, executionId } = startRefusal(error)
+        if (checkpoint) return { words: t('openCheckpoint'), run: () => void navigate(checkpoint) }
         if (beginning) return { words: t('startBeginning'), run: () => void begin(jobName, 'beginning', after) }
         return executionId ? { words: t('openExecution'), run: () => void navigate(`/executions/${executionId}`) } : undefined
       },

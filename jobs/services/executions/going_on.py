@@ -27,7 +27,10 @@ def going_on_check(*, last: Execution, version: JobVersion, parameters: Mapping[
             return ()  # nothing changed: what is wrong with it is told when it runs
         raise _refused(last, f"what version {last.version} left cannot be compared: {error}", error.problems) from error
     if obstacles := found.obstacles():
-        raise _refused(last, f"version {version.version} {_hindered(obstacles)}", _problems(obstacles), ways=_ways(last, version))
+        message = f"version {version.version} {_hindered(obstacles)}"
+        if (newest := _newest(last)) and not found.obstacles(allow_non_restored_state=True):
+            raise _restorable(last, f"{message}: {_restore(newest, version)}, which leaves that behind", obstacles, newest)
+        raise _refused(last, message, _problems(obstacles), ways=_ways(last, version))
     if not found.in_place:
         raise _regrouped(last, version, found)
     return found.warnings
@@ -95,15 +98,25 @@ def _refused(last: Execution, message: str, problems: list[Problem], *, ways: st
 
 
 def _regrouped(last: Execution, version: JobVersion, found: Compatibility) -> NotStartable:
-    newest = completed(Checkpoint.objects.filter(generation=last.generation)).first()
-    where = (
-        f"restore checkpoint {newest.checkpoint_id} into version {version.version}" if newest else f"continue with version {last.version}"
-    )
+    newest = _newest(last)
+    where = _restore(newest, version) if newest else f"continue with version {last.version}"
+    message = f"version {version.version} has other sinks, and a position belongs to the sinks that were written with it: {where}"
+    return _restorable(last, message, found.warnings, newest)
+
+
+def _newest(last: Execution) -> Checkpoint | None:
+    return completed(Checkpoint.objects.filter(generation=last.generation)).first()
+
+
+def _restore(checkpoint: Checkpoint, version: JobVersion) -> str:
+    return f"restore checkpoint {checkpoint.checkpoint_id} into version {version.version}"
+
+
+def _restorable(last: Execution, message: str, changes: Iterable[Change], newest: Checkpoint | None) -> NotStartable:
     return NotStartable(
-        f"version {version.version} has other sinks, and a position belongs to the sinks that were written with it: {where}, "
-        "or start from the beginning",
+        f"{message}, or start from the beginning",
         code="start.changed",
-        problems=_problems(found.warnings),
+        problems=_problems(changes),
         detail={
             "offers": ["beginning", *([newest.pk] if newest else [])],
             "execution_id": last.execution_id,
