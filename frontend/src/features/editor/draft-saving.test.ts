@@ -83,6 +83,20 @@ it('what was changed before the editor was left is sent until the server answers
   vi.useRealTimers()
 })
 
+it('a server that fails with a change each time is not waited for when another job is opened', async () => {
+  vi.useFakeTimers()
+  vi.stubGlobal('fetch', (path: string) => {
+    sent.push({ path, description: '', revision: '' })
+    return Promise.resolve(new Response('{}', { status: 500 }))
+  })
+  described('late')
+  leave()
+  await vi.advanceTimersByTimeAsync(120_000)
+  await draftsKept()
+  expect(sent.length).toBe(13)
+  vi.useRealTimers()
+})
+
 it('nothing is sent where nothing was changed', async () => {
   leave()
   await settled()

@@ -47,6 +47,8 @@ export async function saveNow(): Promise<void> {
 }
 
 const AGAIN_AFTER_MS = 5_000
+/** A server that answers, and always that it failed, does so with this drawing: nobody waits for it for ever. */
+const MOST_FAILURES = 12
 
 const warn = (event: BeforeUnloadEvent) => event.preventDefault()
 
@@ -60,7 +62,7 @@ async function insist(jobName: string, send: () => Promise<unknown>): Promise<vo
         if (unanswered > 0) answer(true, i18next.t('canvas:save.kept', { job: jobName }))
         return
       } catch (error) {
-        if (!isUnanswered(error)) throw error
+        if (!isUnanswered(error) || (error instanceof ApiError && unanswered >= MOST_FAILURES)) throw error
       }
       if (unanswered === 0) answer(false, i18next.t('canvas:save.waits', { job: jobName }))
       await new Promise((done) => setTimeout(done, AGAIN_AFTER_MS))
