@@ -151,3 +151,19 @@ def test_a_wrong_choice_is_pointed_at_without_the_names_of_the_ways(browser: Cli
 def test_a_size_that_does_not_fit_is_told_in_plain_words(browser: Client, path: str, body: dict[str, object], words: str) -> None:
     problems = send(browser, "POST", path, body).json()["error"]["problems"]
     assert words in [problem["message"] for problem in problems]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer"),
+    [
+        ("/api/jobs/numbers/start", {"from": True}, "/from"),
+        ("/api/jobs/numbers/start", {"version": True}, "/version"),
+        ("/api/checkpoints/delete", {"ids": [3, True]}, "/ids"),
+    ],
+)
+def test_true_is_no_number(browser: Client, editor: User, path: str, body: dict[str, object], pointer: str) -> None:
+    job(editor)
+    answer = send(browser, "POST", path, body)
+    assert answer.status_code == 422
+    (problem,) = answer.json()["error"]["problems"]
+    assert (problem["pointer"], problem["message"]) == (pointer, f'"{pointer[1:]}" must be a whole number')

@@ -1482,7 +1482,7 @@ export interface components {
         };
         /**
          * Body
-         * @description Something we are sent: unknown fields are refused.
+         * @description Something we are sent: unknown fields are refused, and true is no number.
          */
         BodyRequest: Record<string, never>;
         /**
