@@ -10,7 +10,7 @@ import { typeWords } from '../canvas/type-words'
 import { StateGlyph } from '../../shared/state-glyph'
 import { inputColumns, useDocument, useEditor } from './editor-store'
 import { ConfigForm } from './form/config-form'
-import { isInView } from './form/form-schema'
+import { isInFold, isInView } from './form/form-schema'
 import { NodeAddress } from './node-address'
 import { inputTables } from './input-tables'
 import { JobPanel } from './job-panel'
@@ -100,7 +100,15 @@ function NodePanel({ id }: { id: string }) {
         {elsewhere.map((problem) => (
           <p key={problem.code + problem.message} className={`pw-field-error${problem.severity === 'error' ? '' : ' pw-field-warning'}`} role="alert">
             <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} />
-            <span>{problemSaid(problem, node.name)}</span>
+            <span>
+              {problemSaid(problem, node.name)}
+              {type && isInFold(type.schema, node.config, fieldPath(problem, id, type)?.[0] ?? '') && (
+                <>
+                  {' '}
+                  <button type="button" className="pw-link" onClick={() => useEditor.getState().focusProblem(problem)}>{t('showField')}</button>
+                </>
+              )}
+            </span>
           </p>
         ))}
         {type?.available && <NodeAddress nodeId={id} type={type} />}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { drawnPath, hasVariedRows, isFolded, isInView, isSet, isShown, linesOf, prepared, withChosen, withDefaults } from './form-schema'
+import { drawnPath, hasVariedRows, isFolded, isInFold, isInView, isSet, isShown, linesOf, prepared, withChosen, withDefaults } from './form-schema'
 
 const schema = { properties: { format: { type: 'string' as const, default: 'json' }, columns: { type: 'array' as const, 'x-when': 'format=json|csv' }, topic: { type: 'string' as const } } }
 
@@ -23,6 +23,7 @@ it('tells whether a field can be seen without opening anything', () => {
   expect(isInView(folded, { format: 'text' }, 'columns')).toBe(false)
   expect(isInView(folded, {}, 'retries')).toBe(false)
   expect(isInView(folded, {}, '')).toBe(false)
+  expect(['columns', 'retries', ''].map((name) => isInFold(folded, {}, name))).toEqual([false, true, false])
 })
 
 it('draws a number or nothing as a number that can be emptied, whatever its default', () => {

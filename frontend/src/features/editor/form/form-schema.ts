@@ -103,6 +103,13 @@ export function linesOf<Field>(fields: readonly Field[], isShort: (field: Field)
   return lines
 }
 
+/** Whether a field stands among those that are folded away. */
+export function isInFold(schema: Record<string, unknown>, config: Record<string, unknown>, name: string): boolean {
+  const field = ((schema.properties ?? {}) as Record<string, Record<string, unknown>>)[name]
+  const data = withDefaults(schema as RJSFSchema, config)
+  return field !== undefined && isFolded(field, data) && isShown(field, data)
+}
+
 /** Whether a field stands in the open part of the form: neither folded away nor left out for what others hold. */
 export function isInView(schema: Record<string, unknown>, config: Record<string, unknown>, name: string): boolean {
   const field = ((schema.properties ?? {}) as Record<string, Record<string, unknown>>)[name]
