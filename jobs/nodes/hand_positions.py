@@ -59,7 +59,11 @@ class NumberPart:
         number = whole_number(only_value(wanted, self.name), self.name)
         progress = position.get("progress")
         moved = {**position, self.name: number}
-        return moved | {"progress": {**progress, "done": number}} if isinstance(progress, dict) else moved
+        if not isinstance(progress, dict):
+            return moved
+        if isinstance(total := progress.get("total"), int) and number > total:
+            raise wrong(f"{self.name} is at most {total:,}, which is the end")
+        return moved | {"progress": {**progress, "done": number}}
 
 
 @dataclass(frozen=True)

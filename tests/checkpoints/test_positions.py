@@ -76,6 +76,17 @@ def test_a_dry_run_shows_before_and_after_and_makes_nothing(known: Checkpoint, o
     assert Checkpoint.objects.count() == 1
 
 
+def test_a_position_ends_where_its_source_does() -> None:
+    position = {"next": 20, "progress": {"done": 20, "total": 1000, "unit": "rows"}}
+
+    def moved(number: int) -> Any:
+        return position_moved(NumberPart("next"), position, Wanted("values", values={"next": number}), api("page"))
+
+    assert moved(1000) == {"next": 1000, "progress": {"done": 1000, "total": 1000, "unit": "rows"}}
+    with pytest.raises(NodeError, match="next is at most 1,000, which is the end"):
+        moved(1001)
+
+
 @pytest.mark.parametrize("foreign", [None, 7, "x", [], [1], {}, {"page": 2}, {"orders": {"0": 5}}])
 def test_a_position_of_a_foreign_shape_is_told_and_cannot_be_set(checkpoint: Checkpoint, operator: Client, foreign: Any) -> None:
     Checkpoint.objects.filter(pk=checkpoint.pk).update(state_data={"sources": {"numbers": foreign}})
