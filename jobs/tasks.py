@@ -1,5 +1,6 @@
 """The background's door: short tasks that beat calls. Each may run twice, late, or not at all without harm."""
 
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from jobs.scheduling.reconciling import reconcile
 from jobs.services.audit import audit_record
 from jobs.services.drivers import drivers_forget
 from jobs.services.events import checkpoint_deleted_by
+from jobs.services.history import history_prune
 from jobs.services.metrics import metrics_prune, metrics_roll_up
 from jobs.services.spools import spools_forget
 from jobs.services.workers import worker_task_ran, workers_forget
@@ -46,6 +48,12 @@ def prune_task() -> None:
     drivers_forget(older_than=timedelta(days=7))
     workers_forget(older_than=timedelta(days=7))
     spools_forget(data_dir=Path(settings.DATA_DIR), older_than=timedelta(days=1))
+
+
+@shared_task(name="jobs.history_prune")
+def history_prune_task() -> None:
+    if forgotten := history_prune():
+        audit_record(user=None, action="history forgotten", object_type="execution", object_id="", detail=asdict(forgotten))
 
 
 @shared_task(name="jobs.checkpoints_clean")

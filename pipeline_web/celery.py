@@ -33,6 +33,7 @@ app.conf.beat_schedule = {
     "prune": _every("jobs.prune", 300.0),
     # A night that was missed is made up for at the next start.
     "clean up checkpoints": {"task": "jobs.checkpoints_clean", "schedule": crontab(hour="2", minute="0"), "options": {"expires": 6 * 3600}},
+    "prune the history": {"task": "jobs.history_prune", "schedule": crontab(hour="3", minute="0"), "options": {"expires": 6 * 3600}},
 }
 
 

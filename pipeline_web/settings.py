@@ -113,7 +113,7 @@ CELERY_TASK_ACKS_LATE = False
 CELERY_TASK_DEFAULT_QUEUE = "pipeline"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-#: In which it is two in the night, when checkpoints are cleaned up.
+#: In which it is two in the night, when checkpoints are cleaned up, and three, when the history is.
 CELERY_TIMEZONE = env.str("CLEANUP_TIME_ZONE", "UTC")
 #: Tasks are short; one that hangs must not keep its place for ever.
 CELERY_TASK_TIME_LIMIT = 1800
@@ -278,6 +278,9 @@ if not {CHECKPOINTS_ON_CANCEL, CHECKPOINTS_ON_COMPLETION} <= {"keep", "delete"}:
 CHECKPOINTS_KEPT = env.int("CHECKPOINTS_KEPT", 10)
 CHECKPOINTS_KEPT_HOURS = env.float("CHECKPOINTS_KEPT_HOURS", 7 * 24.0)
 CHECKPOINTS_KEPT_BYTES = env.int("CHECKPOINTS_KEPT_BYTES", 0)
+#: Days after which finished executions, rejected rows and past times of schedules are forgotten, and rows of deleted checkpoints; 0 never.
+HISTORY_KEPT_DAYS = env.int("HISTORY_KEPT_DAYS", 90)
+CHECKPOINT_HISTORY_DAYS = env.int("CHECKPOINT_HISTORY_DAYS", 30)
 
 LOGGING: dict[str, Any] = {
     "version": 1,

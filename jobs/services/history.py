@@ -1,0 +1,166 @@
+"""What is forgotten of the past once it is old, so that no table grows for ever. Nothing that can still be gone back to is touched."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from checkpoints.models import Checkpoint, CheckpointStatus
+from jobs.models import FINAL, Execution, RejectedRow, ScheduleFire, SignInLink
+
+#: Newest executions of each job that stay, however old they are.
+NEWEST = 20
+_PIECE = 2000
+#: Each takes its events and counts along.
+_EXECUTIONS = 200
+_MOST_PIECES = 200
+_UUID_CHARACTERS = 36
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """How many rows went."""
+
+    executions: int = 0
+    checkpoints: int = 0
+    rejected_rows: int = 0
+    schedule_fires: int = 0
+
+    def __bool__(self) -> bool:
+        return any((self.executions, self.checkpoints, self.rejected_rows, self.schedule_fires))
+
+
+def history_prune(*, now: datetime | None = None) -> Forgotten:
+    """Forget what is older than HISTORY_KEPT_DAYS, and of deleted checkpoints than CHECKPOINT_HISTORY_DAYS; 0 keeps it for ever.
+
+    In short transactions, and of each at most some 100,000 rows: the rest goes the next time.
+    """
+    now = now or timezone.now()
+    _forget_oldest(SignInLink.objects.all(), "expire_time", now - timedelta(days=1))
+    checkpoints = _checkpoints(now - timedelta(days=term)) if (term := settings.CHECKPOINT_HISTORY_DAYS) else 0
+    if not settings.HISTORY_KEPT_DAYS:
+        return Forgotten(checkpoints=checkpoints)
+    before = now - timedelta(days=settings.HISTORY_KEPT_DAYS)
+    forgotten = Forgotten(
+        executions=_executions(before),
+        checkpoints=checkpoints,
+        rejected_rows=_forget_oldest(RejectedRow.objects.all(), "create_time", before),
+        schedule_fires=_forget_oldest(ScheduleFire.objects.all(), "create_time", before),
+    )
+    _logs(before)
+    return forgotten
+
+
+def _forget_oldest(rows: QuerySet[Model], column: str, before: datetime) -> int:
+    """Those before `before`, from the first row on: later ones are younger, so nothing else is looked at."""
+
+    def next_ids(_: int) -> tuple[int, list[int]]:
+        first = list(rows.order_by("pk").values_list("pk", column)[:_PIECE])
+        return 0, [pk for pk, time in first if time < before]
+
+    return _in_pieces(next_ids, lambda ids: rows.filter(pk__in=ids).delete()[0], full=_PIECE)
+
+
+def _in_pieces(next_ids: Callable[[int], tuple[int, list[int]]], forget: Callable[[list[int]], int], *, full: int) -> int:
+    """`next_ids` gives where it stands and what may go, from where it stood on; fewer than `full` are the last."""
+    count, place = 0, 0
+    for _ in range(_MOST_PIECES):
+        place, ids = next_ids(place)
+        if ids:
+            count += forget(ids)
+        if len(ids) < full:
+            break
+    return count
+
+
+def _checkpoints(before: datetime) -> int:
+    """Rows whose files are gone, but for what others are told by: the first of each generation, the newest of each execution, and
+    those that something was started from."""
+    gone = Checkpoint.objects.filter(status__in=(CheckpointStatus.EXPIRED, CheckpointStatus.FAILED), create_time__lt=before)
+    earlier = Checkpoint.objects.filter(generation=OuterRef("generation"), pk__lt=OuterRef("pk"))
+    newer = Checkpoint.objects.filter(execution=OuterRef("execution"), checkpoint_id__gt=OuterRef("checkpoint_id"))
+    free = gone.filter(Exists(earlier), Exists(newer)).exclude(pk__in=_begun_from())
+
+    def next_ids(_: int) -> tuple[int, list[int]]:
+        return 0, list(free.order_by("pk").values_list("pk", flat=True)[:_PIECE])
+
+    return _in_pieces(next_ids, lambda ids: Checkpoint.objects.filter(pk__in=ids).delete()[0], full=_PIECE)
+
+
+def _begun_from() -> QuerySet[Execution, int | None]:
+    """Checkpoints that executions were started from."""
+    started = Execution.with_imported.exclude(restored_from_checkpoint_id=None)
+    return started.values_list("restored_from_checkpoint_id", flat=True)
+
+
+def _executions(before: datetime) -> int:
+    old = Execution.objects.filter(status__in=FINAL, end_time__lt=before)
+    return sum(_executions_of(job_id, before) for job_id in old.order_by().values_list("job_id", flat=True).distinct())
+
+
+def _executions_of(job_id: int, before: datetime) -> int:
+    """What ended before anything that the job can still go back to was taken, and is none of its newest."""
+    mine = Execution.objects.filter(job=job_id)
+    newest = mine.order_by("-create_time", "-pk").values_list("create_time", flat=True)[NEWEST - 1 : NEWEST]
+    kept = Checkpoint.objects.filter(execution__job=job_id).exclude(status__in=(CheckpointStatus.EXPIRED, CheckpointStatus.FAILED))
+    oldest = kept.order_by("create_time").values_list("create_time", flat=True)[:1]
+    limits = [*newest, *oldest]
+    if not newest:
+        return 0
+    old = mine.filter(status__in=FINAL, end_time__lt=min([before, *oldest]), create_time__lt=min(limits))
+
+    def next_ids(place: int) -> tuple[int, list[int]]:
+        found = list(old.filter(pk__gt=place).order_by("pk").values_list("pk", flat=True)[:_EXECUTIONS])
+        return (found[-1] if found else place), found
+
+    return _in_pieces(next_ids, _executions_forget, full=_EXECUTIONS)
+
+
+def _executions_forget(ids: list[int]) -> int:
+    """Of `ids` those whose line of positions is over: no other execution is in it, and none was started from one of its checkpoints."""
+    rows = list(Execution.objects.filter(pk__in=ids).values_list("pk", "execution_id", "generation"))
+    held = _held({generation for _, _, generation in rows}, ids, [execution_id for _, execution_id, _ in rows])
+    going = [(pk, execution_id) for pk, execution_id, generation in rows if generation not in held]
+    with transaction.atomic():
+        Checkpoint.objects.filter(execution__in=[execution_id for _, execution_id in going]).delete()
+        Execution.objects.filter(pk__in=[pk for pk, _ in going]).delete()
+    return len(going)
+
+
+def _held(generations: Collection[UUID], ids: Collection[int], execution_ids: Collection[str]) -> set[UUID]:
+    others = Execution.with_imported.filter(generation__in=generations).exclude(pk__in=ids)
+    origins = Checkpoint.objects.filter(Q(generation__in=generations) | Q(execution__in=execution_ids), pk__in=_begun_from())
+    return {
+        *others.values_list("generation", flat=True),
+        *origins.values_list("execution__generation", flat=True),
+        *origins.values_list("generation", flat=True),
+    }
+
+
+def _logs(before: datetime) -> None:
+    """Logs on this host of executions that are forgotten: those on another host go when its worker comes to it."""
+    root = Path(settings.LOG_DIR)
+    names = [entry.name for entry in root.iterdir() if _is_old(entry, before)] if root.is_dir() else []
+    for start in range(0, len(names), _PIECE):
+        piece = names[start : start + _PIECE]
+        _folders_remove(
+            root, set(piece) - set(Execution.with_imported.filter(execution_id__in=piece).values_list("execution_id", flat=True))
+        )
+
+
+def _folders_remove(root: Path, names: Iterable[str]) -> None:
+    for name in names:
+        shutil.rmtree(root / name, ignore_errors=True)
+
+
+def _is_old(entry: Path, before: datetime) -> bool:
+    return len(entry.name) == _UUID_CHARACTERS and entry.is_dir() and entry.stat().st_mtime < before.timestamp()
