@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models import Max, Min, Model, Q, QuerySet
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
@@ -86,14 +86,21 @@ def _checkpoints(before: datetime) -> int:
     """Rows whose files are gone, but for what others are told by: the first of each generation, the newest of each execution, and
     those that something was started from."""
     gone = Checkpoint.objects.filter(status__in=(CheckpointStatus.EXPIRED, CheckpointStatus.FAILED), create_time__lt=before)
-    earlier = Checkpoint.objects.filter(generation=OuterRef("generation"), pk__lt=OuterRef("pk"))
-    newer = Checkpoint.objects.filter(execution=OuterRef("execution"), checkpoint_id__gt=OuterRef("checkpoint_id"))
-    free = gone.filter(Exists(earlier), Exists(newer)).exclude(pk__in=_begun_from())
+    rows = Checkpoint.objects.order_by()
+    stay = {
+        *rows.values("generation").annotate(first=Min("pk")).values_list("first", flat=True),
+        *rows.values("execution").annotate(newest=Max("pk")).values_list("newest", flat=True),
+        *_begun_from(),
+    }
 
-    def next_ids(_: int) -> tuple[int, list[int]]:
-        return 0, list(free.order_by("pk").values_list("pk", flat=True)[:_PIECE])
+    def next_ids(place: int) -> tuple[int, list[int]]:
+        found = list(gone.filter(pk__gt=place).order_by("pk").values_list("pk", flat=True)[:_PIECE])
+        return (found[-1] if found else place), found
 
-    return _in_pieces(next_ids, lambda ids: Checkpoint.objects.filter(pk__in=ids).delete()[0], full=_PIECE)
+    def forget(ids: list[int]) -> int:
+        return Checkpoint.objects.filter(pk__in=[pk for pk in ids if pk not in stay]).delete()[0]
+
+    return _in_pieces(next_ids, forget, full=_PIECE)
 
 
 def _begun_from() -> QuerySet[Execution, int | None]:
