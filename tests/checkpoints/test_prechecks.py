@@ -167,7 +167,7 @@ def test_state_that_is_left_behind_needs_consent(operator: Client) -> None:
     assert (found["ok"], found["drops_state"]) == (True, True)
     refused = send(operator, "POST", "/api/jobs/kinds/start", {"from": "continue"}, expected=409)["error"]
     assert refused["offers"] == ["beginning", checkpoint.pk]
-    words = f": restore checkpoint {checkpoint.checkpoint_id} into version 4, which leaves that behind, or start from the beginning"
+    words = f"; restore checkpoint {checkpoint.checkpoint_id} into version 4, which leaves that behind, or start from the beginning"
     assert refused["message"].endswith(words)
     path = f"/api/checkpoints/{checkpoint.pk}/restore"
     assert "allow_non_restored_state" in send(operator, "POST", path, {"version": 4}, expected=422)["error"]["message"]

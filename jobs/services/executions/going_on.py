@@ -29,7 +29,7 @@ def going_on_check(*, last: Execution, version: JobVersion, parameters: Mapping[
     if obstacles := found.obstacles():
         message = f"version {version.version} {_hindered(obstacles)}"
         if (newest := _newest(last)) and not found.obstacles(allow_non_restored_state=True):
-            raise _restorable(last, f"{message}: {_restore(newest, version)}, which leaves that behind", obstacles, newest)
+            raise _restorable(last, f"{message}; {_restore(newest, version)}, which leaves that behind", obstacles, newest)
         raise _refused(last, message, _problems(obstacles), ways=_ways(last, version))
     if not found.in_place:
         raise _regrouped(last, version, found)
