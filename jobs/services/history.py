@@ -22,8 +22,11 @@ NEWEST = 20
 _PIECE = 2000
 #: Each takes its events and counts along.
 _EXECUTIONS = 200
-_MOST_PIECES = 200
+#: Of each in one night.
+_MOST = 400_000
 _UUID_CHARACTERS = 36
+#: Checkpoints without files.
+_GONE = (CheckpointStatus.EXPIRED, CheckpointStatus.FAILED)
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Forgotten:
 def history_prune(*, now: datetime | None = None) -> Forgotten:
     """Forget what is older than HISTORY_KEPT_DAYS, and of deleted checkpoints than CHECKPOINT_HISTORY_DAYS; 0 keeps it for ever.
 
-    In short transactions, and of each at most some 100,000 rows: the rest goes the next time.
+    In short transactions, and of each at most some 400,000 rows: the rest goes the next time.
     """
     now = now or timezone.now()
     _forget_oldest(SignInLink.objects.all(), "expire_time", now - timedelta(days=1))
@@ -62,30 +65,29 @@ def history_prune(*, now: datetime | None = None) -> Forgotten:
 
 def _forget_oldest(rows: QuerySet[Model], column: str, before: datetime) -> int:
     """Those before `before`, from the first row on: later ones are younger, so nothing else is looked at."""
-
-    def next_ids(_: int) -> tuple[int, list[int]]:
+    count = 0
+    while count < _MOST:
         first = list(rows.order_by("pk").values_list("pk", column)[:_PIECE])
-        return 0, [pk for pk, time in first if time < before]
-
-    return _in_pieces(next_ids, lambda ids: rows.filter(pk__in=ids).delete()[0], full=_PIECE)
-
-
-def _in_pieces(next_ids: Callable[[int], tuple[int, list[int]]], forget: Callable[[list[int]], int], *, full: int) -> int:
-    """`next_ids` gives where it stands and what may go, from where it stood on; fewer than `full` are the last."""
-    count, place = 0, 0
-    for _ in range(_MOST_PIECES):
-        place, ids = next_ids(place)
-        if ids:
-            count += forget(ids)
-        if len(ids) < full:
+        old = [pk for pk, time in first if time < before]
+        count += rows.filter(pk__in=old).delete()[0]
+        if len(old) < _PIECE:
             break
+    return count
+
+
+def _in_pieces(rows: QuerySet[Model], forget: Callable[[list[int]], int], size: int) -> int:
+    """How many `forget` took away of `rows`, all of which it is given, until it has taken the most."""
+    count, place = 0, 0
+    while count < _MOST and (ids := list(rows.filter(pk__gt=place).order_by("pk").values_list("pk", flat=True)[:size])):
+        place = ids[-1]
+        count += forget(ids)
     return count
 
 
 def _checkpoints(before: datetime) -> int:
     """Rows whose files are gone, but for what others are told by: the first of each generation, the newest of each execution, and
     those that something was started from."""
-    gone = Checkpoint.objects.filter(status__in=(CheckpointStatus.EXPIRED, CheckpointStatus.FAILED), create_time__lt=before)
+    gone = Checkpoint.objects.filter(status__in=_GONE, create_time__lt=before)
     rows = Checkpoint.objects.order_by()
     stay = {
         *rows.values("generation").annotate(first=Min("pk")).values_list("first", flat=True),
@@ -93,14 +95,10 @@ def _checkpoints(before: datetime) -> int:
         *_begun_from(),
     }
 
-    def next_ids(place: int) -> tuple[int, list[int]]:
-        found = list(gone.filter(pk__gt=place).order_by("pk").values_list("pk", flat=True)[:_PIECE])
-        return (found[-1] if found else place), found
-
     def forget(ids: list[int]) -> int:
         return Checkpoint.objects.filter(pk__in=[pk for pk in ids if pk not in stay]).delete()[0]
 
-    return _in_pieces(next_ids, forget, full=_PIECE)
+    return _in_pieces(gone, forget, _PIECE)
 
 
 def _begun_from() -> QuerySet[Execution, int | None]:
@@ -118,18 +116,12 @@ def _executions_of(job_id: int, before: datetime) -> int:
     """What ended before anything that the job can still go back to was taken, and is none of its newest."""
     mine = Execution.objects.filter(job=job_id)
     newest = mine.order_by("-create_time", "-pk").values_list("create_time", flat=True)[NEWEST - 1 : NEWEST]
-    kept = Checkpoint.objects.filter(execution__job=job_id).exclude(status__in=(CheckpointStatus.EXPIRED, CheckpointStatus.FAILED))
-    oldest = kept.order_by("create_time").values_list("create_time", flat=True)[:1]
-    limits = [*newest, *oldest]
     if not newest:
         return 0
-    old = mine.filter(status__in=FINAL, end_time__lt=min([before, *oldest]), create_time__lt=min(limits))
-
-    def next_ids(place: int) -> tuple[int, list[int]]:
-        found = list(old.filter(pk__gt=place).order_by("pk").values_list("pk", flat=True)[:_EXECUTIONS])
-        return (found[-1] if found else place), found
-
-    return _in_pieces(next_ids, _executions_forget, full=_EXECUTIONS)
+    kept = Checkpoint.objects.filter(execution__job=job_id).exclude(status__in=_GONE)
+    oldest = kept.order_by("create_time").values_list("create_time", flat=True)[:1]
+    old = mine.filter(status__in=FINAL, end_time__lt=min([before, *oldest]), create_time__lt=newest[0])
+    return _in_pieces(old, _executions_forget, _EXECUTIONS)
 
 
 def _executions_forget(ids: list[int]) -> int:
@@ -138,7 +130,7 @@ def _executions_forget(ids: list[int]) -> int:
     held = _held({generation for _, _, generation in rows}, ids, [execution_id for _, execution_id, _ in rows])
     going = [(pk, execution_id) for pk, execution_id, generation in rows if generation not in held]
     with transaction.atomic():
-        Checkpoint.objects.filter(execution__in=[execution_id for _, execution_id in going]).delete()
+        Checkpoint.objects.filter(execution__in=[execution_id for _, execution_id in going], status__in=_GONE).delete()
         Execution.objects.filter(pk__in=[pk for pk, _ in going]).delete()
     return len(going)
 
