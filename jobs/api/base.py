@@ -25,6 +25,7 @@ from jobs.dag.shape import kind_words, size_words
 from jobs.dag.unknown_fields import unknown_words
 from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
+from jobs.selectors.query_words import query_refused
 from jobs.selectors.refusals import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -174,8 +175,7 @@ def number_asked(request: Request, name: str, default: int, *, least: int, most:
     try:
         return max(least, min(most, int(str(text))))
     except ValueError:
-        problem = Problem(code="query.invalid", pointer=f"/{name}", message=f"{name} must be a whole number")
-        raise Invalid("the query has problems", problems=[problem]) from None
+        raise query_refused({name: f"{name} must be a whole number"}) from None
 
 
 def text_asked(request: Request, name: str, *, most: int) -> str:
@@ -183,5 +183,4 @@ def text_asked(request: Request, name: str, *, most: int) -> str:
     text = request.query_params.get(name, "")
     if len(text) <= most:
         return text
-    problem = Problem(code="query.invalid", pointer=f"/{name}", message=f"{name} has {len(text):,} characters; at most {most:,} are kept")
-    raise Invalid("the query has problems", problems=[problem])
+    raise query_refused({name: f"{name} has {len(text):,} characters; at most {most:,} are kept"})

@@ -13,8 +13,8 @@ from checkpoints.models import Checkpoint, CheckpointStatus
 from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, described, number_asked, text_asked
 from jobs.api.csv_cells import csv_cell
 from jobs.api.driver_questions import driver_answer
-from jobs.dag.problems import Problem
 from jobs.selectors.checkpoints import checkpoint_get
+from jobs.selectors.query_words import query_refused
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.selectors.shapes.base import Shape
 
@@ -122,15 +122,13 @@ def _query_asked(name: str, checkpoint: Checkpoint) -> str:
         return name
     known = ", ".join(sorted(checkpoint.queries))
     wrong = f'this checkpoint has no query "{name[:100]}"' if name else "query is missing"
-    problem = Problem(code="query.invalid", pointer="/query", message=f"{wrong}: name one of {known}" if known else wrong)
-    raise Invalid("the query has problems", problems=[problem])
+    raise query_refused({"query": f"{wrong}: name one of {known}" if known else wrong})
 
 
 def _operator_asked(text: str) -> int:
     """A number that names one: none near it will do."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        problem = Problem(code="query.invalid", pointer="/operator", message="operator is a whole number, 0 or more")
-        raise Invalid("the query has problems", problems=[problem])
+        raise query_refused({"operator": "operator is a whole number, 0 or more"})
     return int(text)
 
 

@@ -13,6 +13,7 @@ from jobs.dag.problems import Problem
 from jobs.models import JobDraft, Role
 from jobs.selectors.job_details import job_detail, version_get, versions_out
 from jobs.selectors.jobs import ORDERS, job_get, jobs_filtered, jobs_for_lists, jobs_out, jobs_visible
+from jobs.selectors.query_words import query_refused
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.job import JobDetailOut, JobOut, VersionDetailOut, VersionOut
@@ -103,8 +104,7 @@ def _ordering(order: str) -> tuple[str, ...] | None:
         return None
     name = order.removeprefix("-")
     if name not in ORDERS:
-        problem = Problem(code="query.invalid", pointer="/order", message=f"order is one of {', '.join(ORDERS)}, with - for descending")
-        raise Invalid("the query has problems", problems=[problem])
+        raise query_refused({"order": f"order is one of {', '.join(ORDERS)}, with - for descending"})
     return (order, "-id" if order.startswith("-") else "id")
 
 

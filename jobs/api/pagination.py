@@ -16,8 +16,7 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from jobs.dag.problems import Problem
-from jobs.selectors.refusals import Invalid
+from jobs.selectors.query_words import query_refused
 
 
 class CreateTimeCursorPagination(BasePagination):
@@ -51,8 +50,7 @@ class CreateTimeCursorPagination(BasePagination):
     def _size(self, request: Request) -> int:
         text = request.query_params.get("page_size") or str(self.page_size)
         if not (text.isascii() and text.isdigit() and len(text) < 9):
-            problem = Problem(code="query.invalid", pointer="/page_size", message="page_size must be a whole number")
-            raise Invalid("the query has problems", problems=[problem])
+            raise query_refused({"page_size": "page_size must be a whole number"})
         return max(1, min(self.max_page_size, int(text)))
 
 

@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from rest_framework.request import Request
 
-from jobs.dag.pointers import pointer_of
-from jobs.dag.problems import Problem
 from jobs.dag.unknown_fields import unknown_name_words
-from jobs.selectors.refusals import Invalid
+from jobs.selectors.query_words import query_refused
 
 #: A list that always is one page may be asked for pages, too.
 _OF_PAGES = frozenset({"cursor", "page_size"})
@@ -21,12 +19,7 @@ def query_check(request: Request, known: Mapping[str, Sequence[str]]) -> None:
     unknown = [name for name in request.query_params if name not in known and name not in _OF_PAGES]
     if unknown:
         told = {name: unknown_name_words("parameter", name, list(known)) for name in unknown[:50]}
-        raise _refused("query.unknown", told)
+        raise query_refused(told, code="query.unknown")
     wrong = {name: values for name, values in known.items() if values and request.query_params.get(name, "") not in ("", *values)}
     if wrong:
-        raise _refused("query.invalid", {name: f"{name} must be one of {', '.join(values)}" for name, values in wrong.items()})
-
-
-def _refused(code: str, told: Mapping[str, str]) -> Invalid:
-    problems = [Problem(code=code, pointer=pointer_of([name]), message=words) for name, words in told.items()]
-    return Invalid("the query has problems", problems=problems)
+        raise query_refused({name: f"{name} must be one of {', '.join(values)}" for name, values in wrong.items()})

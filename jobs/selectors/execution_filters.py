@@ -6,10 +6,8 @@ from datetime import UTC, datetime
 from django.db.models import Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
-from jobs.dag.problems import Problem
 from jobs.models import Execution, ExecutionStatus, JobType, TriggeredBy
-from jobs.selectors.query_words import words_asked
-from jobs.selectors.refusals import Invalid
+from jobs.selectors.query_words import query_refused, words_asked
 
 
 def executions_filtered(rows: QuerySet[Execution], given: Mapping[str, str]) -> QuerySet[Execution]:
@@ -35,6 +33,5 @@ def time_read(text: str, name: str) -> datetime:
     except ValueError:
         found = None
     if found is None:
-        problem = Problem(code="query.invalid", pointer=f"/{name}", message=f'{name} must be a time such as "2026-01-31T12:00:00Z"')
-        raise Invalid("the query has problems", problems=[problem])
+        raise query_refused({name: f'{name} must be a time such as "2026-01-31T12:00:00Z"'})
     return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.selectors.refusals import Invalid
 
@@ -14,7 +15,7 @@ def words_asked(given: Mapping[str, str], name: str, known: Iterable[str]) -> li
     choices = sorted(known)
     unknown = [word for word in words if word not in choices]
     if unknown:
-        raise _refused(name, f'{name} "{unknown[0][:100]}" is unknown: it is one or several of {", ".join(choices)}')
+        raise query_refused({name: f'{name} "{unknown[0][:100]}" is unknown: it is one or several of {", ".join(choices)}'})
     return words
 
 
@@ -22,9 +23,11 @@ def truth_asked(given: Mapping[str, str], name: str) -> bool | None:
     """None where `given` has no `name`, or an empty one; Invalid for a word that is neither yes nor no."""
     word = given.get(name, "").strip().lower()
     if word not in ("", *_YES, *_NO):
-        raise _refused(name, f"{name} must be true or false")
+        raise query_refused({name: f"{name} must be true or false"})
     return word in _YES if word else None
 
 
-def _refused(name: str, message: str) -> Invalid:
-    return Invalid("the query has problems", problems=[Problem(code="query.invalid", pointer=f"/{name}", message=message)])
+def query_refused(told: Mapping[str, str], *, code: str = "query.invalid") -> Invalid:
+    """`told`: name of a parameter → what is wrong with it."""
+    problems = [Problem(code=code, pointer=pointer_of([name]), message=message) for name, message in told.items()]
+    return Invalid("the query has problems", problems=problems)
