@@ -28,7 +28,7 @@ from jobs.engine.late_port import refuse_late
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.engine.steps import Steps
 from jobs.engine.stream_check import StreamCheck
-from jobs.nodes.base import ConnectionSettings, Limits, NodeContext, NodeError, NodeType, Sink, Source
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError, NodeType, Sink, Source
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 Schema = list[dict[str, Any]]
@@ -134,7 +134,7 @@ class _Analyser:
                 for refuse in (refuse_state_behind_updates, refuse_second_watermark, refuse_memory, refuse_repeats, refuse_late):
                     refuse(self._steps, step.node_id)
                 self._streams.check(step.node_id)
-            self._found.problems.extend(self._cautions(node_type, context, arriving))
+            self._found.problems.extend(cautions_of(node_type, context, arriving))
         except Exception as error:
             self._found.problems.append(self._problem(error, step, arriving))
             if isinstance(node_type, Source) and not _is_about_columns(error) and self._columns_give(step.node_id):
@@ -143,10 +143,6 @@ class _Analyser:
                 self._broken.add(step.node_id)
         if schemas:
             self._found.schemas[step.node_id] = schemas
-
-    def _cautions(self, node_type: NodeType[Any], context: NodeContext[Any], arriving: list[StructType]) -> list[Problem]:
-        """A source whose rows are given has no system that could be asked."""
-        return [] if context.node_id in self._given else cautions_of(node_type, context, arriving)
 
     def _columns_give(self, source: str) -> bool:
         """Lets the nodes behind a source that cannot be read see the columns that it has all the same; whether they are known."""

@@ -229,6 +229,14 @@ def test_a_sink_is_judged_with_the_columns_that_arrive(analysed: Analyse, config
     assert words in problem.message
 
 
+def test_a_file_in_another_encoding_is_warned_of_at_its_field_and_can_be_published(bench: Bench, analysed: Analyse) -> None:
+    bench.files.mkdir(exist_ok=True)
+    (bench.files / "a.csv").write_bytes("id,name\n1,李\n".encode("gb18030"))
+    problem = only(analysed({"in": ("source.file", {"path": "a.csv"}), "out": COLLECT}, "in>out", type="SQL_TASK"))
+    assert (problem.node_id, problem.severity, problem.pointer) == ("in", "warning", "/nodes/in/config/encoding")
+    assert '"a.csv" holds bytes that are no UTF-8' in problem.message
+
+
 def test_a_sink_needs_a_connection_that_exists_and_is_of_its_kind(bench: Bench) -> None:
     limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
     known = {"api": ConnectionSettings("api", "http_api", {}), "db": ConnectionSettings("db", "sqlite", {"path": "made-later.sqlite3"})}

@@ -268,11 +268,12 @@ def test_names_of_columns_are_sampled_in_the_encoding(spark: SparkSession, build
     ],
 )
 def test_bytes_that_are_none_of_the_chosen_encoding_are_told_while_a_job_is_drawn(
-    build: Build, root: Path, written: str, chosen: str, told: bool
+    spark: SparkSession, build: Build, root: Path, written: str, chosen: str, told: bool
 ):
     """Also where the sample ends in the middle of a character."""
     (root / "a.csv").write_bytes(("id,name\n" + "1,é\n" * 20_000 + "x").encode(written))
     built = build("source.file", {"path": "a.csv", "encoding": chosen}, schema_only=True)
+    built.node.read(spark, built.context)
     cautions = built.node.cautions(built.context, [])
     words = f'"a.csv" holds bytes that are no {chosen}: choose the encoding in which it was written'
     assert [(caution.field, caution.message) for caution in cautions] == ([("encoding", words)] if told else [])

@@ -51,6 +51,7 @@ class FileSource(Source[FileConfig]):
 
     def __init__(self) -> None:
         self._watched: Path | None = None
+        self._looked_at: Path | None = None
         self._newest: Any = None
 
     def read(self, spark: SparkSession, context: NodeContext[FileConfig]) -> DataFrame:
@@ -60,6 +61,7 @@ class FileSource(Source[FileConfig]):
         schema = self._schema(spark, path, context)
         if context.schema_only:
             if path is not None:
+                self._looked_at = path
                 require_a_row_a_line(path, context.config)
             return spark.createDataFrame([], rejected_schema(schema) if context.config.can_reject else schema)
         if path is None:
@@ -81,8 +83,8 @@ class FileSource(Source[FileConfig]):
         return as_rows(frame, context.config)
 
     def cautions(self, context: NodeContext[FileConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
-        path = _path(context)
-        file = file_in_another_encoding(path, context.config) if path is not None else ""
+        """Of the files that were looked at: those of a source whose rows are given may not be there."""
+        file = file_in_another_encoding(self._looked_at, context.config) if self._looked_at is not None else ""
         if not file:
             return []
         message = f'"{file}" holds bytes that are no {context.config.encoding}: choose the encoding in which it was written'
