@@ -21,7 +21,7 @@ from jobs.api.pagination import CreateTimeCursorPagination
 from jobs.api.query_check import query_check
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
-from jobs.dag.shape import kind_words, size_words
+from jobs.dag.shape import value_words
 from jobs.dag.unknown_fields import unknown_words
 from jobs.nodes.form import field_words
 from jobs.nodes.pattern_words import pattern_words
@@ -133,7 +133,7 @@ def _fault_words(model: type[BaseModel], place: Sequence[str | int], fault: "Err
     field = "/".join(str(part) for part in place[-2 if place and isinstance(place[-1], int) else -1 :]) or "body"
     if fault["type"] == "string_pattern_mismatch":
         return pattern_words(model, fault["loc"], field_words(field))
-    return kind_words(field, fault) or size_words(field, fault) or fault["msg"]
+    return value_words(field, fault) or fault["msg"]
 
 
 def json_object(request: Request) -> dict[str, Any]:

@@ -31,7 +31,6 @@ _KINDS = {
     "model_attributes_type": '"{field}" must be an object',
 }
 _WORDS = {
-    "string_too_short": '"{field}" must not be empty',
     "tuple_type": '"{field}" must be a list of a node id and a port name',
     "too_short": '"{field}" must be a list of a node id and a port name',
     "too_long": '"{field}" must be a list of a node id and a port name',
@@ -91,20 +90,18 @@ def _words(model: type[BaseModel], fault: ErrorDetails, path: list[str | int]) -
     if fault["type"] == "string_pattern_mismatch":
         known = _PATTERNS.get(str(path[0]), '"{value}" is not allowed here')
         return known.format(value=_short(fault["input"]))
-    if fault["type"] == "string_too_long":
-        return f'"{field}" is too long: at most {fault["ctx"]["max_length"]} characters'
-    known = _WORDS.get(fault["type"], "")
-    return known.replace("{field}", _short(field)) or kind_words(field, fault) or f'"{_short(field)}": {fault["msg"]}'
+    known = _WORDS.get(fault["type"], "").replace("{field}", _short(field))
+    return known or value_words(field, fault) or f'"{_short(field)}": {fault["msg"]}'
 
 
-def kind_words(field: str, fault: ErrorDetails) -> str:
-    """What a value of another kind, or of another choice, should be; "" for faults of other sorts. `fault` with input and context."""
+def value_words(field: str, fault: ErrorDetails) -> str:
+    """What a value of another kind, choice or size should be; "" for faults of other sorts. `fault` with input and context."""
     if fault["type"] == "literal_error":
         return f'"{field}" is {_short(fault["input"])!r}; it must be {fault["ctx"]["expected"]}'
-    return _KINDS.get(fault["type"], "").replace("{field}", _short(field))
+    return _KINDS.get(fault["type"], "").replace("{field}", _short(field)) or _size_words(field, fault)
 
 
-def size_words(field: str, fault: ErrorDetails) -> str:
+def _size_words(field: str, fault: ErrorDetails) -> str:
     """What a text, a list or a number that is too long, short, large or small may be; "" for faults of other sorts."""
     given = {name: f"{value:,}" if isinstance(value, int) else value for name, value in fault.get("ctx", {}).items()}
     match fault["type"]:
