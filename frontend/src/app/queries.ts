@@ -1,10 +1,10 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query'
-import { ApiError } from '../api/request'
+import { ApiError, isUnanswered } from '../api/request'
 
 const RETRIES = 2
 
 /** An answer is final; only silence is asked again. */
-const retry = (failures: number, error: Error) => !(error instanceof ApiError && error.status < 500) && failures < RETRIES
+const retry = (failures: number, error: Error) => isUnanswered(error) && failures < RETRIES
 
 /** All that is asked of the server. An answer to nobody, on a page that was signed in, has it ask who is signed in: the shell goes by that. */
 export function queryClient(): QueryClient {
