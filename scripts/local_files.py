@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyspark
 
-from jobs.engine.session import LOCAL_FILES_SOURCE, local_files_in, local_files_place
+from jobs.engine.prepared import LOCAL_FILES_SOURCE, local_files_in, local_files_place
 
 _SECONDS = 120
 #: As a module, so that it is of the same Java that runs Spark.

@@ -186,7 +186,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """The one Spark session of this run, built as a driver builds it."""
     from django.conf import settings
 
-    from jobs.engine.session import SessionOptions, class_archive_in, jars_in, local_files_in, session_build
+    from jobs.engine.prepared import jars_in
+    from jobs.engine.session import SessionOptions, session_build
     from scripts.class_archive import archive_make
     from scripts.fetch_jars import jars_fetch
 
@@ -201,8 +202,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         app_name="tests",
         local_dir=folder,
         java_options=settings.SPARK_DRIVER_JAVA_OPTIONS,
-        class_archive=class_archive_in(settings.SPARK_JARS_DIR),
-        local_files=local_files_in(settings.SPARK_JARS_DIR),
+        prepared=settings.SPARK_JARS_DIR,
     )
     session = session_build(options)
     session.conf.set("spark.sql.shuffle.partitions", "2")

@@ -5,7 +5,8 @@ from pathlib import Path
 from django.conf import settings
 from pyspark.sql import SparkSession
 
-from jobs.engine.session import SessionOptions, class_archive_in, jars_in, local_files_in, session_build
+from jobs.engine.prepared import jars_in
+from jobs.engine.session import SessionOptions, session_build
 
 
 def spark_start(local_dir: Path, *, memory: str) -> SparkSession:
@@ -16,7 +17,6 @@ def spark_start(local_dir: Path, *, memory: str) -> SparkSession:
         memory=memory,
         local_dir=local_dir,
         java_options=settings.SPARK_DRIVER_JAVA_OPTIONS,
-        class_archive=class_archive_in(settings.SPARK_JARS_DIR),
-        local_files=local_files_in(settings.SPARK_JARS_DIR),
+        prepared=settings.SPARK_JARS_DIR,
     )
     return session_build(options)

@@ -14,6 +14,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from jobs.engine.plan import Plan, Settings
+from jobs.engine.prepared import class_archive_in, local_files_in, spark_home_in
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _PYTHON_CONF = {
@@ -73,8 +74,6 @@ DELTA_CONF: Mapping[str, str] = {
 _LOOPBACK = "127.0.0.1"
 _FEW_PROCESSORS = 4
 _LOGGING = Path(__file__).with_name("log4j2.properties")
-#: What `local_files_place` holds compiled.
-LOCAL_FILES_SOURCE = Path(__file__).with_name("LocalFiles.java")
 _building = threading.Lock()
 
 
@@ -91,43 +90,18 @@ class SessionOptions:
     app_name: str = "pipeline-web"
     local_dir: Path | None = None
     java_options: str = ""
-    #: The JVM's archive of classes (`class_archive_in`).
-    class_archive: Path | None = None
-    #: The jar of Spark's own local file system (`local_files_in`).
-    local_files: Path | None = None
+    #: The folder in which stands what lets Spark start and work faster (`jobs.engine.prepared`).
+    prepared: Path | None = None
 
-
-def jars_in(folder: Path) -> tuple[Path, ...]:
-    """The jars of `folder` in the order of their names; none if it does not exist."""
-    return tuple(sorted(folder.glob("*.jar"))) if folder.is_dir() else ()
-
-
-def class_archive_place(folder: Path) -> Path:
-    """Where the archive of the classes that Spark loads stands beside Spark's extra jars in `folder`."""
-    return folder / "classes.jsa"
-
-
-def class_archive_in(folder: Path) -> Path | None:
-    """It halves the time in which Spark starts; None where there is none."""
-    place = class_archive_place(folder)
-    return place if place.is_file() else None
-
-
-def local_files_place(folder: Path) -> Path:
-    """Where the jar of Spark's own local file system stands, apart from the jars in `folder`: it is needed before those are loaded."""
-    return folder / "class-path" / "local-files.jar"
-
-
-def local_files_in(folder: Path) -> Path | None:
-    """It spares a process for each file that a batch writes; None where there is none."""
-    place = local_files_place(folder)
-    return place if place.is_file() else None
+    @property
+    def is_local(self) -> bool:
+        return self.master.startswith("local")
 
 
 def session_build(options: SessionOptions) -> SparkSession:
     """This process's session, built on the first call (5 to 8 s) and handed out again after that, whatever the options."""
     with _building:
-        _environment_set(local=options.master.startswith("local"))
+        _environment_set(options)
         builder = SparkSession.builder.master(options.master).appName(options.app_name)
         for key, value in session_conf(options).items():
             builder = builder.config(key, value)
@@ -139,7 +113,7 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     """Spark's conf for a process: nothing listens beyond loopback on one machine, and Python workers find our modules."""
     conf = {
         "spark.driver.memory": options.memory,
-        "spark.driver.extraJavaOptions": " ".join([*_java_options(options.class_archive), options.java_options]).strip(),
+        "spark.driver.extraJavaOptions": " ".join([*_java_options(options.prepared), options.java_options]).strip(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.eventLog.enabled": "false",
@@ -160,10 +134,10 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         **READING_CONF,
         **STREAMING_CONF,
     }
-    if options.master.startswith("local"):
+    if options.is_local:
         conf |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
-    if options.local_files and options.master.startswith("local"):  # executors elsewhere do not have it
-        conf |= {"spark.driver.extraClassPath": str(options.local_files), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
+    if options.prepared and options.is_local and (files := local_files_in(options.prepared)):  # executors elsewhere do not have it
+        conf |= {"spark.driver.extraClassPath": str(files), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
     if options.jars:
         conf["spark.jars"] = ",".join(str(jar) for jar in options.jars)
     if any(jar.name.startswith("delta-spark_") for jar in options.jars):
@@ -173,14 +147,15 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     return conf
 
 
-def _java_options(class_archive: Path | None) -> list[str]:
+def _java_options(prepared: Path | None) -> list[str]:
     """On few processors the serial collector: a heap of some GiB pauses it for moments only, and it holds a third of the memory.
 
     An archive of another Java is left aside in silence.
     """
     few = (os.cpu_count() or 1) <= _FEW_PROCESSORS
     collector = ["-XX:+UseSerialGC", "-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=30"] if few else []
-    archive = [f'"-XX:SharedArchiveFile={class_archive}"', "-Xlog:cds=off", "-Xlog:cds+dynamic=off"] if class_archive else []
+    classes = class_archive_in(prepared) if prepared else None
+    archive = [f'"-XX:SharedArchiveFile={classes}"', "-Xlog:cds=off", "-Xlog:cds+dynamic=off"] if classes else []
     return [f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}", *collector, *archive]
 
 
@@ -213,12 +188,14 @@ def session_enter(session: SparkSession, plan: Plan) -> None:
     session.sparkContext.setLocalProperty("spark.scheduler.pool", f"{plan.job_name}-{plan.generation}")
 
 
-def _environment_set(*, local: bool) -> None:
+def _environment_set(options: SessionOptions) -> None:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = os.pathsep.join(_python_path())
-    if local:
+    if options.is_local:
         os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
+    if options.prepared and (home := spark_home_in(options.prepared)):
+        os.environ.setdefault("SPARK_HOME", str(home))
 
 
 def _quiet() -> None:

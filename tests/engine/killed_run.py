@@ -13,7 +13,7 @@ from typing import Any
 
 from jobs.engine.events import BatchWritten, EngineEvent, QueryStarted
 from jobs.engine.runner import Run
-from jobs.engine.session import SessionOptions, class_archive_in, local_files_in, session_build
+from jobs.engine.session import SessionOptions, session_build
 from jobs.nodes.base import ConnectionSettings
 from tests.engine.graphs import REGISTRY, Bench, document, files, keep, numbers
 
@@ -35,14 +35,12 @@ def said(facts: Mapping[str, Any]) -> None:
 
 
 def main(folder: Path, generation: str, attempt: int) -> None:
-    beside = Path(__file__).resolve().parents[2] / ".venv" / "spark-jars"
     options = SessionOptions(
         "local[2]",
         memory="1g",
         local_dir=folder / "spark",
         java_options="-XX:TieredStopAtLevel=1",
-        class_archive=class_archive_in(beside),
-        local_files=local_files_in(beside),
+        prepared=Path(__file__).resolve().parents[2] / ".venv" / "spark-jars",
     )
     spark = session_build(options)
     spark.sparkContext.setLogLevel("OFF")

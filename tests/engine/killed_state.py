@@ -12,7 +12,7 @@ from typing import Any
 from jobs.dag.document import DagDocument
 from jobs.engine.plan import Plan
 from jobs.engine.runner import Run
-from jobs.engine.session import SessionOptions, class_archive_in, local_files_in, session_build
+from jobs.engine.session import SessionOptions, session_build
 from tests.engine.graphs import REGISTRY, Bench, document, files
 from tests.engine.killed_run import said, tell
 from tests.engine.late_reference import EDGES, FAMILIES, Batches
@@ -44,14 +44,12 @@ def stateful_plan(bench: Bench, generation: str = "", attempt: int = 1) -> Plan:
 
 
 def main(folder: Path, generation: str, attempt: int) -> None:
-    beside = Path(__file__).resolve().parents[2] / ".venv" / "spark-jars"
     options = SessionOptions(
         "local[2]",
         memory="1g",
         local_dir=folder / "spark",
         java_options="-XX:TieredStopAtLevel=1",
-        class_archive=class_archive_in(beside),
-        local_files=local_files_in(beside),
+        prepared=Path(__file__).resolve().parents[2] / ".venv" / "spark-jars",
     )
     spark = session_build(options)
     spark.sparkContext.setLogLevel("OFF")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.session import SessionOptions, local_files_place, session_conf
+from jobs.engine.prepared import local_files_place
+from jobs.engine.session import SessionOptions, session_conf
 from scripts.local_files import local_files_make
 
 
@@ -63,8 +64,10 @@ def programs_started(spark: SparkSession, place: Path) -> Iterator[list[str]]:
 
 
 def test_executors_elsewhere_keep_to_what_they_have(tmp_path: Path) -> None:
-    at_home = session_conf(SessionOptions("local[2]", local_files=tmp_path / "files.jar"))
-    away = session_conf(SessionOptions("spark://host:7077", local_files=tmp_path / "files.jar"))
+    local_files_place(tmp_path).parent.mkdir()
+    local_files_place(tmp_path).touch()
+    at_home = session_conf(SessionOptions("local[2]", prepared=tmp_path))
+    away = session_conf(SessionOptions("spark://host:7077", prepared=tmp_path))
     assert at_home["spark.hadoop.fs.file.impl"] == "pipeline_web.LocalFiles"
     assert "spark.hadoop.fs.file.impl" not in away
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyspark
 from django.conf import settings
 
-from jobs.engine.session import jars_in
+from jobs.engine.prepared import jars_in
 
 
 def script_run(text: str, folder: Path, **secrets: str) -> str:
