@@ -156,7 +156,8 @@ def _java_options(prepared: Path | None) -> list[str]:
     collector = ["-XX:+UseSerialGC", "-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=30"] if few else []
     classes = class_archive_in(prepared) if prepared else None
     archive = [f'"-XX:SharedArchiveFile={classes}"', "-Xlog:cds=off", "-Xlog:cds+dynamic=off"] if classes else []
-    return [f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}", *collector, *archive]
+    # Spark's classes take so much in any case: the heap is not looked through for the sake of room for them.
+    return [f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}", "-XX:MetaspaceSize=192m", *collector, *archive]
 
 
 def execution_session(spark: SparkSession, plan: Plan) -> SparkSession:
