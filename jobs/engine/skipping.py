@@ -22,7 +22,7 @@ from jobs.nodes.backpressure import Skip, is_beyond, placed_at
 
 logger = logging.getLogger(__name__)
 
-#: A query that was stopped and started again, which takes about a second, reads on for so long at least.
+#: A query that was stopped and started again, which takes about a second, reads on for so long at least, and for a batch.
 REST_SECONDS = 10.0
 #: How often the timeline says that messages are left out.
 NOTICE_SECONDS = 60.0
@@ -42,6 +42,8 @@ class Skipping:
         self._queries: dict[str, StreamQuery] = {}
         self._ledgers: dict[tuple[str, str], SkipLedger] = {}
         self._rests_until: dict[str, float] = {}
+        #: Query → the batch behind which it was stopped last.
+        self._stopped_behind: dict[str, int] = {}
         #: Query → the source whose newest messages are to be left out as they stand before its next batch.
         self._due: dict[str, str] = {}
         #: Query → the source, and the messages that its batches come nearer to.
@@ -72,10 +74,10 @@ class Skipping:
                 continue
             if ahead:
                 self._widen(key, ahead, skip)
-            elif skip.begins == (position,):
-                self._queries[key].request_pause(partial(self._skip_oldest, node_id, self._queries[key]))
-            else:
+            elif skip.begins != (position,):
                 self._due[key] = node_id
+            elif self._has_gone_on(self._queries[key]):
+                self._queries[key].request_pause(partial(self._skip_oldest, node_id, self._queries[key]))
 
     def tell(self, *, at_once: bool = False) -> None:
         """Say in the timeline what was left out, unless that was said a moment ago."""
@@ -96,7 +98,7 @@ class Skipping:
 
     def _skip_oldest(self, node_id: str, query: StreamQuery, batch_id: int) -> None:
         """The query stands still behind `batch_id`."""
-        self._rest(query)
+        self._rest(query, batch_id)
         ends = self._ends(node_id, query, batch_id)
         skip = self._asked_quietly(node_id, list(ends.values()))
         if skip is not None:
@@ -134,7 +136,7 @@ class Skipping:
             plan_end(query.folder, batch_id + 1, {name: placed_at(end, begin) for name, end in planned.items()})
             self._ahead[query.key] = node_id, skip
             return
-        self._rest(query)
+        self._rest(query, batch_id)
         self._leave_out(node_id, query, batch_id, {name: placed_at(end, further) for name, end in ends.items()}, skip.messages)
 
     def _leave_out(self, node_id: str, query: StreamQuery, batch_id: int, ahead: Mapping[str, Any], messages: int) -> None:
@@ -156,5 +158,10 @@ class Skipping:
             logger.info("what %s should leave out cannot be told: %s", node_id, error)
             return None
 
-    def _rest(self, query: StreamQuery) -> None:
+    def _rest(self, query: StreamQuery, batch_id: int) -> None:
         self._rests_until[query.key] = time.monotonic() + REST_SECONDS
+        self._stopped_behind[query.key] = batch_id
+
+    def _has_gone_on(self, query: StreamQuery) -> bool:
+        """Else it would, on a machine too busy to start it again in time, never come to read."""
+        return query.committed() > self._stopped_behind.get(query.key, -2)
