@@ -196,7 +196,7 @@ def _environment_set(options: SessionOptions) -> None:
     if options.is_local:
         os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
     if options.prepared and (home := spark_home_in(options.prepared)):
-        os.environ.setdefault("SPARK_HOME", str(home))
+        os.environ.setdefault("SPARK_HOME", str(home.absolute()))
 
 
 def _quiet() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from django.conf import settings
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery, prefetch_related_objects
 from django.utils import timezone
 
@@ -32,8 +33,16 @@ def execution_get(*, user: "User | AnonymousUser", execution_id: str) -> Executi
     """One execution with its job, or NotFound."""
     row = executions_visible(user).select_related("job", "job__project").filter(execution_id=execution_id).first()
     if row is None:
-        raise NotFound(f'execution "{execution_id[:64]}" does not exist, or not for you')
+        raise _unknown(execution_id)
     return row
+
+
+def _unknown(execution_id: str) -> NotFound:
+    """Who follows an old link learns that it once led somewhere."""
+    name, days = execution_id[:64], settings.HISTORY_KEPT_DAYS
+    if not days:
+        return NotFound(f'execution "{name}" does not exist, or not for you')
+    return NotFound(f'execution "{name}" does not exist, or not for you; what ended more than {days} days ago is forgotten')
 
 
 def executions_with_facts(rows: QuerySet[Execution]) -> QuerySet[Execution]:
@@ -70,7 +79,7 @@ def execution_detail(*, user: "User | AnonymousUser", execution_id: str) -> Exec
     """One execution with its stack trace, whether its checkpoint is overdue and what its nodes guarantee, or NotFound."""
     row = executions_with_facts(executions_visible(user).filter(execution_id=execution_id)).first()
     if row is None:
-        raise NotFound(f'execution "{execution_id[:64]}" does not exist, or not for you')
+        raise _unknown(execution_id)
     return execution_out(row, detailed=True)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from django.conf import LazySettings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -252,3 +253,12 @@ def test_job_types_are_those_of_the_document(browser: Client, editor: User) -> N
     job(editor)
     assert browser.get("/api/jobs?job_type=streaming").json()["results"][0]["job_type"] == JobType.STREAMING
     assert datetime.now(UTC) - datetime.fromisoformat(browser.get("/api/jobs/numbers").json()["create_time"]) < timedelta(minutes=1)
+
+
+def test_an_old_link_is_told_that_what_ended_long_ago_is_forgotten(browser: Client, settings: LazySettings) -> None:
+    settings.HISTORY_KEPT_DAYS = 30
+    answer = browser.get(f"/api/executions/{uuid4()}")
+    assert answer.status_code == 404
+    assert answer.json()["error"]["message"].endswith("; what ended more than 30 days ago is forgotten")
+    settings.HISTORY_KEPT_DAYS = 0
+    assert browser.get(f"/api/executions/{uuid4()}").json()["error"]["message"].endswith("or not for you")

@@ -33,7 +33,6 @@ class Union(Flow[UnionConfig]):
     Config = UnionConfig
     real_time: ClassVar[bool] = True
     ports = (Port("in", "input", many=True), Port("out", "output"))
-    changes_row_count: ClassVar[bool] = True
     summary_template = "by column name"
 
     def cautions(self, context: NodeContext[UnionConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
