@@ -56,7 +56,9 @@ def _made_for(folder: Path) -> str:
     jars = " ".join(jar.name for jar in jars_in(folder))
     local_files = local_files_in(folder)
     first = local_files.stat().st_mtime_ns if local_files else ""  # the JVM asks for the same one, by its time
-    return hashlib.sha256(f"{java}\n{pyspark.__version__}\n{pyspark.__file__}\n{folder}\n{jars}\n{first}\n".encode()).hexdigest()
+    return hashlib.sha256(
+        f"{java}\n{pyspark.__version__}\n{Path(pyspark.__file__).resolve()}\n{folder.resolve()}\n{jars}\n{first}\n".encode()
+    ).hexdigest()
 
 
 def train(folder: Path, part: Path) -> None:

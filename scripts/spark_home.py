@@ -17,7 +17,7 @@ _NEEDED = ("bin", "jars", "conf")
 
 def spark_home_make(folder: Path) -> None:
     """Make the home in `folder`, unless it is there and leads to this PySpark."""
-    place, package = spark_home_place(folder), Path(pyspark.__file__).parent
+    place, package = spark_home_place(folder), Path(pyspark.__file__).resolve().parent
     place.mkdir(parents=True, exist_ok=True)
     for name in _NEEDED:
         if not (place / name).is_symlink() or (place / name).readlink() != package / name:

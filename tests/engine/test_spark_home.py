@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from jobs.engine.prepared import spark_home_in, spark_home_place
 from scripts.spark_home import spark_home_make
 
-PACKAGE = Path(pyspark.__file__).parent
+PACKAGE = Path(pyspark.__file__).resolve().parent
 
 
 @pytest.mark.spark
