@@ -19,21 +19,31 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-#: Functions of Spark that make one value of many rows, behind those by which such a query is known at once.
+#: Functions of Spark that make one value of many rows.
 _AGGREGATES = (
-    "any|any_value|approx_count_distinct|approx_percentile|array_agg|bit_and|bit_or|bit_xor|bool_and|bool_or|collect_list|collect_set|"
-    "corr|count_if|count_min_sketch|covar_pop|covar_samp|every|first|first_value|histogram_numeric|kurtosis|last|last_value|listagg|"
-    "max_by|mean|median|min_by|mode|percentile|percentile_approx|percentile_cont|percentile_disc|skewness|some|std|stddev|stddev_pop|"
-    "stddev_samp|string_agg|try_avg|try_sum|var_pop|var_samp|variance"
+    r"any|any_value|approx_count_distinct|approx_percentile|approx_top_k\w*|array_agg|avg|bit_and|bit_or|bit_xor|bitmap_\w+_agg|bool_and|"
+    r"bool_or|collect_list|collect_set|corr|count|count_if|count_min_sketch|covar_pop|covar_samp|every|first|first_value|"
+    r"histogram_numeric|hll_\w+_agg|kll_\w+_agg\w*|kurtosis|last|last_value|listagg|max|max_by|mean|median|min|min_by|mode|percentile|"
+    r"percentile_approx|percentile_cont|percentile_disc|regr_\w+|skewness|some|std|stddev|stddev_pop|stddev_samp|string_agg|sum|"
+    r"theta_\w+_agg|try_avg|try_sum|var_pop|var_samp|variance"
 )
 #: Words of a query that looks at several rows at once; strings, quoted names and comments are taken out first.
 _ACROSS_ROWS = re.compile(
-    rf"\b(?:(?:group\s+by|join|distinct|intersect|except|count|sum|avg|min|max)\b|over\s*\(|(?:{_AGGREGATES})\s*\()|,\s*lateral"
+    rf"\b(?:(?:group\s+by|join|distinct|intersect|except)\b|over\s*\(|(?:{_AGGREGATES})\s*\()"
     r"|\bunion\b(?!\s+all\b)|\b(?:order|sort)\s+by\b|\blimit\s+\d|\boffset\s+\d|\)\s*over\b|\btablesample\b"
     r"|(?:\bin|\bexists|[=<>])\s*\(\s*(?:select|with)\b",
     re.IGNORECASE,
 )
-_GROUPED = re.compile(rf"\b(?:(?:group\s+by|distinct|count|sum|avg|min|max)\b|(?:{_AGGREGATES})\s*\()|\bunion\b(?!\s+all\b)", re.IGNORECASE)
+_GROUPED = re.compile(rf"\b(?:(?:group\s+by|distinct)\b|(?:{_AGGREGATES})\s*\()|\bunion\b(?!\s+all\b)", re.IGNORECASE)
+#: Columns that are left out, which are no rows that are left out.
+_COLUMNS_EXCEPT = re.compile(r"\*\s*except\s*\([^()]*\)", re.IGNORECASE)
+_FROM = re.compile(r"\bfrom\b(?!\s+values\b)", re.IGNORECASE)
+#: What stands behind FROM, up to the clause that follows it.
+_BEHIND_FROM = re.compile(
+    r"[(),]|\|>|\b(?:where|group|order|sort|cluster|distribute|having|qualify|window|limit|offset|union|intersect|except|minus|lateral\s+view|"
+    r"pivot|unpivot|select|map|reduce|insert|join|cross|inner|left|right|full|natural|semi|anti)\b",
+    re.IGNORECASE,
+)
 #: Functions whose arguments have a FROM of their own, as in extract(year FROM time).
 _FROM_WITHIN = re.compile(r"\b(?:extract|trim|substr|substring|overlay)\s*\([^()]*", re.IGNORECASE)
 #: What a query reads, by name.
@@ -66,8 +76,10 @@ class SqlFlow(Flow[SqlConfig]):
 
     def is_stateful(self, config: SqlConfig) -> bool:
         """Grouping, joining, sorting and the like reach across the batches of an input, and so does what reads it twice."""
-        bare = _bare(config.query)
-        return _ACROSS_ROWS.search(bare) is not None or len(read := _READ.findall(_FROM_WITHIN.sub("", bare.lower()))) > len(set(read))
+        bare = _COLUMNS_EXCEPT.sub("*", _bare(config.query))
+        plain = _FROM_WITHIN.sub("", bare.lower())
+        read = _READ.findall(plain)
+        return _ACROSS_ROWS.search(bare) is not None or _lists_tables(plain) or len(read) > len(set(read))
 
     def output_mode(self, config: SqlConfig) -> Literal["append", "update"]:
         return "update" if _GROUPED.search(_bare(config.query)) else "append"
@@ -92,6 +104,29 @@ class SqlFlow(Flow[SqlConfig]):
 
 def _bare(query: str) -> str:
     return _QUOTED_OR_COMMENT.sub(" ", query)
+
+
+def _lists_tables(query: str) -> bool:
+    """Whether a FROM names several tables with commas between them, which joins them."""
+    return any(_has_comma(query, found.end()) for found in _FROM.finditer(query))
+
+
+def _has_comma(query: str, begin: int) -> bool:
+    """Whether one stands outside of brackets between `begin` and the clause that follows."""
+    depth = 0
+    for token in _BEHIND_FROM.finditer(query, begin):
+        match token.group():
+            case "(":
+                depth += 1
+            case ")":
+                depth -= 1
+            case "," if depth == 0:
+                return True
+            case _ if depth == 0:
+                return False
+        if depth < 0:
+            return False
+    return False
 
 
 def table_names(node_names: tuple[str, ...], count: int) -> list[str]:
