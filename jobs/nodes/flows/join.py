@@ -157,13 +157,13 @@ def _columns(left: DataFrame, right: DataFrame, config: JoinConfig) -> list[Colu
     """The left columns, then the right ones that say something new; a key that only the right row has stands in the left column."""
     from pyspark.sql import functions as F
 
-    keys = {pair.left.lower(): number for number, pair in enumerate(config.keys)}
-    same = {pair.left.lower() for pair in config.keys if pair.other.lower() == pair.left.lower()}
+    #: Column → the pair that compares it with the right one of the same name.
+    same = {pair.left.lower(): number for number, pair in enumerate(config.keys) if pair.other.lower() == pair.left.lower()}
     found = []
     for name in left.columns:
         given = column(name)
         if name.lower() in same and config.kind in ("right", "full"):
-            given = F.coalesce(given, F.col(f"{_KEY}{keys[name.lower()]}")).alias(name)
+            given = F.coalesce(given, F.col(f"{_KEY}{same[name.lower()]}")).alias(name)
         found.append(given)
     taken = {name.lower() for name in left.columns}
     for number, name in enumerate(right.columns):
