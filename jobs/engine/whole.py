@@ -67,9 +67,7 @@ class WholeQuery:
                 mode="batch",
                 counted=self.plan.counted,
                 clock_ms=self._steps.plan.time_of(0),
-                keep=lambda node_id, frame: self._acting.keep(
-                    node_id, self._keep(frame) if node_id in shared else self._sorting_once(frame)
-                ),
+                keep=lambda node_id, frame: self._acting.keep(node_id, self._once(frame, is_shared=node_id in shared)),
             )
         return self._frames
 
@@ -156,6 +154,10 @@ class WholeQuery:
         given = {arrow.source: {arrow.port: frame}}
         behind = Frames(self._steps, self._spark, NoCounter(), mode="batch", given=given)
         self._sinks.write(0, behind, lambda: counter.seen(self._spark, execution))
+
+    def _once(self, frame: DataFrame, *, is_shared: bool) -> DataFrame:
+        frame = self._sorting_once(frame)
+        return self._keep(frame) if is_shared else frame
 
     def _sorting_once(self, frame: DataFrame) -> DataFrame:
         """`frame`; what it sorts is kept, for Spark reads that twice, to know where its parts begin, and would count it twice."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
+from tests.engine.graphs import COLLECT, Bench, document, files, keep, numbers
 
 pytestmark = pytest.mark.spark
 
@@ -60,6 +60,13 @@ def test_what_is_sorted_is_counted_once(bench: Bench, step: Any) -> None:
     heard = bench.completed(document(nodes, "gen>even, even>step, step>out", type="SQL_TASK"))
     some = 400 if "LIMIT" in str(step) else 500
     assert [heard.rows(node_id) for node_id in nodes] == [1000, 500, some, some]
+
+
+def test_what_is_sorted_for_two_readers_is_counted_once(bench: Bench) -> None:
+    by_id = ("flow.sort", {"order_by": [{"column": "id"}]})
+    nodes = {"gen": numbers(1000, 1000), "even": keep("id % 2 = 0"), "sorted": by_id, "out": COLLECT, "file": files("file")}
+    heard = bench.completed(document(nodes, "gen>even, even>sorted, sorted>out, sorted>file", type="SQL_TASK"))
+    assert [heard.rows(node_id) for node_id in nodes] == [1000, 500, 500, 500, 500]
 
 
 def test_groups_that_are_sorted_twice_are_counted_once(bench: Bench) -> None:
