@@ -142,7 +142,7 @@ class LineCounter(Counter):
 
 def _less_rejected(rows: int, observed: Mapping[str, Any]) -> Seen:
     rejected = int(observed.get("rejected") or 0)
-    sample = tuple((str(item["reason"]), str(item["row"])) for item in observed.get("sample") or () if item is not None)
+    sample = tuple(rejection_told(item["reason"], item["row"]) for item in observed.get("sample") or () if item is not None)
     return Seen(rows - rejected, rejected, sample)
 
 
