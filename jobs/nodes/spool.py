@@ -17,7 +17,20 @@ from pathlib import Path
 from uuid import UUID
 
 from jobs.nodes.backpressure import Backpressure
-from jobs.nodes.spool_positions import TABLES, discarded, first_behind, mark, mark_set, newest_position, require_discarded, waiting
+from jobs.nodes.spool_positions import (
+    TABLES,
+    discard_oldest,
+    discarded,
+    first_behind,
+    is_draining,
+    mark,
+    mark_set,
+    newest_position,
+    planned,
+    read_by_all,
+    require_discarded,
+    waiting,
+)
 
 _BUSY_SECONDS = 20.0
 _LEAST_FREE_BYTES = 256 * 1024 * 1024
@@ -125,15 +138,14 @@ class Spool:
         with self._opened(write=True) as database:
             if mark(database, "overrun"):
                 return Taken(0, 0, overrun=True, refused="the job has failed for want of room")
-            if backpressure.strategy == "ERROR" and _is_draining(database):
+            if backpressure.strategy == "ERROR" and is_draining(database):
                 return replace(_take(database, messages, _NO_ROOM, now, whole), refused="what waited when the job failed is read first")
             return _take(database, messages, backpressure, now, whole)
 
-    def plan(self, after: int, upto: int) -> None:
-        """The messages up to `after` are read, those up to `upto` are being read: they are never discarded."""
+    def plan(self, after: int, upto: int, reader: str = "") -> None:
+        """By one of the readers the messages up to `after` are read, those up to `upto` are being read: they are never discarded."""
         with self._opened(write=True) as database:
-            mark_set(database, "read", after)
-            mark_set(database, "planned", upto)
+            planned(database, reader, after, upto)
 
     def last_read(self) -> int:
         """The position of the last message that is read for certain; 0 if none is."""
@@ -146,9 +158,13 @@ class Spool:
             draining = wait > 0 and bool(mark(database, "draining"))
             return Standing(wait, mark(database, "dropped"), bool(mark(database, "overrun")), draining)
 
-    def recover(self) -> None:
-        """Take messages again after an overrun, once what waits is read: the next message would find no room at once."""
+    def begin(self) -> None:
+        """Another attempt begins, with readers of its own.
+
+        After an overrun it takes messages once what waits is read: the next message would find no room at once.
+        """
         with self._opened(write=True) as database:
+            database.execute("UPDATE reader SET current = 0")
             if mark(database, "overrun"):
                 mark_set(database, "overrun", 0)
                 mark_set(database, "draining", 1)
@@ -202,7 +218,7 @@ class Spool:
     def trim_read(self, most: int) -> int:
         """Forget the oldest of the messages that were read, where more than `most` of them are kept; how many."""
         with self._opened() as database:
-            below = mark(database, "read") + 1 - most
+            below = read_by_all(database) + 1 - most
             oldest = first_behind(database, 0)
         return self.trim(below) if oldest < below else 0
 
@@ -252,7 +268,7 @@ def _take(database: sqlite3.Connection, messages: Sequence[Message], backpressur
     for first in range(0, len(new), _INSERTED_TOGETHER):
         _insert(database, new[first : first + _INSERTED_TOGETHER], now)
     if backpressure.strategy == "LATEST" and len(new) > room:
-        dropped = _discard(database, len(new) - room)
+        dropped = discard_oldest(database, len(new) - room)
     if dropped:
         mark_set(database, "dropped", mark(database, "dropped") + dropped)
     taken = Taken(done, len(new), dropped)
@@ -265,29 +281,11 @@ def _refused(database: sqlite3.Connection, taken: Taken, backpressure: Backpress
     return replace(taken, overrun=overrun, refused=f"at most {backpressure.buffer_size} messages wait to be read")
 
 
-def _is_draining(database: sqlite3.Connection) -> bool:
-    if not mark(database, "draining"):
-        return False
-    if waiting(database):
-        return True
-    mark_set(database, "draining", 0)
-    return False
-
-
 def _insert(database: sqlite3.Connection, messages: Sequence[Message], now: float) -> None:
     """In one statement: for each one Python's lock changes hands, and a receiver that works meanwhile is slow to hand it back."""
     rows = ", ".join(["(?, ?, ?, ?)"] * len(messages))
     values = [value for one in messages for value in (now, one.key, _as_json(one.headers), one.value)]
     database.execute(f"INSERT INTO message (received, key, headers, value) VALUES {rows}", values)
-
-
-def _discard(database: sqlite3.Connection, count: int) -> int:
-    """The oldest `count` messages that wait; how many there were."""
-    planned = mark(database, "planned")
-    unread = "SELECT position FROM message WHERE position > ? ORDER BY position LIMIT 1 OFFSET ?"
-    upto = (database.execute(unread, (planned, count - 1)).fetchone() or (newest_position(database),))[0]
-    database.execute("INSERT OR REPLACE INTO gap (first, last) VALUES (?, ?)", (planned + 1, upto))
-    return database.execute("DELETE FROM message WHERE position > ? AND position <= ?", (planned, upto)).rowcount
 
 
 def _is_known(database: sqlite3.Connection, message: Message) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS message (
@@ -16,13 +17,39 @@ CREATE TABLE IF NOT EXISTS seen (id TEXT PRIMARY KEY, received REAL NOT NULL) WI
 CREATE INDEX IF NOT EXISTS seen_received ON seen (received);
 CREATE TABLE IF NOT EXISTS gap (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS mark (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reader (
+    name TEXT PRIMARY KEY, current INTEGER NOT NULL, at REAL NOT NULL, read INTEGER NOT NULL, planned INTEGER NOT NULL
+) WITHOUT ROWID;
 """
+#: What a reader of the attempt before had read holds for so long: those of this one may not all have begun.
+_READERS_KEPT_SECONDS = 600.0
+
+
+def planned(database: sqlite3.Connection, reader: str, after: int, upto: int) -> None:
+    """The marks, now that a reader has read up to `after` and reads up to `upto`: each query of a source has its own.
+
+    "read": what all of them have read. "slowest": what all of them read. "planned": what any reader reads.
+    """
+    now = time.time()
+    database.execute("DELETE FROM reader WHERE NOT current AND at < ?", (now - _READERS_KEPT_SECONDS,))
+    database.execute("INSERT OR REPLACE INTO reader VALUES (?, 1, ?, ?, ?)", (reader, now, after, upto))
+    read, slowest = database.execute("SELECT min(read), min(planned) FROM reader WHERE current").fetchone()
+    (highest,) = database.execute("SELECT max(planned) FROM reader").fetchone()
+    for name, value in (("read", read), ("slowest", slowest), ("planned", highest)):
+        mark_set(database, name, value)
+
+
+def read_by_all(database: sqlite3.Connection) -> int:
+    """What every reader has read, also those of the attempt before, of which not all may go on yet."""
+    (lowest,) = database.execute("SELECT min(read) FROM reader").fetchone()
+    return mark(database, "read") if lowest is None else int(lowest)
 
 
 def waiting(database: sqlite3.Connection) -> int:
-    """How many messages nobody reads yet, from the ends and the gaps: counting would walk over all of them for every message."""
-    planned, newest = max(mark(database, "planned"), first_behind(database, 0) - 1), newest_position(database)
-    return max(0, newest - planned - discarded(database, planned, newest))
+    """How many messages not all readers read yet, from the ends and the gaps: counting would walk over all of them for every message."""
+    under_way = mark(database, "slowest") or mark(database, "planned")
+    behind, newest = max(under_way, first_behind(database, 0) - 1), newest_position(database)
+    return max(0, newest - behind - discarded(database, behind, newest))
 
 
 def discarded(database: sqlite3.Connection, after: int, upto: int) -> int:
@@ -61,3 +88,21 @@ def mark(database: sqlite3.Connection, name: str) -> int:
 
 def mark_set(database: sqlite3.Connection, name: str, value: int) -> None:
     database.execute("INSERT OR REPLACE INTO mark (name, value) VALUES (?, ?)", (name, value))
+
+
+def discard_oldest(database: sqlite3.Connection, count: int) -> int:
+    """The oldest `count` messages that wait; how many there were."""
+    under_way = mark(database, "planned")
+    unread = "SELECT position FROM message WHERE position > ? ORDER BY position LIMIT 1 OFFSET ?"
+    upto = (database.execute(unread, (under_way, count - 1)).fetchone() or (newest_position(database),))[0]
+    database.execute("INSERT OR REPLACE INTO gap (first, last) VALUES (?, ?)", (under_way + 1, upto))
+    return database.execute("DELETE FROM message WHERE position > ? AND position <= ?", (under_way, upto)).rowcount
+
+
+def is_draining(database: sqlite3.Connection) -> bool:
+    if not mark(database, "draining"):
+        return False
+    if waiting(database):
+        return True
+    mark_set(database, "draining", 0)
+    return False

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from uuid import uuid4
 
 from pydantic import Field, model_validator
 
@@ -134,7 +135,7 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         return ""
 
     def begin(self, context: NodeContext[SpoolConfigT]) -> None:
-        spool_of(context).recover()
+        spool_of(context).begin()
 
     def read(self, spark: SparkSession, context: NodeContext[SpoolConfigT]) -> DataFrame:
         from jobs.nodes.readers.spool_rows import SpoolRows
@@ -154,6 +155,7 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         slots = str(spark.sparkContext.defaultParallelism)
         start = "unread" if config.start == "latest" and context.bounded else config.start
         options = {"path": str(spool.path), "rows": str(config.max_records_per_trigger), "start": start, "slots": slots}
+        options["reader"] = str(uuid4())
         reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
         return payload_read(reader.format(SpoolRows.name()).options(**options).load(), schema, metadata, config)
 

@@ -115,7 +115,7 @@ def test_an_overrun_takes_nothing_until_somebody_says_so_and_what_waited_is_read
     assert spool.take(numbered(0, 3), error) == Taken(2, 2, overrun=True, refused=full)
     assert spool.standing() == Standing(waiting=2, dropped=0, overrun=True)
     assert spool.take(numbered(2, 3), error) == Taken(0, 0, overrun=True, refused=failed)
-    spool.recover()
+    spool.begin()
     draining = "what waited when the job failed is read first"
     assert spool.take(numbered(0, 3), error) == Taken(2, 0, refused=draining), "those that are known are done with"
     spool.plan(0, 1)
@@ -140,7 +140,7 @@ def test_messages_that_belong_together_are_kept_all_or_none(spool: Spool):
 
 def test_after_an_overrun_another_strategy_takes_messages_at_once(spool: Spool):
     spool.take(numbered(0, 3), Backpressure("ERROR", 2))
-    spool.recover()
+    spool.begin()
     assert spool.take(numbered(2, 3), Backpressure("BUFFER", 3)) == Taken(1, 1)
 
 
@@ -148,6 +148,30 @@ def test_of_what_was_read_so_much_is_kept(spool: Spool):
     spool.take(numbered(0, 10), ALL)
     spool.plan(7, 9)
     assert (spool.trim_read(3), spool.oldest(), spool.trim_read(3)) == (4, 5, 0)
+
+
+def test_what_a_slower_query_of_the_source_has_to_read_is_neither_trimmed_nor_left_out(spool: Spool):
+    latest = Backpressure("LATEST", 30)
+    spool.take(numbered(0, 60), ALL)
+    spool.plan(40, 60, "quick")
+    spool.plan(0, 20, "slow")
+    assert spool.standing().waiting == 40, "the slow one reads 20 of 60"
+    spool.take(numbered(60, 100), latest)
+    assert values(spool, after=20, upto=60) == [str(number).encode() for number in range(20, 60)], "what the quick one reads is there"
+    spool.plan(60, 60, "quick")
+    assert spool.trim_read(10) == 0
+    assert len(values(spool, after=0, upto=20)) == 20
+
+
+def test_a_query_that_goes_on_later_than_the_other_finds_what_it_had_not_read(spool: Spool):
+    spool.take(numbered(0, 60), ALL)
+    spool.plan(0, 20, "slow")
+    spool.plan(60, 60, "quick")
+    spool.begin()
+    spool.plan(60, 60, "quick again")
+    assert (spool.trim_read(10), spool.standing().waiting, spool.last_read()) == (0, 0, 60)
+    spool.plan(20, 60, "slow again")
+    assert (spool.last_read(), len(values(spool, after=20, upto=60))) == (20, 40)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["take", "plan", "back"]), st.integers(0, 12)), max_size=25), st.integers(1, 6))

@@ -37,7 +37,10 @@ class Positions(InputPartition):
 
 
 class SpoolRows(DataSource):
-    """Options: `path` of the spool, `rows` of a batch at most, `start` ("earliest", "latest" or "unread"), `slots` tasks."""
+    """Options: `path` of the spool, `rows` of a batch at most, `start` ("earliest", "latest" or "unread"), `slots` tasks.
+
+    Of a stream also `reader`, a name that no other reader has.
+    """
 
     @classmethod
     def name(cls) -> str:
@@ -50,7 +53,8 @@ class SpoolRows(DataSource):
         return SpoolReader(self._spool(), int(self.options["slots"]))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        return SpoolStreamReader(self._spool(), int(self.options["rows"]), self.options["start"], int(self.options["slots"]))
+        options = self.options
+        return SpoolStreamReader(self._spool(), int(options["rows"]), options["start"], int(options["slots"]), options["reader"])
 
     def _spool(self) -> Spool:
         return Spool(Path(self.options["path"]))
@@ -73,8 +77,9 @@ class SpoolReader(DataSourceReader):
 
 
 class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    def __init__(self, spool: Spool, rows: int, start: str, slots: int) -> None:
+    def __init__(self, spool: Spool, rows: int, start: str, slots: int, reader: str = "") -> None:
         self._spool = spool
+        self._reader = reader
         self._rows = rows
         self._start = start
         self._slots = slots
@@ -103,7 +108,7 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _plan(self, after: int, upto: int) -> None:
         """Before Spark notes the end of the batch: from now on nothing of it is discarded."""
         if self._planned != (after, upto):
-            self._spool.plan(after, upto)
+            self._spool.plan(after, upto, self._reader)
             self._planned = (after, upto)
 
     def reportLatestOffset(self) -> dict[str, Any]:
