@@ -14,10 +14,12 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
-from jobs.models import Connection, Job
+from jobs.dag.document import parse_document
+from jobs.dag.parameters import config_filled, references, resolve_parameters
+from jobs.models import Connection, Execution, Job
 from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.connections.webhook import WebhookSettings, is_proven
-from jobs.nodes.sources.webhook import WebhookConfig
+from jobs.nodes.sources.webhook import WebhookConfig, WebhookSource
 from jobs.nodes.spool import Message, Spool, SpoolFull, spool_path
 from jobs.nodes.spool_source import backpressure_of
 from jobs.services.connections import connection_open
@@ -96,11 +98,21 @@ def _source(job_uid: UUID, node_id: str) -> tuple[WebhookConfig | None, Connecti
     if job is None or node.get("type") != "source.webhook":
         return None, None
     try:
-        config = WebhookConfig.model_validate(node.get("config", {}))
+        config = WebhookConfig.model_validate(_filled(node.get("config", {}), job))
         row = Connection.objects.get(project_id=job.project_id, name=config.connection, kind="webhook")
         return config, connection_open(row)
     except (ValidationError, Connection.DoesNotExist, SecretsUnreadable):
         return None, None
+
+
+def _filled(config: dict[str, Any], job: Job) -> dict[str, Any]:
+    """`config` with the parameters of the newest execution, which receives these messages, or will read them."""
+    if not any(references(config)):
+        return config
+    document, _ = parse_document(json.loads(job.dag_definition or "{}"))
+    given = Execution.objects.filter(job=job).order_by("-create_time").values_list("parameters", flat=True).first()
+    values = resolve_parameters(document, given or {})[0] if document else {}
+    return config_filled(config, values, WebhookConfig.verbatim, WebhookSource.own_places.keys())
 
 
 def _told(request: HttpRequest, typed: WebhookSettings) -> dict[str, str]:

@@ -14,6 +14,7 @@ from jobs.models import Connection, Job, Project
 from jobs.nodes.spool import Spool, spool_path
 from jobs.services.jobs import job_create
 from jobs.services.secrets import secret_encrypt
+from tests.api.rows import execution
 
 pytestmark = pytest.mark.django_db
 
@@ -158,3 +159,13 @@ def test_a_message_that_is_too_large_is_refused(hooked: Job, settings: Any):
 def test_an_address_of_no_webhook_is_answered_as_others_are(client: Client, address: str) -> None:
     answer = client.post(f"/hooks/{address}", b"{}", content_type="application/json")
     assert (answer.status_code, answer.json()["error"]["message"]) == (404, "no webhook is published at this address")
+
+
+def test_a_webhook_whose_settings_are_parameters_takes_messages_with_the_values_of_its_newest_execution(hooked: Job, editor: User):
+    document = json.loads(hooked.dag_definition)
+    document["parameters"] = {"sender": {"type": "string", "default": "shop"}, "most": {"type": "integer", "default": 1}}
+    document["nodes"]["hook"]["config"] |= {"connection": "${sender}", "buffer_size": "${most}"}
+    Job.objects.filter(pk=hooked.pk).update(dag_definition=json.dumps(document))
+    assert [post(hooked, b'{"id": 1}')[0] for _ in range(2)] == [202, 503], "the default: one waits"
+    execution(hooked, parameters={"most": "2"})
+    assert [post(hooked, b'{"id": 1}')[0] for _ in range(2)] == [202, 503]
