@@ -68,7 +68,7 @@ class FileSinkConfig(base.Config):
     )
     time_folders: TimeFolders = Field(
         "none",
-        description="What one folder holds, in UTC: a day makes date=2024-05-01, an hour puts hour=05 within it.",
+        description="What one folder holds, in the job's time zone: a day makes date=2024-05-01, an hour puts hour=05 within it.",
         examples=["none", "day"],
         json_schema_extra=hints(half=True),
     )
