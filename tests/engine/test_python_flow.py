@@ -82,6 +82,21 @@ def test_a_row_whose_result_does_not_fit_is_rejected_as_it_came(bench: Bench, co
         assert ('"id": 1, ' in bad.rejected_reason) == bool(columns)
 
 
+@pytest.mark.parametrize("shape", ["row", "pandas"])
+def test_a_list_that_would_lose_something_is_not_written(bench: Bench, shape: str) -> None:
+    columns = [{"name": "found", "type": "array<int>"}]
+    if shape == "row":
+        nodes = {"gen": numbers(2), "own": python("def process(row):\n    return {'found': [1, row['id'] + 0.5]}\n", columns=columns)}
+        bench.completed(document({**nodes, "good": files("good"), "bad": files("bad")}, "gen>own, own>good, own.errors>bad"))
+        assert bench.parquet("good") == []
+        assert sorted(bad.rejected_reason[:34] for bad in bench.parquet("bad")) == [f"found: [1, {n}.5] is no array<int>" for n in (0, 1)]
+    else:
+        code = "def process(rows):\n    return pandas.DataFrame({'found': [[1, 0.5]] * len(rows)})\n"
+        own = python(f"import pandas\n{code}", columns=columns, shape="pandas")
+        error = failed(bench, {"gen": numbers(2), "own": own, "out": files("out")}, "gen>own, own>out")
+        assert "the column found, as process returned it, does not fit array<int>: [1, 0.5] is no array<int>" in error.message
+
+
 def test_a_job_that_fails_at_rejected_rows_tells_exception_and_line(bench: Bench) -> None:
     nodes = {"gen": numbers(10), "odd": python(ODD_FAILS), "out": files("out")}
     error = failed(bench, nodes, "gen>odd, odd>out", settings={"rejected_rows": "fail"})

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from jobs.nodes.base import REJECTED, NodeError
 from jobs.nodes.user_python.code import FUNCTION
-from jobs.nodes.user_python.columns import misfit, shown, type_words
+from jobs.nodes.user_python.columns import UNFIT, misfit, shown, type_words
+from jobs.nodes.user_python.exact import exact_check
 from jobs.nodes.user_python.loaded import Code
 
 #: A pyarrow RecordBatch or Table, of which mypy knows nothing.
@@ -97,8 +98,10 @@ def _as_pandas(batch: pa.RecordBatch) -> Any:
 
 def _of_series(series: Any, column: pa.Field) -> pa.Array:
     try:
+        if series.dtype == object:
+            exact_check(series[series.notna()].tolist(), column.type)
         return pa.Array.from_pandas(series, type=column.type)
-    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+    except UNFIT as error:
         raise _misfit(column, series, error) from None
 
 

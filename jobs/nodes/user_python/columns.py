@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
 import pyarrow as pa
 
+from jobs.nodes.user_python.exact import Misfit, exact_check
+
 _SHOWN_CHARACTERS = 100
-#: What Arrow raises for such a value.
-UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
-
-
-class Misfit(Exception):
-    """A value, in words, that its column cannot hold."""
+#: What says that a value does not fit.
+UNFIT = (Misfit, pa.ArrowException, OverflowError, LookupError, TypeError, ValueError)
 
 
 def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Misfit, TypeError, ValueError or an ArrowException where one value does not fit `kind`."""
-    if pa.types.is_integer(kind):
-        # Arrow would cut 1.5 down to 1.
-        exact = {known: issubclass(known, Integral) for known in {type(value) for value in values}}
-        values = values if all(exact.values()) else [value if exact[type(value)] else _whole(value) for value in values]
+    """An exception of UNFIT where one value does not fit `kind`."""
+    exact_check(values, kind)
     return pa.array(values, kind)
-
-
-def _whole(value: Any) -> Any:
-    if value is None:
-        return None
-    if isinstance(value, str | bytes) or value != value // 1:
-        raise Misfit
-    return int(value)
 
 
 def misfit(row: Mapping[str, Any], schema: pa.Schema) -> str:
@@ -39,7 +25,7 @@ def misfit(row: Mapping[str, Any], schema: pa.Schema) -> str:
     for column in schema:
         try:
             array_of([row.get(column.name)], column.type)
-        except (*UNFIT, Misfit):
+        except UNFIT:
             return f"{column.name}: {shown(row[column.name])} is no {type_words(column.type)}"
     return ""
 
@@ -55,7 +41,7 @@ def batch_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.RecordB
         return pa.RecordBatch.from_arrays(
             [array_of([row.get(name) for row in rows], kind) for name, kind in _columns(schema)], schema=schema
         )
-    except (*UNFIT, Misfit):
+    except UNFIT:
         return None
 
 

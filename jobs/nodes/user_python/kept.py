@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from jobs.nodes.user_python.columns import UNFIT, Misfit, array_of, shown, type_words
+from jobs.nodes.user_python.columns import UNFIT, array_of, shown, type_words
 from jobs.nodes.user_python.state_code import unknown_state
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class _Column:
             raise TypeError(f"{self.name} cannot be None: clear or remove it instead")
         try:
             return (array_of([value], self.type)[0].as_py(),)
-        except (*UNFIT, Misfit):
+        except UNFIT:
             raise TypeError(f"{self.name}: {shown(value)} is no {type_words(self.type)}") from None
 
     def read(self, stored: Sequence[Any]) -> Any:
