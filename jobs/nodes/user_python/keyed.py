@@ -53,6 +53,8 @@ class KeyCalls(Protocol):
 
     #: So many rows of a key are handed over in one call at most; None: all that came.
     rows_at_once: int | None
+    #: Whether a call for one time does what those for earlier times would have done: the latest alone is enough.
+    latest_timer_is_enough: bool
 
     def rows(self, key: tuple[Any, ...], rows: list[dict[str, Any]], handle: Any, store: Store, now_ms: int) -> list[Made]:
         """What goes on for these rows of `key`, every row fitting the schema."""
@@ -74,6 +76,7 @@ class KeyByKey:
     """All of what a call does takes effect, or none."""
 
     rows_at_once: int | None = None
+    latest_timer_is_enough = False
 
     def __init__(self, keyed: KeyedCode) -> None:
         self._keyed, self._zone = keyed, keyed.zone

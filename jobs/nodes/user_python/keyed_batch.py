@@ -78,7 +78,7 @@ class KeyedRows:
         while part := list(islice(rows, calls.rows_at_once)):
             made += calls.rows(key, part, handle, store, now)
         left = len(handle.timers) + MOST_TIMERS
-        while (at := handle.earliest()) is not None:
+        while (at := handle.latest() if calls.latest_timer_is_enough else handle.earliest()) is not None:
             if left == 0:
                 message = f"its timers do not end: after those of a key's rows {MOST_TIMERS:,} more of them fired, which timers had set"
                 raise NodeError(message, permanent=True, kind="user", field="code")

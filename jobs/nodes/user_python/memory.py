@@ -89,5 +89,8 @@ class MemoryHandle:
             heappop(self._in_turn)
         return self._in_turn[0] if self._in_turn else None
 
+    def latest(self) -> int | None:
+        return max(self.timers, default=None)
+
     def listTimers(self) -> Iterator[int]:  # noqa: N802
         return iter(sorted(self.timers))

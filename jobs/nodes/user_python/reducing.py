@@ -131,6 +131,7 @@ class Windows:
     """The value of a window is kept as text until its end has passed."""
 
     rows_at_once: int | None = _ROWS_AT_ONCE
+    latest_timer_is_enough = False
 
     def __init__(self, keyed: ReducedCode) -> None:
         self._keyed, self._rejecting = keyed, keyed.rejecting
@@ -193,6 +194,8 @@ class _Session:
 class Sessions(Windows):
     """All open sessions of a group are kept together. Those that a row brings together become one, the earliest first."""
 
+    latest_timer_is_enough = True
+
     def rows(self, key: tuple[Any, ...], rows: list[dict[str, Any]], handle: Any, store: Store, now_ms: int) -> list[Made]:
         piece = _piece(store)
         sessions, made = self._read(piece), list[Made]()
@@ -207,7 +210,7 @@ class Sessions(Windows):
         piece = _piece(store)
         sessions = self._read(piece)
         over = [one for one in sessions if _closing_ms(one.end) <= at_ms]
-        self._write([one for one in sessions if one not in over], piece, handle, fired=at_ms)
+        self._write([one for one in sessions if _closing_ms(one.end) > at_ms], piece, handle, fired=at_ms)
         return self._rejecting.judged([self._told((one.start, one.end, *key), one.folded.text()) for one in over])
 
     def _take(self, sessions: list[_Session], row: dict[str, Any], start: datetime, end: datetime) -> str:
