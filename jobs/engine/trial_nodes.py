@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 MOST_ROWS = 10_000
 
 _SCHEMA, _ROWS = "schema.json", "rows.jsonl"
-#: Times to the microsecond, as they are compared.
+#: Times to the microsecond, as they are compared. Offsets have seconds where they need them, such as that of Shanghai in 1900.
 _WRITTEN = {
     "ignoreNullFields": "false",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
 

@@ -65,6 +65,35 @@ def test_only_the_named_columns_are_compared_if_so_asked(spark: SparkSession, tm
     assert (result.status, result.outlets[0].columns) == ("passed", ["id"])
 
 
+@pytest.mark.parametrize(
+    ("expression", "kind"),
+    [
+        ("INTERVAL '1' DAY", "interval day"),
+        ("parse_json('1')", "variant"),
+        ("date'9999-12-31' + 1", "date"),
+        ("map(date'2026-01-31', 1)", "map<date,int>"),
+    ],
+)
+def test_a_column_that_cannot_be_compared_is_named_and_harms_nobody_who_leaves_it_out(
+    spark: SparkSession, tmp_path: Path, expression: str, kind: str
+) -> None:
+    odd = ("flow.compute_columns", {"columns": [{"name": "odd", "expression": expression}]})
+    test = {"given": {"orders": [{"id": 1}]}, "expect": {"big": [{"id": 1}]}}
+    result = run(spark, tmp_path, orders(test, type="SQL_TASK", big=odd))
+    message = f"the column odd of big is {kind}, and what comes out cannot be compared: make it text before"
+    assert (result.status, result.message) == ("error", message)
+    assert [problem.pointer for problem in result.problems] == ["/tests/0/expect/big"]
+    result = run(spark, tmp_path, orders({**test, "only_columns": True}, type="SQL_TASK", big=odd))
+    assert (result.status, result.message) == ("passed", "")
+
+
+def test_a_time_of_long_ago_whose_offset_has_seconds_is_the_one_expected(spark: SparkSession, tmp_path: Path) -> None:
+    row = {"id": 1, "amount": 100, "time": "1900-01-01 00:00:00"}
+    drawn = orders({"given": {"orders": [row]}, "expect": {"big": [row]}}, type="SQL_TASK")
+    settings = drawn.settings.model_copy(update={"time_zone": "Asia/Shanghai"})
+    assert run(spark, tmp_path, drawn.model_copy(update={"settings": settings})).status == "passed"
+
+
 def test_a_row_that_does_not_fit_is_named_with_its_column(spark: SparkSession, tmp_path: Path) -> None:
     given = [{"id": 1, "amount": "12.345"}, {"id": "two", "amont": 1}]
     result = run(spark, tmp_path, orders({"given": {"orders": given}, "expect": {"out": [{"id": 1.5}]}}))
