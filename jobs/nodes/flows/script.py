@@ -22,6 +22,7 @@ _NAME = r"(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<name>[^\W\d]\w*))"
 _ASSIGNMENT = re.compile(rf"{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL)
 _KEEP = re.compile(r"(?P<act>keep|drop)\s+if\s+(?P<condition>.+)", re.DOTALL | re.IGNORECASE)
 _IF = re.compile(rf"if\s+(?P<condition>.+?)\s+then\s+{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL | re.IGNORECASE)
+_CASE_WORD = re.compile(r"\b(?:case|end)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#|--)")
 #: What stands within quotes, and Spark's own comments, in which # begins none; or what it begins.
 _PIECE = re.compile(
@@ -50,7 +51,7 @@ def statements(script: str) -> Iterator[Statement]:
         bare = _PIECE.sub(lambda piece: f"{piece[0][0]}{'_' * (len(piece[0]) - 2)}{piece[0][-1]}", text)
         if match := _KEEP.fullmatch(bare):
             yield Statement(line, "", match["act"].lower(), _part(text, match, "condition"))
-        elif match := _IF.fullmatch(bare):
+        elif match := _IF.fullmatch(_without_cases(bare)):
             yield Statement(line, _name(text, match), _part(text, match, "value"), _part(text, match, "condition"))
         elif match := _ASSIGNMENT.fullmatch(bare):
             yield Statement(line, _name(text, match), _part(text, match, "value"))
@@ -67,20 +68,40 @@ def _name(text: str, match: re.Match[str]) -> str:
     return _part(text, match, "name") or _part(text, match, "quoted").replace("``", "`")
 
 
+def _without_cases(bare: str) -> str:
+    """As long as `bare`, with nothing from each case to its end: it has a then of its own."""
+    hidden, begun = list(bare), list[int]()
+    for word in _CASE_WORD.finditer(bare):
+        if word[0].lower() == "case":
+            begun.append(word.start())
+        elif begun:
+            first = begun.pop()
+            hidden[first : word.end()] = "_" * (word.end() - first)
+    return "".join(hidden)
+
+
 def _lines(script: str) -> Iterator[tuple[int, str]]:
-    """(number, text) of each statement; an indented line goes on with the one before, one behind # or -- is a comment."""
+    """(number, text) of each statement; an indented line goes on with the one before, one behind # or -- is a comment.
+
+    A line that begins within quotes is part of what they hold, as it stands.
+    """
+    within = {at for piece in _PIECE.finditer(script) if "\n" in piece[0] for at in range(piece.start() + 1, piece.end())}
     begun: tuple[int, str] | None = None
-    for number, line in enumerate(script.splitlines(), 1):
-        if not line.strip() or _COMMENT.match(line):
-            continue
-        if line[0].isspace() and begun:
-            begun = (begun[0], f"{begun[1]}\n{line.strip()}")
-            continue
-        if begun:
-            yield begun
-        begun = (number, line.strip())
+    at = 0
+    for number, line in enumerate(script.split("\n"), 1):
+        is_within, at = at in within, at + len(line) + 1
+        if begun and (is_within or (line[:1].isspace() and not _is_idle(line))):
+            begun = (begun[0], f"{begun[1]}\n{line if is_within else line.lstrip()}")
+        elif not _is_idle(line):
+            if begun:
+                yield begun
+            begun = (number, line.lstrip())
     if begun:
         yield begun
+
+
+def _is_idle(line: str) -> bool:
+    return not line.strip() or _COMMENT.match(line) is not None
 
 
 def _readable(script: str) -> str:
