@@ -32,7 +32,8 @@ def stateful_nodes(steps: Steps, frontier: str) -> tuple[str, ...]:
 def with_late_rows(seen: Mapping[str, Seen], execution: Any, stateful: tuple[str, ...]) -> dict[str, Seen]:
     """`seen` in a batch, with what came too late for each of the `stateful` nodes; a node with several operators of Spark has none.
 
-    A node that groups sees the late rows of a group put together within each task: those count as one.
+    A node that groups sees the late rows of a group put together within each task: those count as one. A row of windows that slide is
+    there once for each, and counts for each that has closed.
     """
     operators = list(stateful_operators(execution.executedPlan())) if stateful else []
     told = dict(seen)

@@ -51,6 +51,13 @@ def test_late_rows_are_counted_at_their_node(bench: Bench, step: Any) -> None:
     assert heard.rows("rows", "late") == 0
 
 
+def test_a_row_of_windows_that_slide_counts_for_each_that_had_closed(bench: Bench) -> None:
+    sliding = ("flow.window_reduce", {**REDUCED[1], "kind": "sliding", "window": "2 min", "slide": "1 min"})
+    nodes = {"rows": rows_drop(bench, "rows", [EARLY, *LATER, TOO_LATE, [(7, "a", "00:59:30")]]), "step": sliding, "out": COLLECT}
+    heard = run_until_read(bench, nodes, "rows>step, step>out", 8)
+    assert heard.rows("step", "late") == 2 * 2 + 1
+
+
 def test_late_rows_of_a_join_are_counted(bench: Bench) -> None:
     batches = [EARLY, *LATER, TOO_LATE]
     nodes = {"left": rows_drop(bench, "left", batches), "right": rows_drop(bench, "right", batches), "both": PAIRS, "out": COLLECT}
