@@ -14,7 +14,7 @@ from jobs.engine.clock import clock_set
 from jobs.engine.counts import Counter, NoCounter
 from jobs.engine.failure import REJECTED_MARK, AtNode
 from jobs.engine.late_rows import marked
-from jobs.engine.references import References
+from jobs.engine.references import References, UnkeptReferences
 from jobs.engine.steps import LATE, Arrow, Steps, occurrence_above
 from jobs.nodes.base import REJECTED, Flow, Routed, Sink, Source
 from jobs.nodes.misfits import reason_told
@@ -54,6 +54,8 @@ class Frames:
         self._steps = steps
         self._keep = keep
         self._kept_references = references
+        unkept = None if schema_only or steps.plan.for_script else UnkeptReferences(steps)
+        self._held_references = references or unkept
         self._spark = spark
         self._counter = counter
         self._mode: Literal["stream", "batch"] = mode
@@ -138,18 +140,20 @@ class Frames:
             if arrow.input in times:
                 frame = self._counter.timeless(frame, node_id, arrow.input, times[arrow.input])
             frames.setdefault(arrow.input, []).append(frame)
-        if self._mode == "batch" and self._kept_references is not None:
-            context = replace(context, config=self._kept_references.config_for(node_id, context.config))
+        if self._held_references is not None:
+            context = replace(context, config=self._held_references.config_for(node_id, context.config))
         made = node_type.apply(frames, context)
         return clock_set(made, self._clock_ms, context.time_zone) if self._goes_by_clock else made
 
     def arriving(self, arrow: Arrow, occurrence: str = "") -> DataFrame:
         """The rows that come over an edge; of a reference all there are."""
-        if arrow.reference and self._mode == "stream":
-            return self._references().of(arrow.source, arrow.port)
-        if arrow.reference and self._kept_references is not None:
-            return self._kept_references.frame(arrow, lambda: self._references().of(arrow.source, arrow.port))
-        return self.of(arrow.source, arrow.port, occurrence_above(arrow, self._forks, occurrence))
+
+        def read() -> DataFrame:
+            if arrow.reference and (self._mode == "stream" or self._kept_references is not None):
+                return self._references().of(arrow.source, arrow.port)
+            return self.of(arrow.source, arrow.port, occurrence_above(arrow, self._forks, occurrence))
+
+        return self._held_references.frame(arrow, read) if arrow.reference and self._held_references is not None else read()
 
     def _references(self) -> Frames:
         """References are plain frames, read whole whenever they are read."""

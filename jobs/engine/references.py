@@ -1,4 +1,4 @@
-"""What stands beside a stream and is kept between its batches: read once, read again from time to time."""
+"""What stands beside a stream and is kept between its batches: read once, read again from time to time; and what is not kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -19,9 +19,11 @@ from jobs.engine.steps import Arrow, Steps
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import column
 from jobs.nodes.kept_references import Keeping, KeepsReferences
+from jobs.nodes.worker_errors import node_error_raised
 
 #: Makes each reading another plan: Spark would answer one that it has kept from what it has kept.
 _READING = "__reading"
+_PART, _ROWS = "__part", "__rows"
 _readings = count()
 #: So many times what a failed reading took, until the next one: the batches wait for it.
 _SPARING = 10
@@ -97,6 +99,36 @@ class References:
         return fresh
 
 
+class UnkeptReferences:
+    """Reference inputs that are read together with what reads them, once or for each batch. They may be as large as kept ones."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+
+    def frame(self, arrow: Arrow, read: Callable[[], DataFrame]) -> DataFrame:
+        """As that of `References`; whoever reads more rows than it may have ends with a NodeError of its flow."""
+        flow, config = self._steps.types[arrow.target], self._steps.by_id[arrow.target].config
+        if not isinstance(flow, KeepsReferences):
+            return read()
+        return _limited(flow.prepared(read(), config), flow.keeping(config), arrow.target)
+
+    def config_for(self, node_id: str, config: Any) -> Any:
+        flow = self._steps.types[node_id]
+        return flow.config_of_prepared(config) if isinstance(flow, KeepsReferences) else config
+
+
+def _limited(frame: DataFrame, keeping: Keeping, node_id: str) -> DataFrame:
+    """Its rows in one part, each beside how many there are. By a column that says so, as Spark warns of a window over all rows."""
+    whole = frame.limit(keeping.most_rows + 1).coalesce(1).withColumn(_PART, F.spark_partition_id())
+    counted = whole.withColumn(_ROWS, F.count(F.lit(1)).over(Window.partitionBy(_PART)))
+    refused = node_error_raised(F.lit(_too_many(keeping).message), node_id).cast("boolean")
+    return counted.filter(F.when(F.col(_ROWS) <= keeping.most_rows, F.lit(True)).otherwise(refused)).drop(_PART, _ROWS)
+
+
+def _too_many(keeping: Keeping) -> NodeError:
+    return NodeError(f"its table has more than {keeping.most_rows:,} rows; raise the limit, or join it", permanent=True, kind="user")
+
+
 def _as_before(found: DataFrame, before: StructType) -> DataFrame:
     """The columns that were there `before`: no others have a place behind. NodeError where one is missing or of another kind."""
     now = {field.name.lower(): field.dataType.simpleString() for field in found.schema.fields}
@@ -113,5 +145,5 @@ def _read(read: Callable[[], DataFrame], keeping: Keeping) -> _Kept:
     found = read().limit(keeping.most_rows + 1).withColumn(_READING, F.lit(next(_readings))).persist()
     if found.count() > keeping.most_rows:
         found.unpersist()
-        raise NodeError(f"its table has more than {keeping.most_rows:,} rows; raise the limit, or join it", permanent=True, kind="user")
+        raise _too_many(keeping)
     return _Kept(found, time.monotonic() + keeping.seconds, datetime.now(UTC))

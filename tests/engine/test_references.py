@@ -13,7 +13,7 @@ from jobs.engine.events import OUTDATED, BatchWritten, Noticed, Waiting
 from jobs.engine.failure import ExecutionFailure
 from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.registry import REGISTRY
-from tests.engine.graphs import COLLECT, Bench, document, numbers
+from tests.engine.graphs import COLLECT, Bench, document, numbers, windows
 from tests.engine.nodes import CollectSink
 from tests.nodes.api_server import api_server, as_json
 from tests.servers.waiting import wait_until
@@ -160,14 +160,31 @@ def test_rows_that_are_not_in_the_table_are_counted_as_rejected(bench: Bench) ->
     assert (heard.rows("look"), heard.rows("look", "rejected"), heard.rows("out")) == (200, 100, 200)
 
 
-def test_a_table_that_is_too_large_says_so(bench: Bench) -> None:
+ABOVE_A_WINDOW = EDGES.replace("look>out", "look>sum, sum>out")
+
+
+@pytest.mark.parametrize(
+    ("type", "edges"), [("BATCH_ROLLER", EDGES), ("SQL_TASK", EDGES), ("STREAMING", ABOVE_A_WINDOW), ("SQL_TASK", ABOVE_A_WINDOW)]
+)
+def test_a_table_that_is_too_large_says_so(bench: Bench, type: str, edges: str) -> None:
     colours_write(bench, "a", "red", "green", "blue")
     nodes = {"gen": numbers(30, 10), "parts": PARTS, "colours": COLOURS, "look": lookup(most_rows=2), "out": COLLECT}
-    run, heard = bench.run(bench.plan(document(nodes, EDGES)))
+    nodes |= {"sum": windows(group_by=["colour"])} if "sum" in edges else {}
+    run, heard = bench.run(bench.plan(document(nodes, edges, type=type)))
     with pytest.raises(ExecutionFailure, match="its table has more than 2 rows; raise the limit") as failure:
         run.wait(60)
     assert (failure.value.node_id, failure.value.permanent) == ("look", True)
     assert not heard.of(BatchWritten)
+
+
+@pytest.mark.parametrize("several", ["one", "all"])
+def test_a_table_that_is_just_not_too_large_is_looked_up_in_a_whole_job(bench: Bench, several: str) -> None:
+    colours_write(bench, "a", "red", "green", "blue")
+    (bench.files / "colours" / "b.csv").write_text("part,colour\n0,red\n1,green\n")
+    most = 3 if several == "one" else 5
+    nodes = {"gen": numbers(30), "parts": PARTS, "colours": COLOURS, "look": lookup(most_rows=most, several=several), "out": COLLECT}
+    heard = bench.completed(document(nodes, EDGES, type="SQL_TASK"))
+    assert (heard.rows("colours"), heard.rows("out")) == (5, 30 if several == "one" else 50)
 
 
 def test_what_a_query_finds_is_looked_up_and_found_again(bench: Bench) -> None:

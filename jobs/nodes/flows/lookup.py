@@ -57,7 +57,7 @@ class LookupConfig(base.Config):
         1_000_000,
         ge=1,
         le=50_000_000,
-        description="A table that is kept and has more rows is an error: it is held in memory and sent to every executor.",
+        description="A table with more rows is an error: it is held in memory and sent to every executor.",
         examples=[1_000_000],
         json_schema_extra=hints(advanced=True),
     )
