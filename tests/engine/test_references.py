@@ -187,6 +187,15 @@ def test_a_table_that_is_just_not_too_large_is_looked_up_in_a_whole_job(bench: B
     assert (heard.rows("colours"), heard.rows("out")) == (5, 30 if several == "one" else 50)
 
 
+def test_a_table_above_a_window_is_looked_up_in_a_stream(bench: Bench) -> None:
+    colours_write(bench, "a", "red", "green", "blue")
+    nodes = {"gen": numbers(None, 9, 30), "parts": PARTS, "colours": COLOURS, "look": lookup(most_rows=3), "out": COLLECT}
+    plan = bench.plan(document({**nodes, "sum": windows(group_by=["colour"])}, ABOVE_A_WINDOW, type="STREAMING"))
+    bench.drained(plan, 9)
+    batches = CollectSink.rows[plan.generation + "out"]
+    assert {row.colour for rows in batches.values() for row in rows} == {"red", "green", "blue"}
+
+
 def test_what_a_query_finds_is_looked_up_and_found_again(bench: Bench) -> None:
     first = colours_write(bench, "a", "red", "green", "blue")
     (bench.files / "signs.csv").write_text("part,sign\n0,x\n1,y\n2,z\n")
