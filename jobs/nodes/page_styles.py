@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.exact_json import exact_dumps, is_kept
@@ -163,19 +163,21 @@ def _named(parameter: str, value: Any) -> dict[str, str]:
 
 
 def _next_cursor(paging: Paging, answer: Any) -> Place:
-    """A cursor, or the address of the next page with the cursor in it."""
+    """A cursor, or the address of the next page with the cursor in it. A cursor may itself begin as a relative address does."""
     found = _scalar(pointed(answer, paging.cursor_pointer), paging.cursor_pointer, "cursor")
     if not isinstance(found, str) or not paging.cursor_parameter or not found.startswith(("http://", "https://", "/", "?")):
         return found
-    given = parse_qs(urlsplit(found).query).get(paging.cursor_parameter)
-    if not given:
-        raise NodeError(
-            f"the next page's address has no parameter {paging.cursor_parameter}; correct the cursor parameter",
-            permanent=True,
-            kind="user",
-            field="cursor_parameter",
-        )
-    return given[0]
+    query = found.partition("?")[2].partition("#")[0]
+    if given := parse_qs(query).get(paging.cursor_parameter):
+        return given[0]
+    if not found.startswith("http"):
+        return found
+    raise NodeError(
+        f"the next page's address has no parameter {paging.cursor_parameter}; correct the cursor parameter",
+        permanent=True,
+        kind="user",
+        field="cursor_parameter",
+    )
 
 
 def _scalar(found: Any, pointer: str, what: str) -> Place:

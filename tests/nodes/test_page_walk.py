@@ -120,12 +120,20 @@ def test_pages_that_hold_the_same_records_without_a_circle_are_read_on():
     assert everything(walk, 1) == [1, 2, 1]
 
 
-def test_the_next_pages_address_may_stand_for_its_cursor():
+@pytest.mark.parametrize("address", ["https://api.example/items?size=2&cursor=a%20b", "/items?cursor=a%20b#top", "?cursor=a%20b"])
+def test_the_next_pages_address_may_stand_for_its_cursor(address: str):
     def fetch(parameters: dict[str, str]) -> Any:
-        following = "https://api.example/items?size=2&cursor=a%20b" if "cursor" not in parameters else None
-        return {"items": [parameters.get("cursor")], "next": following}
+        return {"items": [parameters.get("cursor")], "next": address if "cursor" not in parameters else None}
 
     assert everything(walk_over(paging("cursor"), fetch), 1) == [None, "a b"]
+
+
+@pytest.mark.parametrize("cursor", ["/x7+Q==", "/a?b=c", "?", "//[x"])
+def test_a_cursor_may_begin_as_an_address_does(cursor: str):
+    def fetch(parameters: dict[str, str]) -> Any:
+        return {"items": [parameters.get("cursor")], "next": cursor if "cursor" not in parameters else None}
+
+    assert everything(walk_over(paging("cursor"), fetch), 1) == [None, cursor]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +143,7 @@ def test_the_next_pages_address_may_stand_for_its_cursor():
         ([1], "the page is no object"),
         ({"items": {"a": 1}}, 'what stands at "/items" is no list of records'),
         ({"items": [1], "next": {"a": 1}}, "what stands at /next is no cursor"),
-        ({"items": [1], "next": "/items?after=3"}, "the next page's address has no parameter cursor"),
+        ({"items": [1], "next": "https://api.example/items?after=3"}, "the next page's address has no parameter cursor"),
     ],
 )
 def test_an_answer_of_another_shape_has_its_sentence(answer: Any, sentence: str):
