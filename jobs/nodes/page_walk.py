@@ -45,6 +45,8 @@ class KeptPages(Protocol):
 
 #: So many pages without a record, one after the other, each with another one behind it, are taken for a chain without end.
 _MOST_EMPTY = 1000
+#: An API that hands out what is there until that is gone may well hand out the same twice: so many same pages in a row repeat for ever.
+_MOST_SAME = 20
 #: A circle of at most so many pages is known at its first page, before any of them comes twice.
 _RECENT = 64
 
@@ -55,7 +57,8 @@ class Position:
 
     `landmark` is what the walk met at page `landmark_page`, moved on at doubling distances: meeting it again is a circle (Brent 1980).
     `recent` are marks of the last cursors, for short circles; pages with the same records may come apart from each other.
-    `now` is when the walk began, for requests that say so; `empty` counts the pages without records just before.
+    `now` is when the walk began, for requests that say so; `empty` counts the pages without records just before, `same` those that hold
+    the same as the last.
     """
 
     page: int
@@ -70,6 +73,7 @@ class Position:
     batch: tuple[PageKey, ...] = field(default=())
     now: str = ""
     empty: int = 0
+    same: int = 0
     recent: tuple[str, ...] = ()
 
     def as_offset(self) -> dict[str, Any]:
@@ -151,7 +155,8 @@ class PageWalk:
         paging = self._paging
         met = page.digest if paging.style in COUNTED else str(page.following or "")
         mark = "" if paging.style in COUNTED else hashlib.blake2b(met.encode(), digest_size=6).hexdigest()
-        if paging.style != "none" and met and (met in (position.landmark, position.last) or mark in position.recent):
+        same = position.same + 1 if met == position.last else 1
+        if self._goes_round(position, met, mark, same):
             raise circle_error(paging, page)
         rows = position.rows + len(page.records)
         total = page.total if page.total is not None else position.total
@@ -167,11 +172,18 @@ class PageWalk:
             walked=position.walked + 1,
             batch=(*position.batch, page.key),
             empty=0 if page.records else position.empty + 1,
+            same=same,
         )
         self._check_end(moved)
         if moved.walked >= 2 * position.landmark_page:
             return replace(moved, landmark=met, landmark_page=max(moved.walked, 1))
         return moved
+
+    def _goes_round(self, position: Position, met: str, mark: str, same: int) -> bool:
+        """Whether the walk is where it was before. Pages that say nothing of their place differ by what they hold alone."""
+        if self._paging.style == "until_empty":
+            return same >= _MOST_SAME
+        return self._paging.style != "none" and bool(met) and (met in (position.landmark, position.last) or mark in position.recent)
 
     def _check_end(self, position: Position) -> None:
         if position.done:
