@@ -80,6 +80,30 @@ def test_a_table_is_parted_by_a_key_of_any_type(spark: SparkSession, build: Buil
 
 @pytest.mark.spark
 @pytest.mark.server
+@pytest.mark.parametrize(
+    ("server", "kind", "keys"),
+    [
+        pytest.param("postgres", "char(4)", ["A050", "A051", "B001"], marks=pytest.mark.postgres),
+        pytest.param("postgres", "bit(4)", ["0010", "0011", "1000"], marks=pytest.mark.postgres),
+        ("mysql", "char(4)", ["A050", "A051", "B001"]),
+        ("mysql", "enum('small', 'medium', 'large')", ["small", "medium", "large"]),
+        ("mysql", "set('b', 'a')", ["b", "a", "b,a"]),
+    ],
+)
+def test_rows_whose_key_has_a_fixed_length_or_is_a_listed_word_are_all_read(
+    spark: SparkSession, build: Build, request: pytest.FixtureRequest, tmp_path: Path, server: str, kind: str, keys: list[str]
+):
+    database: Database = request.getfixturevalue(f"{server}_database")
+    database.run(f"CREATE TABLE numbers (id {kind} NOT NULL)")
+    database.run("INSERT INTO numbers VALUES " + ", ".join(f"('{key}'), ('{key}')" for key in keys))
+    built = source(build, database, BY_KEY | {"rows_per_batch": 2, "partitions": 2}, mode="stream")
+    drained = Drained()
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {number: [key, key] for number, key in enumerate(keys)}
+
+
+@pytest.mark.spark
+@pytest.mark.server
 @pytest.mark.parametrize("bounded", [True, False])
 def test_a_row_of_a_slow_transaction_is_waited_for(
     spark: SparkSession, build: Build, server_database: Database, tmp_path: Path, bounded: bool

@@ -26,6 +26,9 @@ _WHOLE: Mapping[int, tuple[str, str]] = {
 _FLOAT, _DOUBLE, _TIMESTAMP, _DATE, _TIME, _DATETIME, _BIT, _DECIMAL, _GEOMETRY = 4, 5, 7, 10, 11, 12, 16, 246, 255
 _TEXTS = frozenset({249, 250, 251, 252, 253, 254, 15})
 _UNSIGNED, _BINARY_CHARSET = 32, 63
+_ENUM, _SET = 256, 2048
+#: The key is an ENUM or a SET: the server orders these by the numbers of their words, so they are compared by them.
+_BY_NUMBER = "number of a word"
 _MOST_DIGITS = 38
 #: The types of keys → SQL of the key as text, and of a parameter as a key.
 _BOUND_BY_TYPE = {
@@ -35,6 +38,7 @@ _BOUND_BY_TYPE = {
     "double": f"CAST({BOUND} AS DOUBLE)",
     "decimal(20,0)": f"CAST({BOUND} AS UNSIGNED)",
     "binary": f"UNHEX({BOUND})",
+    _BY_NUMBER: f"CAST({BOUND} AS UNSIGNED)",
 }
 
 
@@ -62,8 +66,11 @@ class MysqlReadDialect(ReadDialect):
 
     def columns(self, cursor: Any) -> list[ReadColumn]:
         self.run(cursor, f"SELECT * FROM {self.relation} LIMIT 0")
-        found = [self._column(column) for column in cursor._result.fields]
+        fields = cursor._result.fields
+        found = [self._column(field) for field in fields]
         self._key_type = {column.name: column.type for column in found}.get(self.config.key_column, "string")
+        if any(field.name == self.config.key_column and field.flags & (_ENUM | _SET) for field in fields):
+            self._key_type = _BY_NUMBER
         return found
 
     def _column(self, column: Any) -> ReadColumn:
@@ -106,7 +113,8 @@ class MysqlReadDialect(ReadDialect):
     def key_shown(self) -> str:
         if self._key_type == "binary":
             return f"HEX({self.key})"
-        return f"CAST({self.key}{' + 0e0' if self._key_type in ('float', 'double') else ''} AS CHAR)"
+        number = {"float": " + 0e0", "double": " + 0e0", _BY_NUMBER: " + 0"}.get(self._key_type, "")
+        return f"CAST({self.key}{number} AS CHAR)"
 
     def key_bound(self) -> str:
         if self._key_type in ("boolean", "tinyint", "smallint", "int", "bigint"):

@@ -28,6 +28,8 @@ _TYPES: Mapping[str, str] = {
     "text": "string",
     "character varying": "string",
 }
+#: In a cast these two mean length 1 where they stand bare: the types that take any length.
+_OF_ANY_LENGTH: Mapping[str, str] = {"character": "bpchar", "bit": "bit varying"}
 _MOST_DIGITS = 38
 
 
@@ -61,7 +63,8 @@ class PostgresqlReadDialect(ReadDialect):
             ([column.type_code for column in described],),
         )
         types = [name for (name,) in cursor.fetchall()]
-        self._key_type = dict(zip((column.name for column in described), types, strict=True)).get(self.config.key_column, "text")
+        key_type = dict(zip((column.name for column in described), types, strict=True)).get(self.config.key_column, "text")
+        self._key_type = _OF_ANY_LENGTH.get(key_type, key_type)
         return [self._column(column, name) for column, name in zip(described, types, strict=True)]
 
     def _column(self, column: Any, type_name: str) -> ReadColumn:
