@@ -140,6 +140,28 @@ def test_a_row_of_a_slow_transaction_is_waited_for(
     slow.close()
 
 
+@pytest.mark.spark
+def test_a_row_whose_key_is_empty_does_not_keep_those_behind_it_from_being_read(
+    spark: SparkSession, build: Build, database: Database, tmp_path: Path
+):
+    database.run("CREATE TABLE numbers (id integer, name text)")
+    built = source(build, database, BY_KEY | {"late_rows_seconds": 1}, mode="stream", bounded=False)
+    frame = built.node.read(spark, built.context)
+    database.run("INSERT INTO numbers VALUES (NULL, 'empty'), (1, 'a'), (2, 'b')")
+    found: list[int] = []
+    query = (
+        frame.writeStream.foreachBatch(lambda batch, _: found.extend(row["id"] for row in batch.collect()))
+        .option("checkpointLocation", str(tmp_path / "live"))
+        .trigger(processingTime="200 milliseconds")
+        .start()
+    )
+    try:
+        wait_until(lambda: len(found) >= 2, seconds=60, what="the rows that have a key")
+    finally:
+        query.stop()
+    assert sorted(found) == [1, 2]
+
+
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [

@@ -93,8 +93,9 @@ class ReadDialect(ABC):
         return cursor.fetchone() is not None
 
     def last_key(self, cursor: Any) -> Any:
-        """The largest key now; None when there are no rows."""
-        self.run(cursor, f"SELECT {self.key_shown()} AS shown FROM {self.relation} ORDER BY {self.key} DESC LIMIT 1")
+        """The largest key now; None when there are no rows. Empty keys, which some databases put last, are none."""
+        there = f"{self.relation} WHERE {self.key} IS NOT NULL"
+        self.run(cursor, f"SELECT {self.key_shown()} AS shown FROM {there} ORDER BY {self.key} DESC LIMIT 1")
         row = cursor.fetchone()
         return None if row is None else row[0]
 
