@@ -91,6 +91,22 @@ def test_what_every_checkpoint_has_read_goes_and_nothing_else(
     assert names(root) == [*archived, "in/0.csv", "in/2.csv", "in/3.csv"]
 
 
+@pytest.mark.parametrize("order", ["time", "name"])
+def test_the_archive_loses_nothing_and_takes_nothing_unread(
+    spark: SparkSession, build: Build, put: Put, root: Path, tmp_path: Path, order: str
+):
+    for number in range(3):
+        put(number, number)
+    source = source_of(build, tmp_path, afterwards="archive", archive="done", order=order)
+    drained(spark, source, tmp_path / "live" / "q")
+    (root / "done").mkdir()
+    (root / "done" / "1.csv").write_text("id\n4711\n")
+    put(77, 77, name="2.csv")  # replaced after it was read
+    source.node.put_away(lambda: [checkpoint_of(tmp_path, 2)], replace(source.context, bounded=False))
+    assert names(root) == ["done/0.csv", "done/1-20200101T000001Z.csv", "done/1.csv", "in/2.csv"]
+    assert "4711" in (root / "done" / "1.csv").read_text()
+
+
 def test_an_import_leaves_its_files(spark: SparkSession, build: Build, put: Put, root: Path, tmp_path: Path):
     put(1)
     source = source_of(build, tmp_path, afterwards="delete")

@@ -6,9 +6,10 @@ import json
 import shutil
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, chain, count
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -105,15 +106,21 @@ class StoredFiles:
         """Archive or delete what all of `checkpoints` have read, but for files that were replaced since: nobody has read those."""
         over = read_by_all(checkpoints, self._context.node_id)
         store = self._store()
-        there = {self._path(one): one.stored for one in self.wanted(store)} if over else {}
+        there = {self._path(one): one for one in self.wanted(store)} if over else {}
         for path in sorted(over & there.keys()):
-            one = there[path]
-            if self._config.order == "time" and abs(one.modified - self._read.time_of(path) / 1000) > _SAME_SECONDS:
+            one = there[path].stored
+            if self._is_replaced(there[path]):
                 self._context.log(f'"{one.name}" was replaced after it was read, and is left where it is: give new files new names')
             elif self._config.afterwards == "archive":
-                store.move(one.name, f"{self.archive()}/{self._inside(one)}")
+                store.move(one.name, _free_name(store, f"{self.archive()}/{self._inside(one)}", one.modified))
             else:
                 store.remove([one.name])
+
+    def _is_replaced(self, wanted: Wanted) -> bool:
+        """Whether the file that is there is another than the one that was read."""
+        by_name = self._config.order == "name"
+        read = self.mirror.time_there(wanted) if by_name else self._read.time_of(self._path(wanted)) / 1000
+        return read is not None and abs(wanted.stored.modified - read) > _SAME_SECONDS
 
     def archive(self) -> str:
         """The store's name of the folder to archive to; NodeError where files may not be put there."""
@@ -189,8 +196,17 @@ class StoredFiles:
 
 def _fitting(wanted: Sequence[Wanted], room: int) -> Sequence[Wanted]:
     """The first of them, as many as `room` bytes take; one at least."""
-    count = sum(1 for total in accumulate(one.stored.size for one in wanted) if total <= room)
-    return wanted[: max(1, count)]
+    fitting = sum(1 for total in accumulate(one.stored.size for one in wanted) if total <= room)
+    return wanted[: max(1, fitting)]
+
+
+def _free_name(store: Store, name: str, modified: float) -> str:
+    """`name`; where that is taken, one with the time of the file behind it: what was archived before is not overwritten."""
+    folder, _, last = name.rpartition("/")
+    base, dot, endings = last.partition(".")
+    time_told = datetime.fromtimestamp(modified, UTC).strftime("%Y%m%dT%H%M%SZ")
+    others = (f"{folder}/{base}-{time_told}{f'-{number}' if number > 1 else ''}{dot}{endings}" for number in count(1))
+    return next(one for one in chain([name], others) if not store.exists(one))
 
 
 def _is_input(name: str, config: FileConfig) -> bool:

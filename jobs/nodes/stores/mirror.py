@@ -64,6 +64,11 @@ class Mirror:
     def path(self, wanted: Wanted) -> str:
         return str(self.folder / wanted.local)
 
+    def time_there(self, wanted: Wanted) -> float | None:
+        """When the file that was copied in the order of names was last changed there, in seconds since 1970; None where it is not known."""
+        known = self._times_there / wanted.local
+        return known.stat().st_mtime if known.exists() else None
+
     def remove(self, paths: Sequence[str]) -> None:
         for path in paths:
             Path(path).unlink(missing_ok=True)
@@ -76,6 +81,8 @@ class Mirror:
                 wanted, self._times(wanted, order), pool.map(lambda one: self._copied(store, one), wanted), strict=True
             ):
                 if copied is not None:
+                    if order == "name":
+                        self._keep_time_there(one)
                     os.utime(copied, ns=(time, time))
                     target = self.folder / one.local
                     target.parent.mkdir(parents=True, exist_ok=True)
@@ -87,6 +94,17 @@ class Mirror:
     @property
     def _aside(self) -> Path:
         return self.root / "aside"
+
+    @property
+    def _times_there(self) -> Path:
+        """Empty files with the times that copies in the order of names do not keep; they stay when the copies go."""
+        return self.root / "times"
+
+    def _keep_time_there(self, wanted: Wanted) -> None:
+        known = self._times_there / wanted.local
+        known.parent.mkdir(parents=True, exist_ok=True)
+        known.touch()
+        os.utime(known, (wanted.stored.modified,) * 2)
 
     def _copied(self, store: Store, wanted: Wanted) -> Path | None:
         target = self._aside / uuid4().hex
