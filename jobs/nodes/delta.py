@@ -67,7 +67,7 @@ class DeltaTable:
     def version_at(self, time: str) -> int:
         """The version that was the newest one at `time` (ISO 8601, UTC unless it says otherwise); NodeError if there was none yet."""
         jvm: Any = self.spark._jvm
-        moment = jvm.java.sql.Timestamp(round(_moment(time) * 1000))
+        moment = jvm.java.sql.Timestamp(round(moment_of(time).timestamp() * 1000))
         commit = self._asked(lambda: self.log.history().getActiveCommitAtTime(moment, _none(self.spark), True, True, False), "time")
         return int(commit.version())
 
@@ -122,10 +122,10 @@ def _none(spark: SparkSession) -> Any:
     return jvm.scala.Option.empty()
 
 
-def _moment(time: str) -> float:
-    """Seconds since 1970."""
+def moment_of(time: str) -> datetime:
+    """The moment that ISO 8601 tells, in UTC unless it says otherwise."""
     read = datetime.fromisoformat(time)
-    return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
 Kind = Literal["user", "external"]

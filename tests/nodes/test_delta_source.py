@@ -1,7 +1,9 @@
 """`source.delta`: every row of a table once, as it is, as it was, and as it grows."""
 
 import json
+import os
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +105,17 @@ def test_a_stream_begins_where_it_is_told(
     grow(spark, root, 6, 7)
     drained.run(built.node.read(spark, built.context), tmp_path / "live")
     assert sorted(drained.everything) == expected
+
+
+def test_a_time_without_a_zone_is_one_of_utc_whatever_the_zone_of_the_job(spark: SparkSession, build: Build, table: Path, tmp_path: Path):
+    for version, hour in enumerate((0, 12)):
+        moment = datetime(2026, 1, 1, hour, tzinfo=UTC).timestamp()
+        os.utime(table / "_delta_log" / f"{version:020d}.json", (moment, moment))
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    built, drained = stream(build, start="time", time="2026-01-01T06:00:00"), Drained()
+    drained.run(built.node.read(session, built.context), tmp_path / "live")
+    assert sorted(drained.everything) == [4, 5]
 
 
 @pytest.mark.parametrize(("on_change", "after"), [("fail", None), ("skip", [6]), ("repeat", [4, 6])])

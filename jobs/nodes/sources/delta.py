@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
-from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta
+from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta, moment_of
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.form import hints
@@ -164,7 +164,7 @@ def _as_it_grows(table: DeltaTable, context: NodeContext[DeltaSourceConfig]) -> 
     elif config.start == "version":
         reader = reader.option("startingVersion", config.version)
     elif config.start == "time":
-        reader = reader.option("startingTimestamp", config.time)
+        reader = reader.option("startingTimestamp", moment_of(config.time).isoformat())  # a bare time would be one of the job's zone
     if config.on_change != "fail":
         reader = reader.option({"skip": "skipChangeCommits", "repeat": "ignoreChanges"}[config.on_change], "true")
     frame: DataFrame = reader.load(str(table.folder))
