@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -12,12 +13,15 @@ from typing import Any
 from uuid import uuid4
 
 import pika
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.rabbitmq import RabbitMQConnection
 from jobs.nodes.connections.rabbitmq_client import RabbitMQAway, rabbitmq_channel, rabbitmq_error
+from jobs.nodes.sinks import rabbitmq_publishing as publishing
+from jobs.nodes.sinks.rabbitmq_publishing import RabbitMQSender
 from jobs.nodes.spool_source import spool_of
 from tests.nodes.conftest import Build, Built
 from tests.nodes.rejections import rejections_in, rows_led_on
@@ -331,6 +335,22 @@ def test_a_broker_that_breaks_off_the_sign_in_is_no_refusal(rabbitmq_server: Rab
             pass
         thread.join(20)
     assert not lost.value.permanent
+
+
+def test_nothing_is_sent_again_where_rows_are_long_in_coming(
+    build: Build, rabbitmq_server: RabbitMQServer, queue: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(publishing, "_SILENT_SECONDS", 1.0)
+    context = sink(build, rabbitmq_server, routing_key=queue).context
+
+    def slow_rows() -> Iterator[pa.RecordBatch]:
+        for number in range(2):
+            rows = [{"value": b"%d%d" % (number, row), "id": None, "route": None, "kept": None} for row in range(50)]
+            yield pa.RecordBatch.from_pylist(rows)
+            time.sleep(2.5)
+
+    list(RabbitMQSender(context.config, context.connection("main"), "node", "writing", False).run(slow_rows()))
+    assert counted(rabbitmq_server, queue) == 100
 
 
 def test_a_broker_that_goes_away_while_rows_are_sent_is_waited_for(spark: SparkSession, build: Build):

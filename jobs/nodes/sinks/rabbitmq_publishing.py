@@ -101,7 +101,6 @@ class _Publishing:
         channel.add_on_return_callback(self._returned)
         channel.add_on_close_callback(lambda _, error: None if self._closing else self._fail(error))
         channel.confirm_delivery(self._answered)
-        self._heard_at = time.monotonic()
         self._line.ioloop.call_later(_SILENT_SECONDS, self._look)
         self._fill()
 
@@ -120,6 +119,7 @@ class _Publishing:
                 message_id=message.id or None,
             )
             self._channel.basic_publish(config.exchange, key, message.value, properties, mandatory=config.mandatory)
+        self._silent_since = time.monotonic()  # whatever time the rows took: meanwhile nobody listened to the broker
         if self.is_done():
             self._end()
 
@@ -141,7 +141,6 @@ class _Publishing:
         answered = [self._under_way.pop(tag) for tag in tags]
         self._tally.sent += len(answered)
         self.confirmed += len(answered)
-        self._heard_at = time.monotonic()
         self._fill()
 
     def _returned(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:
@@ -160,7 +159,7 @@ class _Publishing:
         self._tally.add([message.text], f"it reaches no queue: routing key {method.routing_key!r}, {method.reply_text}")
 
     def _look(self) -> None:
-        if self._under_way and time.monotonic() - self._heard_at > _SILENT_SECONDS:
+        if self._under_way and time.monotonic() - self._silent_since > _SILENT_SECONDS:
             self._fail(NodeError(f"{self._sender.act}: the broker has confirmed nothing for {_SILENT_SECONDS:.0f} s"))
         elif not self._closing:
             self._line.ioloop.call_later(_SILENT_SECONDS, self._look)
