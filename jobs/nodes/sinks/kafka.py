@@ -164,11 +164,11 @@ class KafkaSink(Sink[KafkaSinkConfig]):
         messages = _message(frame, context)
         if not context.fails_at_rejected:
             messages = client_bounds(context.connection(context.config.connection)).fitting(messages)
-        messages.write.format("kafka").options(**_options(context)).save()
+        _as_taken(messages).write.format("kafka").options(**_options(context)).save()
         return frame, ""
 
     def stream_writer(self, frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataStreamWriter:
-        return _message(frame, context).writeStream.format("kafka").options(**_options(context))
+        return _as_taken(_message(frame, context)).writeStream.format("kafka").options(**_options(context))
 
 
 def _options(context: NodeContext[KafkaSinkConfig]) -> dict[str, str]:
@@ -178,10 +178,18 @@ def _options(context: NodeContext[KafkaSinkConfig]) -> dict[str, str]:
 
 def _send(messages: DataFrame, context: NodeContext[KafkaSinkConfig]) -> Any:
     """The execution that read them."""
+    messages = _as_taken(messages)
     apart, execution = executed_apart(messages)
     apart.write.format("kafka").options(**_options(context)).save()
     observed_tell(messages, execution)
     return execution
+
+
+def _as_taken(messages: DataFrame) -> DataFrame:
+    """A partition's number as Spark's writer wants it; before, it has the digits to be judged, however large it is."""
+    from pyspark.sql import functions as F
+
+    return messages.withColumn("partition", F.col("partition").cast("int")) if "partition" in messages.columns else messages
 
 
 def _message(frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataFrame:
@@ -219,4 +227,4 @@ def _partition(frame: DataFrame, name: str) -> Column:
             kind="user",
             field="partition_column",
         )
-    return column(name).cast("int")
+    return column(name).cast("bigint")
