@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import TracebackType
 
 from jobs.nodes.backpressure import Backpressure
@@ -13,6 +13,8 @@ from jobs.nodes.spool import Message, SpoolFull
 from jobs.nodes.spool_source import SpoolConfigT, backpressure_of, spool_of
 
 _NO_BOUND = Backpressure("BUFFER", 2**62)
+#: What counts a message as dropped, whatever was in it.
+_LEFT_OUT, _DROPS_ALL = Message(None), Backpressure("DROP", 0)
 #: How long a receiver listens before it looks again: while messages are being written to the disk, while there is no room, and else.
 _BUSY_SECONDS, _FULL_SECONDS, _IDLE_SECONDS = 0.005, 0.5, 0.2
 
@@ -30,6 +32,7 @@ class Intake:
         self._told = ""
         self._underway: Future[int] | None = None
         self._full = False
+        self._left_out = 0
         self._open = ExitStack()
 
     def __enter__(self) -> Intake:
@@ -61,7 +64,12 @@ class Intake:
         underway, self._underway = self._underway, None
         done = underway.result()
         self._full = not done
+        self._count_left_out()
         return done
+
+    def leave_out(self, count: int) -> None:
+        """So many messages came that nobody holds back and for which there was no room: they count as dropped."""
+        self._left_out += count
 
     def pause(self) -> float:
         """How long, in seconds, the receiver may listen before it hands over again."""
@@ -77,6 +85,13 @@ class Intake:
             return 0
         self._tell("" if taken.done else f"no more is taken: {taken.refused}")
         return taken.done
+
+    def _count_left_out(self) -> None:
+        """While nothing else is being written: the line to the file is shared."""
+        if self._left_out:
+            with suppress(SpoolFull):
+                self._spool.take([_LEFT_OUT] * self._left_out, _DROPS_ALL)
+                self._left_out = 0
 
     def _tell(self, words: str) -> None:
         """A state is logged when it begins, and when it ends."""

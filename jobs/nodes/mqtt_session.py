@@ -22,6 +22,8 @@ from jobs.nodes.durable_text import text_place
 #: Retained messages are sent when a subscription is new, not each time it is renewed.
 _RETAINED_WHEN_NEW = 1
 _END_SECONDS = 2.0
+#: What messages of quality 0 may take in memory until they are kept, each with what Python needs for it: no broker holds them back.
+_MOST_UNKEPT_BYTES, _BYTES_EACH = 64 * 1024 * 1024, 1_000
 _NOBODYS = "pipeline-web/nothing"
 #: What the library's object for properties always has; its own question whether it is empty looks for each property there could be.
 _NO_PROPERTY = frozenset(vars(Properties(PacketTypes.PUBLISH)))
@@ -40,6 +42,11 @@ class Arrived:
     payload: bytes
     retain: bool
     told: dict[str, Any]
+
+    @property
+    def unasked_bytes(self) -> int:
+        """What it takes in memory where the broker sends it whether there is room or not."""
+        return 0 if self.qos else len(self.payload) + _BYTES_EACH
 
     @classmethod
     def of(cls, message: MQTTMessage) -> Arrived:
@@ -85,6 +92,7 @@ class MqttSession:
         self._answers: dict[int, list[Any]] = {}
         self._client.on_subscribe = self._client.on_unsubscribe = lambda _, __, mid, reasons, ___: self._answers.update({mid: reasons})
         self._taken: set[int] = set()
+        self._unkept_bytes = self._left_out = 0
         #: Whether the broker had kept this session since the last time.
         self.is_kept = False
 
@@ -146,11 +154,22 @@ class MqttSession:
         """The first `count` of those that arrived are kept: the broker need not send them again."""
         for message in self.arrived[:count]:
             self._client.confirm(message)
+            self._unkept_bytes -= message.unasked_bytes
         del self.arrived[:count]
+
+    def left_out(self) -> int:
+        """How many messages of quality 0 had no room in memory since this was asked last."""
+        count, self._left_out = self._left_out, 0
+        return count
 
     def _hear(self, client: Client, data: Any, message: MQTTMessage) -> None:
         """One of quality 2 is told again when the broker releases it: it was taken when it came."""
         if message.qos == 2:
             self._taken.discard(message.mid)
-        else:
-            self.arrived.append(Arrived.of(message))
+            return
+        arrived = Arrived.of(message)
+        if arrived.qos == 0 and self._unkept_bytes + arrived.unasked_bytes > _MOST_UNKEPT_BYTES:
+            self._left_out += 1
+            return
+        self._unkept_bytes += arrived.unasked_bytes
+        self.arrived.append(arrived)

@@ -217,6 +217,29 @@ def test_a_full_buffer_holds_messages_back_at_the_broker(build: Build, mosquitto
         assert received(built, 30) == [b"%d" % number for number in range(30)]
 
 
+def test_what_no_broker_holds_back_is_dropped_and_counted_where_a_full_buffer_leaves_it_no_memory(
+    build: Build, mosquitto_server: MosquittoServer, topic: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("jobs.nodes.mqtt_session._MOST_UNKEPT_BYTES", 100_000)
+    built = source(build, mosquitto_server, topic, buffer_size=10, qos=0)
+    spool = spool_of(built.context)
+
+    def kept_and_dropped() -> tuple[int, int]:
+        return spool.newest(), built.node.buffered(built.context).dropped
+
+    with receiving(built):
+        publish(mosquitto_server, topic, [b"x" * 1000] * 1000, qos=1)
+        wait_until(lambda: kept_and_dropped()[1] > 900, seconds=20, what="dropped messages")
+        assert kept_and_dropped()[0] == 10
+
+        def is_all_told() -> bool:
+            spool.plan(spool.newest(), spool.newest())
+            return sum(kept_and_dropped()) == 1000
+
+        wait_until(is_all_told, seconds=60, what="every message")
+        assert 10 < kept_and_dropped()[0] < 100
+
+
 def test_what_is_refused_is_said_in_a_sentence(build: Build, mosquitto_server: MosquittoServer):
     wrong = source(build, mosquitto_server, "open/a", named=connections(mosquitto_server.closed_port, "wrong"))
     with pytest.raises(NodeError, match=r'reading mqtt "plant": .*does not let this user in') as refused:

@@ -130,6 +130,7 @@ class MqttSource(SpoolSource[MqttConfig]):
             while not stopping.is_set():
                 _hear(session, intake.pause())
                 arrived += [_message(one) for one in session.arrived[len(arrived) :]]
+                intake.leave_out(session.left_out())
                 done = intake.keep(arrived)
                 session.acknowledge(done)
                 del arrived[:done]
