@@ -113,7 +113,8 @@ class FileConfig(base.Config):
     archive: str = Field(
         "",
         validate_default=True,
-        description="The folder into which such files are moved; beside the one that is read, not below it.",
+        description="The folder into which such files are moved; beside the one that is read, not below it. "
+        "Where a name is taken there, a file gets its time behind its own.",
         examples=["flights/read"],
         json_schema_extra=hints("path", advanced=True, when="afterwards=archive"),
     )

@@ -39,7 +39,8 @@ class MqttPlace(base.Config):
     )
     qos: Literal[0, 1, 2] = Field(
         1,
-        description="How the broker delivers: 0 may lose messages, 1 and 2 deliver until they are kept here; 2 asks more of the broker.",
+        description="How the broker delivers: 0 may lose messages, 1 and 2 deliver until they are kept here; 2 asks more of the broker. "
+        "What is sent with 0 is held back by nobody: where the buffer is full, 64 MB of it wait in memory, and more is dropped.",
         examples=[1],
         json_schema_extra=hints(advanced=True),
     )
