@@ -14,6 +14,7 @@ from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.file_store import FileStoreConnection
 from jobs.nodes.file_stores import file_stores
 from jobs.nodes.node_error import SystemAway
+from jobs.nodes.sources import stored_files
 from jobs.nodes.stores.kinds import store_open, store_silent
 from jobs.nodes.stores.store import Store
 from tests.nodes.conftest import Build, Built
@@ -72,6 +73,18 @@ def test_each_file_is_read_once_by_its_time(spark: SparkSession, plant: Plant, t
     (plant.folder / "in" / "new.csv").write_text("id\n4\n")
     again = drained(spark, plant.source({"max_files_per_trigger": 1}, attempt=2), tmp_path / "live" / "q")
     assert again.everything == [4]
+
+
+def test_a_sample_of_files_that_are_read_whole_takes_no_more_than_a_few_megabytes(
+    spark: SparkSession, plant: Plant, monkeypatch: pytest.MonkeyPatch
+):
+    for number in range(6):
+        spark.range(100).toPandas().to_parquet(plant.folder / "in" / f"{number}.parquet")
+    size = (plant.folder / "in" / "0.parquet").stat().st_size
+    monkeypatch.setattr(stored_files, "_SAMPLED_WHOLE_BYTES", 2.5 * size)
+    source = plant.source({"format": "parquet", "columns": []}, generation="")
+    assert source.node.read(spark, source.context).columns == ["id"]
+    assert len(list((plant.limits.data_dir / "samples").rglob("*.parquet"))) == 2
 
 
 def test_a_sample_gives_the_columns_before_anything_runs(spark: SparkSession, plant: Plant):

@@ -28,6 +28,8 @@ _MEGABYTE = 1_000_000
 #: How many files are copied before it is looked again how many wait.
 _CHUNK = 50
 _SAMPLED_FILES, _SAMPLED_BYTES = 20, 1_000_000
+#: Of files that are of no use but whole. One is taken, however large.
+_SAMPLED_WHOLE_BYTES = 64_000_000
 _SAMPLE_KEPT_SECONDS = 86_400
 _LINES = ("csv", "json", "text")
 _WHILE_FULL_SECONDS = 0.5
@@ -76,7 +78,8 @@ class StoredFiles:
     def sample(self) -> Path:
         """A folder with the beginnings of some files, kept for as long as these do not change."""
         store = self._store()
-        wanted = [one for one in self.wanted(store) if one.stored.size][:_SAMPLED_FILES]
+        some = [one for one in self.wanted(store) if one.stored.size][:_SAMPLED_FILES]
+        wanted = some if self._begins_tell(some) else _fitting(some, _SAMPLED_WHOLE_BYTES)
         where = self._context.connection(self._config.connection).config if self._config.connection else {}
         place = json.dumps([where, self._folder], sort_keys=True, default=str)
         samples = self._context.limits.data_dir / "samples" / _digest(place)
@@ -179,10 +182,14 @@ class StoredFiles:
                 "make room, or name fewer files"
             )
 
+    def _begins_tell(self, wanted: Sequence[Wanted]) -> bool:
+        """Whether the beginnings of these files can be read by themselves."""
+        by_line = self._config.format in _LINES and not self._config.is_whole
+        return by_line and not any(one.local.endswith((".gz", ".bz2", ".zst")) for one in wanted)
+
     def _sampled(self, store: Store, wanted: Wanted, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
-        by_line = self._config.format in _LINES and not self._config.is_whole
-        if by_line and not target.name.endswith((".gz", ".bz2", ".zst")) and wanted.stored.size > _SAMPLED_BYTES:
+        if self._begins_tell([wanted]) and wanted.stored.size > _SAMPLED_BYTES:
             head = store.head(wanted.stored.name, _SAMPLED_BYTES)
             target.write_bytes(head[: head.rfind(b"\n") + 1] or head)
         else:
