@@ -1,12 +1,12 @@
-"""What Arrow would change of a person's value, without a word, on its way into a column."""
+"""What Arrow would change of a person's value, without a word, on its way into a column. Scripts take it along: nothing is cached."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
+from datetime import time as time_of_day
 from decimal import Decimal
-from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -35,7 +35,6 @@ def exact_check(values: Sequence[Any], kind: pa.DataType) -> None:
         raise Misfit
 
 
-@cache
 def _is_watched(kind: pa.DataType) -> bool:
     return any(is_one(kind) for is_one in (pa.types.is_nested, pa.types.is_integer, pa.types.is_floating, pa.types.is_temporal))
 
@@ -73,7 +72,6 @@ def _fields(value: Any, names: list[str]) -> Mapping[str, Any]:
     return found
 
 
-@cache
 def _leaf(kind: pa.DataType) -> tuple[frozenset[type], Callable[[Any], bool]]:
     """The types of which every value stays as it is, and whether a value of another does."""
     if pa.types.is_integer(kind):
@@ -100,7 +98,7 @@ def _fits_float(value: Any) -> bool:
 
 
 def _is_day(value: Any) -> bool:
-    return value.time() == time.min if isinstance(value, datetime) else _is_moment(value)
+    return value.time() == time_of_day.min if isinstance(value, datetime) else _is_moment(value)
 
 
 def _is_zoneless(value: Any) -> bool:
