@@ -1,5 +1,6 @@
 """Which jobs use which connections, read from the documents that name them."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -7,6 +8,7 @@ from itertools import chain
 
 from django.db.models import Q
 
+from jobs.dag.parameters import substitute
 from jobs.models import UNFINISHED, Connection, Execution, Job, JobDraft, JobVersion, Project
 
 #: How documents name a connection, in the text they are kept in.
@@ -24,8 +26,7 @@ def connection_users(connections: Iterable[Connection]) -> dict[int, list[str]]:
     jobs = Job.objects.filter(mentions, deleted_at=None, project_id__in={project_id for project_id, _ in by_place}).order_by("job_name")
     users: dict[int, list[str]] = {}
     for job_name, project_id, current, draft in jobs.values_list("job_name", "project_id", "dag_definition", "draft__document").iterator():
-        names = set(_REFERENCE.findall(current)) | set(_REFERENCE.findall(draft or ""))
-        for name in names:
+        for name in _names(current) | _names(draft or ""):
             if (found := by_place.get((project_id, name))) is not None:
                 users.setdefault(found, []).append(job_name)
     return users
@@ -49,7 +50,7 @@ def connections_left_behind(job: Job, project: Project) -> list[str]:
     running = Execution.objects.filter(job=job, status__in=UNFINISHED).values("version")
     texts = [job.dag_definition, *JobVersion.objects.filter(job=job, version__in=running).values_list("dag_definition", flat=True)]
     texts += JobDraft.objects.filter(job=job).values_list("document", flat=True)
-    used = {name for text in texts for name in _REFERENCE.findall(text)}
+    used = {name for text in texts for name in _names(text)}
     here = Connection.objects.filter(project=job.project_id, name__in=used)
     return sorted(here.exclude(name__in=Connection.objects.filter(project=project).values("name")).values_list("name", flat=True))
 
@@ -66,7 +67,18 @@ def _unfinished_documents(projects: Collection[int]) -> list[tuple[int, int, str
 
 
 def _named(text: str, project_id: int, by_place: Mapping[_Place, int]) -> set[str]:
-    return {name for name in _REFERENCE.findall(text) if (project_id, name) in by_place}
+    return {name for name in _names(text) if (project_id, name) in by_place}
+
+
+def _names(text: str) -> set[str]:
+    """The connections that a document names; where a parameter does, the one of its default."""
+    found = set(_REFERENCE.findall(text))
+    if not any("${" in name for name in found):
+        return found
+    parameters = json.loads(text).get("parameters")
+    told = parameters.items() if isinstance(parameters, Mapping) else ()
+    defaults = {name: one["default"] for name, one in told if isinstance(one, Mapping) and isinstance(one.get("default"), str)}
+    return {str(substitute(name, defaults)) for name in found}
 
 
 def _by_place(connections: Iterable[Connection]) -> dict[_Place, int]:

@@ -188,6 +188,16 @@ def test_a_connection_that_a_job_uses_says_by_whom_and_is_not_deleted(browser: C
     assert send(browser, "DELETE", path).status_code == 204
 
 
+def test_a_connection_that_is_a_parameters_default_is_used(browser: Client) -> None:
+    made = postgres(browser)
+    document = chain()
+    document["parameters"] = {"system": {"type": "string", "default": "ware"}, "other": {"type": "integer"}}
+    document["nodes"]["out"] = {"type": "sink.jdbc", "name": "Out", "config": {"connection": "${system}house", "table": "t"}}
+    assert send(browser, "POST", "/api/jobs", {**document, "publish": False}).status_code == 201
+    assert browser.get(f"/api/connections/{made['id']}").json()["used_by"] == ["numbers"]
+    assert send(browser, "DELETE", f"/api/connections/{made['id']}").status_code == 409
+
+
 def test_a_job_is_not_moved_to_a_project_that_lacks_its_connections(browser: Client) -> None:
     User.objects.update(is_superuser=True)
     elsewhere = Project.objects.create(slug="elsewhere", title="Elsewhere")
