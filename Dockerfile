@@ -16,7 +16,7 @@ RUN DATA_DIR=/tmp/build .venv/bin/python manage.py collectstatic --noinput --ver
 
 # Nobody may write below /app later: what Python compiles stands there from the beginning.
 RUN .venv/bin/python -m scripts.class_archive \
- && .venv/bin/python -m compileall -q connections checkpoints jobs live pipeline_web reporting scheduling scripts
+ && .venv/bin/python -m compileall -q checkpoints jobs pipeline_web scripts manage.py
 
 FROM python:3.12-slim-bookworm
 RUN apt-get update -qq \
