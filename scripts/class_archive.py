@@ -29,7 +29,7 @@ _SECONDS = 600
 def archive_make(folder: Path) -> bool:
     """Make the archive of `folder`, where Spark's jars are, unless it is there and up to date. Whether it is there then.
 
-    And before what else stands there prepared.
+    And before it all else that stands there prepared.
     """
     spark_home_make(folder)
     local_files_make(folder)  # it stands first on the class path, for which the archive is made

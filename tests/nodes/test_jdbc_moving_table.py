@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.nodes.base import REJECTED
 from jobs.nodes.sources.jdbc import JdbcSourceConfig
@@ -16,6 +17,12 @@ from tests.nodes.test_jdbc_source import numbered, source
 from tests.servers.waiting import wait_until
 
 BY_KEY = {"table": "numbers", "key_column": "id"}
+
+
+def reading_on(frame: DataFrame, live: Path, found: list[int]) -> StreamingQuery:
+    """A query that puts the ids of what it reads into `found`, five times a second."""
+    writer = frame.writeStream.foreachBatch(lambda batch, _: found.extend(row["id"] for row in batch.collect()))
+    return writer.option("checkpointLocation", str(live)).trigger(processingTime="200 milliseconds").start()
 
 
 @pytest.mark.spark
@@ -123,12 +130,7 @@ def test_a_row_of_a_slow_transaction_is_waited_for(
         assert drained.everything == [0, 1, 2, 3, 4]
     else:
         found: list[int] = []
-        query = (
-            frame.writeStream.foreachBatch(lambda batch, _: found.extend(row["id"] for row in batch.collect()))
-            .option("checkpointLocation", str(tmp_path / "live"))
-            .trigger(processingTime="200 milliseconds")
-            .start()
-        )
+        query = reading_on(frame, tmp_path / "live", found)
         try:
             wait_until(lambda: bool(query.recentProgress), seconds=60, what="a first look at the table")
             assert found == []
@@ -149,12 +151,7 @@ def test_a_row_whose_key_is_empty_does_not_keep_those_behind_it_from_being_read(
     frame = built.node.read(spark, built.context)
     database.run("INSERT INTO numbers VALUES (NULL, 'empty'), (1, 'a'), (2, 'b')")
     found: list[int] = []
-    query = (
-        frame.writeStream.foreachBatch(lambda batch, _: found.extend(row["id"] for row in batch.collect()))
-        .option("checkpointLocation", str(tmp_path / "live"))
-        .trigger(processingTime="200 milliseconds")
-        .start()
-    )
+    query = reading_on(frame, tmp_path / "live", found)
     try:
         wait_until(lambda: len(found) >= 2, seconds=60, what="the rows that have a key")
     finally:
