@@ -43,10 +43,10 @@ class Intake:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._open.close()
 
-    def keep(self, arrived: Sequence[Message]) -> int:
+    def keep(self, arrived: Sequence[Message], *, beyond: bool = False) -> int:
         """Begin to keep `arrived`: what came and was not done with, in order. How many of the first of them are done with by now.
 
-        Done with is what is on the disk, known already, or dropped by choice.
+        Done with is what is on the disk, known already, or dropped by choice. `beyond` the size of the buffer only what must not wait.
         """
         if self._underway is not None and not self._underway.done():
             return 0
@@ -54,7 +54,7 @@ class Intake:
         if was_underway and self._full:  # not again before there was time for some room
             return done
         if left := arrived[done:]:
-            self._underway = self._writer.submit(self._take, left)
+            self._underway = self._writer.submit(self._take, left, _NO_BOUND if beyond else self._pressure)
         return done
 
     def settle(self) -> int:
@@ -67,6 +67,13 @@ class Intake:
         self._count_left_out()
         return done
 
+    def has_room(self) -> bool:
+        """Whether a message that came now would be done with. Only while nothing is being written to the disk."""
+        if not self._pressure.refuses:
+            return True
+        standing = self._spool.standing()
+        return not (standing.overrun or standing.draining) and standing.waiting < self._pressure.buffer_size
+
     def leave_out(self, count: int) -> None:
         """So many messages came that nobody holds back and for which there was no room: they count as dropped."""
         self._left_out += count
@@ -77,9 +84,9 @@ class Intake:
             return _BUSY_SECONDS
         return _FULL_SECONDS if self._full else _IDLE_SECONDS
 
-    def _take(self, messages: Sequence[Message]) -> int:
+    def _take(self, messages: Sequence[Message], pressure: Backpressure) -> int:
         try:
-            taken = self._spool.take(messages, self._pressure)
+            taken = self._spool.take(messages, pressure)
         except SpoolFull as full:
             self._tell(f"no more is taken: {full}")
             return 0

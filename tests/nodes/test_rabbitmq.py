@@ -115,6 +115,47 @@ def test_a_look_takes_names_and_rows_and_leaves_every_message(
     wait_until(lambda: counted(rabbitmq_server, queue) == 2, seconds=10, what="both messages back in their queue")
 
 
+def test_a_look_at_a_quorum_queue_is_refused_before_it_counts_as_a_failed_delivery(build: Build, rabbitmq_server: RabbitMQServer):
+    name = f"q-{uuid4().hex[:8]}"
+    with closing(rabbitmq_server.line()) as line:
+        channel = line.channel()
+        channel.queue_declare(name, durable=True, arguments={"x-queue-type": "quorum", "x-delivery-limit": 1})
+        publish(rabbitmq_server, name, [b'{"id": 1}'])
+        built = source(build, rabbitmq_server, name)
+        for _ in range(3):
+            with pytest.raises(NodeError, match=f"{name} is a quorum queue.*give sample rows by hand") as told:
+                built.node.newest(replace(built.context, generation="", job_uid=""))
+        assert (told.value.field, told.value.kind) == ("queue", "user")
+        _, properties, body = channel.basic_get(name)
+        assert (body, properties.headers["x-delivery-count"]) == (b'{"id": 1}', 0)
+        channel.queue_delete(name)
+
+
+def test_what_is_held_too_long_is_kept_beyond_the_buffer_and_no_more_comes_meanwhile(
+    build: Build, rabbitmq_server: RabbitMQServer, queue: str, monkeypatch: pytest.MonkeyPatch
+):
+    """A broker takes messages back that it waits for too long, and a quorum queue throws them away after some times."""
+    monkeypatch.setattr("jobs.nodes.sources.rabbitmq._HELD_SECONDS", 1.0)
+    publish(rabbitmq_server, queue, [b"%d" % number for number in range(30)])
+    built = source(build, rabbitmq_server, queue, format="text", columns=[], buffer_size=10, prefetch=5)
+    spool, stopping = spool_of(built.context), Event()
+    thread = Thread(target=built.node.receive, args=(replace(built.context, bounded=False), stopping))
+    thread.start()
+    try:
+        wait_until(lambda: spool.newest() == 15, seconds=20, what="what was sent ahead beyond a full buffer")
+        wait_until(lambda: counted(rabbitmq_server, queue) == 15, seconds=10, what="the rest at the broker")
+        spool.plan(0, 10)
+        wait_until(lambda: spool.newest() == 25, seconds=20, what="ten more, five of them beyond")
+        assert counted(rabbitmq_server, queue) == 5
+        spool.plan(10, 25)
+        wait_until(lambda: spool.newest() == 30, seconds=20, what="all")
+    finally:
+        stopping.set()
+        thread.join(20)
+    assert [message.value for message in spool.read(0, 30)] == [b"%d" % number for number in range(30)]
+    assert counted(rabbitmq_server, queue) == 0
+
+
 def test_a_message_that_comes_again_is_dropped_where_ids_tell_it(
     spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str
 ):

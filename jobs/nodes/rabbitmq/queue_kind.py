@@ -1,9 +1,9 @@
-"""Whether a queue is a stream; each kind has a source of its own."""
+"""Of which kind a queue is: streams have a source of their own, and quorum queues count what is done to their messages."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.rabbitmq_client import stream_channel_close
@@ -17,10 +17,25 @@ _PRECONDITION_FAILED = 406
 _TELLING = (3, 10)
 
 
-def stream_refuse(line: BlockingConnection, queue: str, act: str) -> None:
-    """NodeError where `queue` is a stream. Moves no message."""
-    if _tells(line) and _is_stream(line, queue):
+QueueKind = Literal["classic", "quorum", "stream", ""]
+
+
+def stream_refuse(line: BlockingConnection, queue: str, act: str) -> QueueKind:
+    """NodeError where `queue` is a stream; else its kind, "" where the broker is too old to tell. Moves no message."""
+    kind = _kind_of(line, queue) if _tells(line) else ""
+    if kind == "stream":
         words = f"{act}: {queue} is a stream; read it with the source for RabbitMQ streams (source.rabbitmq_stream)"
+        raise NodeError(words, permanent=True, kind="user", field="queue")
+    return kind
+
+
+def look_refuse(kind: QueueKind, queue: str, act: str) -> None:
+    """NodeError where each look at a message brings it nearer to being thrown away."""
+    if kind == "quorum":
+        words = (
+            f"{act}: {queue} is a quorum queue, for which a look at a message counts as a failed delivery, and RabbitMQ allows few; "
+            "list the columns, and give sample rows by hand, or let the job receive some messages first"
+        )
         raise NodeError(words, permanent=True, kind="user", field="queue")
 
 
@@ -34,7 +49,7 @@ def other_kind_words(queue: str, act: str) -> NodeError:
     return NodeError(words, permanent=True, kind="user", field="stream")
 
 
-def _is_stream(line: BlockingConnection, queue: str) -> bool:
+def _kind_of(line: BlockingConnection, queue: str) -> QueueKind:
     from pika.exceptions import ChannelClosedByBroker
 
     channel = line.channel()
@@ -43,10 +58,10 @@ def _is_stream(line: BlockingConnection, queue: str) -> bool:
         channel.basic_consume(queue, lambda *delivery: None, arguments={OFFSET_HEADER: "next"})
     except ChannelClosedByBroker as error:
         if is_other_kind(error):
-            return False
+            return "quorum" if "quorum" in error.reply_text.rpartition(" type ")[2] else "classic"
         raise
     stream_channel_close(channel)
-    return True
+    return "stream"
 
 
 def _tells(line: BlockingConnection) -> bool:

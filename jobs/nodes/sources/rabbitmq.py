@@ -14,7 +14,7 @@ from jobs.nodes.connections.rabbitmq_client import rabbitmq_channel, rabbitmq_si
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.intake import Intake
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns
-from jobs.nodes.rabbitmq.queue_kind import stream_refuse
+from jobs.nodes.rabbitmq.queue_kind import look_refuse, stream_refuse
 from jobs.nodes.rabbitmq.told import headers_told, reading_act
 from jobs.nodes.spool import Message, Spooled
 from jobs.nodes.spool_source import PACE_FIELDS, SAMPLED, SpoolConfig, SpoolSource
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: A bounded run that was promised more messages than come ends after so long: somebody else reads them.
 _IDLE_SECONDS = 3.0
+#: A broker waits half an hour for an acknowledgement as it comes; then it takes the messages back, and a quorum queue counts a failure.
+_HELD_SECONDS = 600.0
 
 
 class RabbitMQPlace(base.Config):
@@ -55,7 +57,8 @@ class RabbitMQSource(SpoolSource[RabbitMQConfig]):
     """Reads messages from a RabbitMQ queue, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by what waits in the queue at the start. At least once: a message is acknowledged when it
-    is on disk; after a failure between the two it comes again, and is dropped where message ids tell it.
+    is on disk; after a failure between the two it comes again, and is dropped where message ids tell it. Samples are taken from what was
+    received, else from a classic queue, whose messages go back; a quorum queue would count that against them.
     """
 
     type = "source.rabbitmq"
@@ -89,7 +92,7 @@ class RabbitMQSource(SpoolSource[RabbitMQConfig]):
             consumer.settle()
 
     def newest(self, context: NodeContext[RabbitMQConfig]) -> list[Spooled]:
-        """Of what was received, else a look into the queue, whose messages go back to their place."""
+        """Of what was received, else a look into the queue, whose messages go back to their place; a quorum queue refuses it."""
         return super().newest(context) or _peeked(context)
 
 
@@ -101,19 +104,27 @@ class _Consumer:
         self._intake = intake
         self._tags: list[int] = []
         self._arrived: list[Message] = []
+        self._times: list[float] = []
         self._act = reading_act(config.connection)
         self._left: int = channel.queue_declare(config.queue, passive=True).method.message_count
         self._arrived_at = time.monotonic()
         channel.basic_qos(prefetch_count=config.prefetch)
         channel.add_on_cancel_callback(self._cancelled)
-        channel.basic_consume(config.queue, self._arrive)
+        self._consumer = self._consume()
 
     def has_all(self) -> bool:
         """Whether everything that was in the queue at the start is kept."""
         return self._left <= 0 or (not self._arrived and time.monotonic() - self._arrived_at > _IDLE_SECONDS)
 
     def keep(self) -> None:
-        self._acknowledge(self._intake.keep(self._arrived))
+        """Keep what there is room for. What the broker has waited for too long is kept beyond that, and no more is let come meanwhile."""
+        is_late = bool(self._times) and time.monotonic() - self._times[0] > _HELD_SECONDS
+        if is_late and self._consumer:
+            self._channel.basic_cancel(self._consumer)
+            self._consumer = ""
+        self._acknowledge(self._intake.keep(self._arrived, beyond=is_late))
+        if not self._consumer and not self._arrived and self._intake.has_room():
+            self._consumer = self._consume()
 
     def settle(self) -> None:
         """What is on the disk is acknowledged before the channel closes."""
@@ -122,8 +133,11 @@ class _Consumer:
     def _acknowledge(self, done: int) -> None:
         if done:
             self._channel.basic_ack(self._tags[done - 1], multiple=True)
-            del self._tags[:done], self._arrived[:done]
+            del self._tags[:done], self._arrived[:done], self._times[:done]
             self._left -= done
+
+    def _consume(self) -> str:
+        return str(self._channel.basic_consume(self._queue, self._arrive))
 
     def _arrive(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:
         told = headers_told(method, properties)
@@ -131,6 +145,7 @@ class _Consumer:
         self._tags.append(method.delivery_tag)
         self._arrived.append(Message(body, key=method.routing_key, headers=told, id=message_id[:300]))
         self._arrived_at = time.monotonic()
+        self._times.append(self._arrived_at)
 
     def _cancelled(self, method: Any) -> None:
         raise NodeError(f"{self._act}: the broker ended the reading of {self._queue}; it may have been deleted")
@@ -141,7 +156,7 @@ def _peeked(context: NodeContext[RabbitMQConfig]) -> list[Spooled]:
     found: list[Spooled] = []
     act = reading_act(connection.name)
     with rabbitmq_channel(connection, act) as (line, channel):
-        stream_refuse(line, context.config.queue, act)
+        look_refuse(stream_refuse(line, context.config.queue, act), context.config.queue, act)
         while len(found) < SAMPLED:
             method, properties, body = channel.basic_get(context.config.queue)
             if method is None:
