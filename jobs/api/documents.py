@@ -11,6 +11,7 @@ from jobs.api.analysis import analysis
 from jobs.api.base import ANY_OBJECT, ApiView, answer, body_read, described, json_object
 from jobs.api.parsers import TextParser
 from jobs.api.questions import QUESTION, question_of
+from jobs.dag.document import DagDocument
 from jobs.dag.graph import check_document
 from jobs.dag.importing import import_document
 from jobs.dag.parts import part_above
@@ -19,6 +20,7 @@ from jobs.dag.samples import Samples, no_sources, sample_problems, sources_in
 from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
+from jobs.selectors.access import role_covers, role_in
 from jobs.selectors.checkpoint_stores import storage_problems
 from jobs.selectors.jobs import jobs_visible
 from jobs.selectors.refusals import Invalid
@@ -140,8 +142,7 @@ class ValidateView(DocumentView):
         document, problems = check_document(body.document, REGISTRY.catalogue())
         if document is not None:
             problems = [*problems, *storage_problems(document, REGISTRY.catalogue())]
-        if document is None or not body.analyse:
-            reason = "not asked for" if not body.analyse else "the problems above come first"
+        if reason := self._unanalysed(body, document, project):
             return answer(ValidationOut(problems=problems, schemas={}, analysed=False, analysis=reason))
         try:
             found = analysis(body.document, project=project, parameters=body.parameters, seconds=ANALYSIS_SECONDS)
@@ -149,6 +150,16 @@ class ValidateView(DocumentView):
             return answer(ValidationOut(problems=problems, schemas={}, analysed=False, analysis=str(error)))
         more = [problem for problem in found.problems if problem not in problems]
         return answer(ValidationOut(problems=[*problems, *more], schemas=found.schemas, analysed=True, analysis=""))
+
+    def _unanalysed(self, body: ValidateBody, document: DagDocument | None, project: Project) -> str:
+        """Why Spark is not asked, "" if it is: to find columns it signs in to systems with the project's connections."""
+        if not body.analyse:
+            return "not asked for"
+        if document is None:
+            return "the problems above come first"
+        if not role_covers(role_in(self.user(), project.pk), Role.EDITOR):
+            return f"this reads from the project's systems, which needs the role {Role.EDITOR}"
+        return ""
 
 
 class PreviewView(DocumentView):

@@ -1,5 +1,6 @@
 """Settings laid over a job, its schedule, and documents that are only looked at."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ from django.utils import timezone
 
 from jobs import queue
 from jobs.api import analysis, documents
-from jobs.models import Job, JobConfig, JobSchedule
+from jobs.models import Job, JobConfig, JobSchedule, Project, Role
 from jobs.scheduling.firing import schedules_tick
-from tests.api.rows import chain, codes, job, send
+from tests.api.rows import chain, codes, job, member, send
 
 pytestmark = pytest.mark.django_db
 CONFIG = "/api/jobs/numbers/config"
@@ -247,6 +248,19 @@ def test_a_document_is_answered_with_every_default_as_publishing_keeps_it(browse
     assert filled.json()["document"] == browser.get("/api/jobs/in-full/versions/1").json()["document"]
     refused = send(browser, "POST", "/api/jobs/defaults", {"document": {**document, "nodes": 7}})
     assert (refused.status_code, refused.json()["error"]["message"]) == (422, "the document cannot be read")
+
+
+def test_a_viewers_document_is_not_analysed_with_the_projects_connections(
+    home: Project, monkeypatch: pytest.MonkeyPatch, client_of: Callable[[User], Client]
+) -> None:
+    def asked(*_: Any, **__: Any) -> dict[str, Any]:
+        raise AssertionError("the driver was asked")
+
+    monkeypatch.setattr(analysis, "interactive_call", asked)
+    viewer = client_of(member(home, "vera", Role.VIEWER))
+    told = send(viewer, "POST", "/api/jobs/validate", {"document": {**chain(), "edges": {}}}).json()
+    assert (told["analysed"], told["analysis"]) == (False, "this reads from the project's systems, which needs the role EDITOR")
+    assert told["problems"]
 
 
 def test_without_a_worker_the_answer_says_that_spark_was_not_asked(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
