@@ -79,17 +79,19 @@ def _facts_of(path: Path) -> dict[str, Any]:
     return {"bytes": path.stat().st_size, "sha256": file_digest(path)}
 
 
-def live_readable(folder: Path, *, expected_batch: int = -1, deep: bool = False) -> str | None:
+def live_readable(folder: Path, *, expected_batch: int = -1, planned_batch: int = -1, deep: bool = False) -> str | None:
     """Why a query cannot go on from its live folder, None if it can. Call it while no query runs on it.
 
-    `expected_batch` is the newest batch known to be committed: a folder that vanished or went back is found by it, and never taken
-    for a fresh start. `deep` reads large state files too.
+    `expected_batch` is the newest batch known to be committed, `planned_batch` the newest that was begun: a folder that vanished or went
+    back is found by them, and never taken for a fresh start. `deep` reads large state files too.
     """
     committed = last_committed(folder)
+    if max(expected_batch, planned_batch) >= 0 and not folder.is_dir():
+        return "its folder is gone"
     if committed < expected_batch:
-        if not folder.is_dir():
-            return "its folder is gone"
         return f"it ends at batch {committed}, but batch {expected_batch} was committed"
+    if planned_batch > max(batch_ids(folder / "offsets"), default=-1):
+        return f"it knows nothing of batch {planned_batch}, which was written"
     if not folder.is_dir() or not any(folder.iterdir()):
         return None
     try:

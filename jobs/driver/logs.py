@@ -32,16 +32,26 @@ class JsonLines(logging.Formatter):
 
 
 def attempt_logger(execution_id: str, attempt: int) -> logging.Logger:
-    """A logger that nobody else knows; give it to `attempt_logger_close` at the end."""
+    """A logger that nobody else knows; give it to `attempt_logger_close` at the end. Where it cannot write, the driver's log has it all."""
+    logger = logging.Logger(f"execution.{execution_id}.{attempt}", logging.INFO)
+    try:
+        handler: logging.Handler = _file_handler(execution_id, attempt)
+    except OSError as error:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s %(levelname)s %(message)s"))
+        logging.getLogger(__name__).error("the log of execution %s cannot be written: %s", execution_id, error)
+    logger.addHandler(handler)
+    return logger
+
+
+def _file_handler(execution_id: str, attempt: int) -> logging.Handler:
     folder = log_folder(execution_id)
     folder.mkdir(parents=True, exist_ok=True)
     handler = RotatingFileHandler(
         folder / f"attempt-{attempt}.jsonl", maxBytes=MAX_BYTES, backupCount=OLDER_KEPT, encoding="utf-8", errors="replace"
     )
     handler.setFormatter(JsonLines(attempt))
-    logger = logging.Logger(f"execution.{execution_id}.{attempt}", logging.INFO)
-    logger.addHandler(handler)
-    return logger
+    return handler
 
 
 def attempt_logger_close(logger: logging.Logger) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from checkpoints.job_cut import job_queries
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import Readable, folders_restorable, newest_readable, positions_restorable
+from checkpoints.selectors import Readable, batches_kept, folders_restorable, newest_readable, positions_restorable
 from checkpoints.services import checkpoints_check, damage_note
 from checkpoints.storage import checkpoint_restore
 from checkpoints.storages import opened
@@ -24,7 +24,7 @@ from jobs.engine.steps import Steps
 from jobs.models import Execution
 from jobs.selectors.graph_comparisons import compared, run_of
 from jobs.services.executions import execution_generation_renew
-from jobs.services.metrics import batches_written
+from jobs.services.metrics import batches_written, query_kept
 
 _TRIES, _PAUSE_SECONDS = 3, 1.0
 _NAMED_MOST = 5
@@ -143,9 +143,11 @@ def _folders(checkpoint: Checkpoint, execution: Execution) -> dict[str, str] | N
 
 
 def _damage(execution: Execution, plan: Plan) -> str:
-    """Which query cannot go on and why, "" if all can. What was written twice over proves what was committed."""
+    """Which query cannot go on and why, "" if all can. What was written was planned; what is in a checkpoint was committed."""
     written = batches_written(generation=execution.generation)
+    kept = batches_kept(generation=execution.generation)
     for key, query in job_queries(plan).items():
-        if reason := live_readable(query.folder, expected_batch=written.get(key, 0) - 1):
+        planned = written.get(query_kept(key), -1)
+        if reason := live_readable(query.folder, expected_batch=max(planned - 1, kept.get(key, -1)), planned_batch=planned):
             return f"query {key}: {reason}"
     return ""

@@ -94,7 +94,8 @@ class DriverProcess:
 
     def attempt_ended(self, attempt: Attempt) -> None:
         with self._lock:
-            self._attempts.pop(attempt.execution_id, None)
+            if self._attempts.get(attempt.execution_id) is attempt:
+                del self._attempts[attempt.execution_id]
             self._idle_since = time.monotonic()
         self._wake.set()
 
@@ -108,6 +109,8 @@ class DriverProcess:
                 self._claim()
             except db.Error as error:
                 logger.warning("the database does not answer: %s", error)
+            except Exception:  # whatever is wrong with one execution, the others run on
+                logger.exception("looking for work")
             if self._is_done():
                 self.stop("nothing left to do")
             if self.spark_died():
@@ -123,15 +126,21 @@ class DriverProcess:
         while len(self._held()) < self.driver.slots and not self._stopping.is_set():
             if self.driver.kind == DriverKind.DEDICATED and self._ran:
                 return
-            execution = execution_claim(driver=self.driver)
+            execution = execution_claim(driver=self.driver, besides=self._held())
             if execution is None:
                 return
             self._ran = True
             commands_again(execution_id=execution.execution_id)
-            attempt = Attempt(execution, self)
-            with self._lock:
-                self._attempts[execution.execution_id] = attempt
+            self._begin(Attempt(execution, self))
+
+    def _begin(self, attempt: Attempt) -> None:
+        with self._lock:
+            self._attempts[attempt.execution_id] = attempt
+        try:
             attempt.start()
+        except BaseException:  # no thread could be begun: its lease runs out, and another attempt follows
+            self.attempt_ended(attempt)
+            raise
 
     def _commands(self) -> None:
         held = self._held()
@@ -204,13 +213,20 @@ class DriverProcess:
         for attempt in self._held().values():
             attempt.hand_over(self._reason)
         # One that cannot be interrupted must not keep the others waiting, nor the process.
-        deadline = time.monotonic() + (settings.STOP_GRACE_SECONDS + 5 if not self.exit_code else settings.STOP_GRACE_SECONDS / 2)
-        while self._held() and time.monotonic() < deadline:
+        begun, patience = time.monotonic(), settings.STOP_GRACE_SECONDS / 2 if self.exit_code else settings.STOP_GRACE_SECONDS + 5
+        while self._held() and time.monotonic() < begun + patience:
+            if self.exit_code and time.monotonic() > begun + patience / 2:
+                self._force()
             self._wake.wait(0.2)
             self._wake.clear()
         self.writer.close()
         broadcast.flush()
         connection.close()
+
+    def _force(self) -> None:
+        """Batches that are longer than there is time for are done again: a hand-over costs no retry, the death of the process does."""
+        for attempt in self._held().values():
+            attempt.force()
 
     def _database_told(self, write: Callable[[], None]) -> None:
         try:

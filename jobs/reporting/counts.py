@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.engine.events import BatchWritten
-from jobs.services.metrics import QueryCounts
+from jobs.services.metrics import QueryCounts, query_kept
 
 Tally = dict[str, Any]
 
@@ -57,10 +57,11 @@ class Counts:
 
     def batch(self, event: BatchWritten) -> QueryCounts:
         """Count a written batch; what is to be kept of its query."""
-        known = self._queries.get(event.query) or QueryCounts(event.query, -1, empty(), empty())
+        query = query_kept(event.query)
+        known = self._queries.get(query) or QueryCounts(query, -1, empty(), empty())
         base = added(known.base, known.latest) if event.batch_id > known.batch_id else known.base
-        self._queries[event.query] = QueryCounts(event.query, event.batch_id, base, tally_of(event))
-        return self._queries[event.query]
+        self._queries[query] = QueryCounts(query, event.batch_id, base, tally_of(event))
+        return self._queries[query]
 
     def totals(self) -> Tally:
         """Over all queries; `nodes` of one query each are put side by side."""

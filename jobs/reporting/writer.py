@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Sequence
 from typing import Protocol
 
 from django import db
@@ -100,6 +101,8 @@ class Writer:
         try:
             close_old_connections()
             return reported_write(batch=[reported for _, reported in taken])
+        except (db.DataError, db.IntegrityError):
+            return _written_apart([reported for _, reported in taken])
         except db.Error as error:
             logger.warning("counts cannot be kept just now: %s", error)
             for reporter, reported in taken:
@@ -117,3 +120,14 @@ class Writer:
                 reporter.tick(seqs.get(reporter.execution_id))
             except Exception:
                 logger.exception("live figures of %s", reporter.execution_id)
+
+
+def _written_apart(reports: Sequence[Reported]) -> dict[str, int]:
+    """What no database takes of one execution comes again no better, and must not keep the others waiting."""
+    written: dict[str, int] = {}
+    for reported in reports:
+        try:
+            written |= reported_write(batch=[reported])
+        except db.Error:  # the newest counts come with the next batch
+            logger.exception("counts of execution %s are left out", reported.execution_id)
+    return written

@@ -82,7 +82,8 @@ def event_append(
         node_id=node_id,
         detail=storable_data(detail or {}) | ({"checkpoint_row": checkpoint} if checkpoint is not None else {}),
     )
-    transaction.on_commit(lambda: event_send(event))
+    # What is written is written, whatever becomes of its news.
+    transaction.on_commit(lambda: event_send(event), robust=True)
     return event
 
 

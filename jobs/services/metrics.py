@@ -10,12 +10,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs.dag.storable import storable
+from jobs.engine.grouping import query_folder
 from jobs.models import Execution, MetricSample, QueryProgress, RejectedRow
 
 #: Resolution in seconds → how long its samples are kept, and the next coarser one.
 KEPT = {1: timedelta(hours=1), 10: timedelta(hours=12), 60: timedelta(days=30)}
 ROLL_UPS = ((1, 10), (10, 60))
 _PIECE = 2000
+_LONGEST_QUERY = 200
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,11 @@ class QueryCounts:
     batch_id: int
     base: dict[str, Any]
     latest: dict[str, Any]
+
+
+def query_kept(key: str) -> str:
+    """What a query is called in rows: its key, which names all of its sinks; a very long one is cut and hashed."""
+    return key if len(key) <= _LONGEST_QUERY else query_folder(key)
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,9 @@ def reported_write(*, batch: Sequence[Reported]) -> dict[str, int]:
     mine = [one for one in batch if one.execution_id in owned]
     QueryProgress.objects.bulk_create(
         [
-            QueryProgress(execution_id=one.execution_id, query=row.query, batch_id=row.batch_id, base=row.base, latest=row.latest)
+            QueryProgress(
+                execution_id=one.execution_id, query=query_kept(row.query), batch_id=row.batch_id, base=row.base, latest=row.latest
+            )
             for one in mine
             for row in one.queries.values()
         ],
@@ -86,7 +95,7 @@ def _rejected_write(one: Reported) -> None:
     for batch in one.rejected:
         place = {
             "generation": uuid.UUID(one.generation),
-            "query": batch.query,
+            "query": query_kept(batch.query),
             "node_id": batch.node_id,
             "batch_id": batch.batch_id,
         }
@@ -101,13 +110,13 @@ def _rejected_write(one: Reported) -> None:
 
 
 def counts_read(*, execution_id: str) -> list[QueryCounts]:
-    """What earlier attempts of the execution counted."""
+    """What earlier attempts of the execution counted, by `query_kept`."""
     rows = QueryProgress.objects.filter(execution_id=execution_id)
     return [QueryCounts(row.query, row.batch_id, row.base, row.latest) for row in rows]
 
 
 def batches_written(*, generation: uuid.UUID) -> dict[str, int]:
-    """Query → the newest batch that any execution of the generation wrote; the one before it is committed for certain."""
+    """Query, as `query_kept` has it, → the newest batch that any execution of the generation wrote; the one before it is committed."""
     rows = QueryProgress.objects.filter(execution__generation=generation).values_list("query", "batch_id")
     written: dict[str, int] = {}
     for query, batch_id in rows:

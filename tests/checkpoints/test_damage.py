@@ -23,7 +23,8 @@ from checkpoints.storages import folder_of
 from checkpoints.verification import checkpoint_verify
 from jobs.driver.position import plan_with_position
 from jobs.engine.failure import ExecutionFailure
-from jobs.models import Execution, ExecutionStatus, Role
+from jobs.models import Execution, ExecutionStatus, QueryProgress, Role
+from jobs.services.metrics import QueryCounts, Reported, batches_written, query_kept, reported_write
 from tests.checkpoints.kept import execution_row, kept, live_of
 from tests.checkpoints.streams import Stream, windows
 from tests.checkpoints.test_checkpoint_api import ended, member, send
@@ -208,6 +209,38 @@ def test_damage_to_the_query_s_id_in_the_live_folder_reaches_no_checkpoint_so_th
     execution.refresh_from_db()
     assert execution.restored_from_checkpoint_id == rows[1].pk
     assert [fresh(row).failure_reason for row in rows] == ["", ""]
+
+
+def test_a_folder_that_is_gone_is_no_fresh_start_once_its_first_batch_was_written(execution: Execution) -> None:
+    """The targets hold what that batch wrote, and would take its next one for a repeat."""
+    QueryProgress.objects.create(execution=execution, query="out", batch_id=0, base={}, latest={})
+    with pytest.raises(ExecutionFailure, match=r"its folder is gone.* start it from the beginning"):
+        begun(execution)
+
+
+def test_what_was_written_behind_a_restored_position_is_not_planned_anew(execution: Execution) -> None:
+    """The folder is put in place once more, and ends before a batch that the targets have."""
+    row = kept(execution, 2)
+    Execution.objects.filter(pk=execution.pk).update(restored_from_checkpoint_id=row.pk, generation=uuid.uuid4())
+    execution.refresh_from_db()
+    QueryProgress.objects.create(execution=execution, query="out", batch_id=2, base={}, latest={})
+    generation = execution.generation
+    begun(execution)
+    execution.refresh_from_db()
+    assert execution.generation != generation
+    (told,) = execution.events.filter(kind="notice").values_list("reason", flat=True)
+    assert "it knows nothing of batch 2, which was written" in told
+
+
+def test_a_query_of_many_sinks_is_found_by_what_its_rows_call_it(execution: Execution) -> None:
+    key = "+".join(f"a_sink_with_a_rather_long_name_{number}" for number in range(20))
+    longest = QueryProgress._meta.get_field("query").max_length or 0
+    assert len(query_kept(key)) <= longest < len(key)
+    execution.attempt = 1
+    execution.save()
+    report = Reported(execution.execution_id, 1, str(execution.generation), queries={key: QueryCounts(key, 4, {}, {})})
+    assert reported_write(batch=[report]) == {execution.execution_id: execution.seq}
+    assert batches_written(generation=execution.generation) == {query_kept(key): 4}
 
 
 @DAMAGES

@@ -22,7 +22,7 @@ def test_a_batch_that_was_planned_and_not_committed_is_no_damage(folder: Path) -
     (folder / "commits/12").unlink(missing_ok=True)
     (folder / "offsets/12").unlink(missing_ok=True)
     (folder / "commits/11").unlink()
-    assert live_readable(folder, expected_batch=10) is None
+    assert live_readable(folder, expected_batch=10, planned_batch=11) is None
 
 
 @pytest.mark.parametrize("damage", [truncate, flip, Path.unlink], ids=["truncated", "flipped", "removed"])
@@ -53,7 +53,9 @@ def _covered(path: Path) -> bool:
 def test_a_vanished_folder_is_never_a_fresh_start(left_behind: Callable[[str], Stream], tmp_path: Path) -> None:
     assert live_readable(tmp_path / "live", expected_batch=-1) is None
     assert live_readable(tmp_path / "live", expected_batch=3) == "its folder is gone"
+    assert live_readable(tmp_path / "live", planned_batch=0) == "its folder is gone"
     (tmp_path / "live").mkdir()
+    assert live_readable(tmp_path / "live", planned_batch=0) == "it knows nothing of batch 0, which was written"
     assert live_readable(tmp_path / "live", expected_batch=3) == "it ends at batch -1, but batch 3 was committed"
 
 

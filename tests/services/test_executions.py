@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
@@ -178,6 +178,23 @@ def test_a_claim_takes_the_lease_and_a_higher_attempt() -> None:
     assert claimed.lease_expires_at is not None
     assert claimed.lease_expires_at > timezone.now()
     assert execution_claim(driver=driver) is None
+
+
+def test_an_execution_whose_earlier_attempt_has_not_ended_here_is_left_to_others() -> None:
+    execution = start(job_row())
+    driver = driver_row()
+    assert execution_claim(driver=driver, besides=[execution.execution_id]) is None
+    assert execution_claim(driver=driver, besides=["another"]) is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_written_stands_whatever_becomes_of_its_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(event: Event) -> None:
+        raise OperationalError("the database has gone away")
+
+    execution = start(job_row())
+    monkeypatch.setattr("jobs.services.events.event_send", away)
+    assert execution_claim(driver=driver_row()).execution_id == execution.execution_id  # type: ignore[union-attr]
 
 
 def test_attempts_grow_over_the_executions_of_a_job() -> None:

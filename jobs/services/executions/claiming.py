@@ -1,6 +1,6 @@
 """Leases: who runs an execution, and until when. All times are the database's."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from django.conf import settings
 from django.db import transaction
@@ -17,13 +17,14 @@ from jobs.services.executions.transition import execution_transition
 _CANDIDATES = 10
 
 
-def execution_claim(*, driver: Driver) -> Execution | None:
+def execution_claim(*, driver: Driver, besides: Collection[str] = ()) -> Execution | None:
     """The oldest execution this driver may run, now INITIALIZING in a new attempt under its lease; None if there is none.
 
-    Of any number of drivers that try, one gets it. Nothing is claimed while a lease of the same job still runs.
+    Of any number of drivers that try, one gets it. Nothing is claimed while a lease of the same job still runs. `besides`: ids of
+    those whose earlier attempt has not ended in the driver yet.
     """
     isolation = "dedicated" if driver.kind == DriverKind.DEDICATED else "shared"
-    ready = _claimable().filter(isolation=isolation, storage_host__in=("", settings.STORAGE_HOST))
+    ready = _claimable().filter(isolation=isolation, storage_host__in=("", settings.STORAGE_HOST)).exclude(execution_id__in=besides)
     for execution_id, job_id in ready.order_by("create_time", "id").values_list("execution_id", "job_id")[:_CANDIDATES]:
         if _claim(execution_id, job_id, driver):
             return Execution.objects.select_related("job").get(execution_id=execution_id)
