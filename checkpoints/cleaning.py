@@ -17,7 +17,7 @@ from checkpoints.retention import Decision, Scope, ended_decisions, job_decision
 from checkpoints.selectors import briefly, completed, in_chunks, needed_among, with_jobs
 from checkpoints.services import checkpoints_expire, damage_note, expired_files_delete, job_hold
 from checkpoints.storage import bytes_exclusive, bytes_freed, folder_delete
-from checkpoints.storages import folder_of, key_of
+from checkpoints.storages import folder_of, host_of, key_of
 from checkpoints.stores.local import LOCAL
 
 #: Hears of each checkpoint that goes, and why, in the transaction that marks it: its history is never without that.
@@ -89,7 +89,7 @@ def _with_bytes(decision: Decision, freed: Mapping[Path, int]) -> Decision:
 
 
 def _carry_out(going: Sequence[Decision], deleted_by: str, stores: Stores, told: Told) -> list[Decision]:
-    """Those that went: what changed since it was decided stays."""
+    """Those that went: what changed since it was decided stays, and so does what is on another host's disk, for a clean-up there."""
     went = [decision for decision in going if decision.checkpoint is None]
     for decision in went:
         if decision.storage != LOCAL:
@@ -97,7 +97,7 @@ def _carry_out(going: Sequence[Decision], deleted_by: str, stores: Stores, told:
         else:
             folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
     of_row = {decision.checkpoint.pk: decision for decision in going if decision.checkpoint is not None}
-    rows = (decision.checkpoint for decision in going if decision.checkpoint is not None)
+    rows = (row for decision in going if (row := decision.checkpoint) is not None and not host_of(row))
     for row in _expire(rows, deleted_by, lambda row: told(row, of_row[row.pk].reason)):
         expired_files_delete(row, stores)
         went.append(of_row[row.pk])
@@ -108,6 +108,8 @@ def _measure(rows: Iterable[Checkpoint], stores: Stores) -> None:
     """What each takes alone changes when Spark prunes, or another checkpoint that shared its files goes."""
     elsewhere: dict[tuple[str, UUID], dict[str, Checkpoint]] = defaultdict(dict)
     for row in rows:
+        if host_of(row):
+            continue
         if row.storage == LOCAL:
             _measured(row, bytes_exclusive(folder_of(row)))
         else:

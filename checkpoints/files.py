@@ -42,13 +42,12 @@ def files_bring(folder: Path, key: str) -> Brought:
 def files_own(checkpoint: Checkpoint) -> tuple[list[str], int]:
     """Nothing of it is shared with others any more; what is damaged, a sentence a file, and the bytes it takes.
 
-    StorageFailed where its store does not answer.
+    StorageFailed where its store does not answer, or its files are on another host.
     """
-    if checkpoint.storage == LOCAL:
-        folder = folder_of(checkpoint)
-        return folder_own(folder), bytes_exclusive(folder)
     try:
         with opened(checkpoint) as folder:
+            if checkpoint.storage == LOCAL:
+                return folder_own(folder), bytes_exclusive(folder)
             return [], storage_of(checkpoint).put(folder, key_of(checkpoint)).bytes
     except CutDamaged as damaged:
         return damaged.problems, 0

@@ -17,7 +17,7 @@ from checkpoints.retention import Decision, Scope
 from checkpoints.retention_rules import Why
 from checkpoints.selectors import RowState, executions, jobs_at_work, rows_by_folder, with_jobs
 from checkpoints.storage import Found, folders_found
-from checkpoints.storages import folder_of, storages_known
+from checkpoints.storages import folder_of, root_is_there, storages_known
 from checkpoints.stores.base import CheckpointStorage, Stored
 from checkpoints.stores.local import LOCAL
 
@@ -108,10 +108,9 @@ def folders_orphaned(scope: Scope) -> Iterator[Orphan]:
 
 def rows_without_files(scope: Scope) -> list[Orphan]:
     """COMPLETED ones on this host's disk whose folder somebody took away. Empty where the whole root is: a disk may not be mounted."""
-    root = Path(settings.CHECKPOINT_ROOT)
-    there = {(one.key, one.path.name) for one in folders_found(root) if one.kind == "checkpoint"}
-    if not there and not (root.is_dir() and any(root.iterdir())):
+    if not root_is_there():
         return []
+    there = {(one.key, one.path.name) for one in folders_found(Path(settings.CHECKPOINT_ROOT)) if one.kind == "checkpoint"}
     missing = ((row, folder_of(row)) for row in _not_in(there, scope))
     return [_without_files(row, folder) for row, folder in missing if not folder.is_dir()]
 

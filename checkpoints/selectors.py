@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from checkpoints.storages import folder_of, key_of, opened, scratch_of, storage_of
+from checkpoints.storages import folder_of, host_of, key_of, opened, root_is_there, scratch_of, storage_of
 from checkpoints.stores.base import StorageUnfit
 from checkpoints.stores.local import LOCAL
 from checkpoints.verification import checkpoint_verify
@@ -152,9 +152,10 @@ def folders_restorable(*, job_uid: str, node_id: str, until: ExitStack) -> list[
 
 
 def checkpoint_problems(checkpoint: Checkpoint) -> list[str]:
-    """What is wrong with its files, a sentence a file; every byte is read. StorageFailed where its store does not give them."""
+    """What is wrong with its files, a sentence a file; every byte is read. StorageFailed where they cannot be had here, or not now."""
     if checkpoint.storage == LOCAL:
-        return checkpoint_verify(folder_of(checkpoint))
+        with opened(checkpoint) as folder:
+            return checkpoint_verify(folder)
     return storage_of(checkpoint).verify(key_of(checkpoint), scratch_of(checkpoint))
 
 
@@ -167,7 +168,7 @@ def not_restorable(checkpoint: Checkpoint, *, trusting: bool = False) -> str:
     """Why nothing can start from it, "" if it can. A glance, not a check of its bytes: that is the pre-check's.
 
     `trusting`: what an earlier check of its bytes found does not count, for one that checks them again. A store that is not the local
-    disk is not asked: that may take its time, and locks are held here.
+    disk is not asked: that may take its time, and locks are held here. Of files on another host nothing is said: it starts there.
     """
     words = {
         CheckpointStatus.PENDING: "it is still being written",
@@ -179,7 +180,7 @@ def not_restorable(checkpoint: Checkpoint, *, trusting: bool = False) -> str:
     if checkpoint.failure_reason and not trusting:
         return checkpoint.failure_reason
     if checkpoint.storage == LOCAL:
-        return "" if (folder_of(checkpoint) / "manifest.json").is_file() else "its files are not there"
+        return "" if host_of(checkpoint) or (folder_of(checkpoint) / "manifest.json").is_file() else "its files are not there"
     try:
         storage_of(checkpoint)
     except StorageUnfit as unfit:
@@ -188,15 +189,22 @@ def not_restorable(checkpoint: Checkpoint, *, trusting: bool = False) -> str:
 
 
 def newest_good(*, job_id: int) -> int | None:
-    """The newest complete checkpoint that was taken of a job and whose files are there; at a glance, as `not_restorable`."""
+    """The newest complete checkpoint that was taken of a job and whose files are there; at a glance, as `not_restorable`.
+
+    Where the whole root is not there, the newest: its disk may not be mounted.
+    """
     taken = Checkpoint.objects.filter(execution__job=job_id, execution__imported_from__isnull=True)
-    rows = completed(taken).iterator(chunk_size=10)
-    return next((row.pk for row in rows if not not_restorable(row)), None)
+    return _first_good(completed(taken).iterator(chunk_size=10))
 
 
 def newest_good_among(rows: Sequence[Checkpoint]) -> int | None:
     """The same of all complete checkpoints of a job, newest first."""
-    return next((row.pk for row in rows if row.execution.imported_from is None and not not_restorable(row)), None)
+    return _first_good(row for row in rows if row.execution.imported_from is None)
+
+
+def _first_good(rows: Iterable[Checkpoint]) -> int | None:
+    unseen = not root_is_there()
+    return next((row.pk for row in rows if (unseen and row.storage == LOCAL) or not not_restorable(row)), None)
 
 
 def nearest_good(checkpoint: Checkpoint) -> Checkpoint | None:

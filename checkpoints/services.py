@@ -199,21 +199,36 @@ def checkpoint_update(*, checkpoint: Checkpoint, label: str | None = None, pinne
 
 
 def savepoint_keep(*, checkpoint: Checkpoint) -> Checkpoint:
-    """Make it a savepoint: what it shares with others becomes its own first, each file checked. CheckpointRefused if one is damaged.
+    """Make it a savepoint, which shares no file with others: each is checked and copied. CheckpointRefused if one is damaged.
 
-    Takes as long as copying its `storage_size_bytes`.
+    Takes as long as copying its `storage_size_bytes`; meanwhile it is a savepoint already, so that no rule takes it away.
     """
-    if checkpoint.status != CheckpointStatus.COMPLETED:
+    mine = Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.COMPLETED)
+    if not mine.update(is_savepoint=True):
+        checkpoint.refresh_from_db(fields=["status"])
         raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is {checkpoint.status}: only a completed one can be kept")
+    try:
+        taken = _made_its_own(checkpoint)
+    except BaseException:
+        mine.update(is_savepoint=checkpoint.is_savepoint)
+        raise
+    if not mine.update(exclusive_bytes=taken):
+        raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} was deleted meanwhile")
+    checkpoint.refresh_from_db(fields=["is_savepoint", "exclusive_bytes", "status"])
+    return checkpoint
+
+
+def _made_its_own(checkpoint: Checkpoint) -> int:
+    """The bytes it takes alone from now on."""
     try:
         problems, taken = files_own(checkpoint)
     except StorageFailed as failed:
         raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} cannot be kept now: {failed}") from None
+    except OSError as error:
+        raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} cannot be kept now: {error.strerror}") from error
     if problems:
         raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is damaged and cannot be kept: {problems[0]}")
-    Checkpoint.objects.filter(pk=checkpoint.pk, status=CheckpointStatus.COMPLETED).update(is_savepoint=True, exclusive_bytes=taken)
-    checkpoint.refresh_from_db(fields=["is_savepoint", "exclusive_bytes", "status"])
-    return checkpoint
+    return taken
 
 
 def job_hold(job_id: int) -> None:

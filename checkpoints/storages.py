@@ -18,7 +18,7 @@ from checkpoints.database_storage import DATABASE, DatabaseStorage
 from checkpoints.models import Checkpoint
 from checkpoints.storage import OutsideRoot, inside, storage_key
 from checkpoints.stores.addresses import Access, name_of, storage_at
-from checkpoints.stores.base import CheckpointStorage, StorageUnfit, Wanted, everything
+from checkpoints.stores.base import CheckpointStorage, StorageFailed, StorageUnfit, Wanted, everything
 from checkpoints.stores.local import LOCAL, LocalStorage
 from checkpoints.stores.plugins import storage_brought
 from checkpoints.threads import Pulse, no_pulse
@@ -83,12 +83,26 @@ def folder_of(checkpoint: Checkpoint) -> Path:
         return expected
 
 
+def host_of(checkpoint: Checkpoint) -> str:
+    """The other host on whose disk its files are, of which nothing can be told here; "" if they can be reached from this one."""
+    host = str(checkpoint.execution.storage_host)
+    return host if checkpoint.storage == LOCAL and host != settings.STORAGE_HOST else ""
+
+
+def root_is_there() -> bool:
+    """Whether anything lies where checkpoints are kept: its disk may not be mounted."""
+    root = Path(settings.CHECKPOINT_ROOT)
+    return root.is_dir() and any(root.iterdir())
+
+
 @contextmanager
 def opened(checkpoint: Checkpoint, *, wanted: Wanted = everything, pulse: Pulse = no_pulse) -> Iterator[Path]:
     """A folder with its files, to read only: where they lie, or a checked copy that goes with the context. As `CheckpointStorage.open`.
 
-    StorageFailed where its store does not give them.
+    StorageFailed where its store does not give them, or its files are on another host.
     """
+    if host := host_of(checkpoint):
+        raise StorageFailed(f"its files are on the disk of {host}")
     if checkpoint.storage == LOCAL:
         yield folder_of(checkpoint)
         return

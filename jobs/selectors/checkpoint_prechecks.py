@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import checkpoint_problems, not_restorable
+from checkpoints.storages import host_of
 from checkpoints.stores.base import StorageFailed
 from jobs.dag.document import DagDocument, Node, parse_document
 from jobs.dag.parameters import config_filled
@@ -134,6 +135,8 @@ def _check(name: str, ok: bool, message: str, severity: Literal["info", "warning
 def _files(checkpoint: Checkpoint) -> CheckOut:
     if reason := not_restorable(checkpoint, trusting=True):
         return _check("files", False, f"It cannot be restored: {reason}")
+    if host := host_of(checkpoint):
+        return _check("files", True, f"Its files are on the disk of {host}, where the restore checks them", "warning")
     try:
         problems = checkpoint_problems(checkpoint)
     except StorageFailed as failed:

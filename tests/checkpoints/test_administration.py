@@ -265,6 +265,24 @@ def test_a_row_whose_folder_was_taken_away_is_told_then_marked(execution: Execut
     assert (row["restorable"], row["nearest_good"]["id"]) == (False, older.pk)
 
 
+def test_nothing_is_lost_of_what_lies_on_another_host(execution: Execution, operator: Client, root: Path, tmp_path: Path) -> None:
+    """Here its files cannot be seen: that is no damage, they can be restored there, and a clean-up here leaves them."""
+    rows = [kept(execution) for _ in range(4)]
+    ended(execution)
+    Execution.objects.filter(pk=execution.pk).update(storage_host="another", start_time=None)
+    root.rename(tmp_path / "on_another_host")
+    (root / "lost+found").mkdir(parents=True)
+    sizes = dict(Checkpoint.objects.values_list("pk", "exclusive_bytes"))
+    assert send(operator, "GET", f"/api/checkpoints/{rows[-1].pk}")["restorable"]
+    checks = send(operator, "GET", f"/api/checkpoints/{rows[-1].pk}/precheck")["checks"]
+    assert checks[0]["message"] == "Its files are on the disk of another, where the restore checks them"
+    error = send(operator, "PATCH", f"/api/checkpoints/{rows[0].pk}", {"is_savepoint": True}, expected=409)["error"]
+    assert error["message"] == "checkpoint 1 cannot be kept now: its files are on the disk of another"
+    send(operator, "POST", "/api/checkpoints/cleanup", {"dry_run": False})
+    assert set(Checkpoint.objects.values_list("status", "failure_reason", "is_savepoint")) == {("COMPLETED", "", False)}
+    assert dict(Checkpoint.objects.values_list("pk", "exclusive_bytes")) == sizes
+
+
 def test_rows_are_not_marked_for_want_of_a_disk_or_for_files_on_another_host(
     execution: Execution, operator: Client, root: Path, tmp_path: Path
 ) -> None:

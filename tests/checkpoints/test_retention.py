@@ -64,6 +64,24 @@ def aged(path: Path) -> Path:
     return path
 
 
+def test_the_newest_of_a_job_stays_while_the_disk_is_not_there(
+    execution: Execution, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its files come back with the disk, and a clean-up would find that no row needs them."""
+    monkeypatch.setattr(settings, "CHECKPOINTS_KEPT", 100)
+    monkeypatch.setattr(settings, "CHECKPOINTS_KEPT_HOURS", 7 * 24.0)
+    older, newest = kept(execution), kept(execution)
+    ended(execution)
+    Checkpoint.objects.update(create_time=timezone.now() - timedelta(days=30))
+    root.rename(tmp_path / "unmounted")
+    root.mkdir()
+    cleaned()
+    root.rmdir()
+    (tmp_path / "unmounted").rename(root)
+    assert {row.pk: row.status for row in Checkpoint.objects.all()} == {older.pk: "EXPIRED", newest.pk: "COMPLETED"}
+    assert newest_good(job_id=execution.job_id) == newest.pk
+
+
 def test_the_newest_of_a_generation_are_kept(execution: Execution) -> None:
     for _ in range(4):
         kept(execution)

@@ -19,6 +19,7 @@ from checkpoints.services import (
     checkpoint_fail,
     checkpoint_update,
     checkpoints_check,
+    checkpoints_expire,
     checkpoints_reconcile,
     savepoint_keep,
 )
@@ -138,6 +139,23 @@ def test_what_is_damaged_cannot_be_kept_as_a_savepoint(execution: Execution) -> 
     with pytest.raises(CheckpointRefused, match=r"damaged and cannot be kept: out/commits/1 is missing"):
         savepoint_keep(checkpoint=checkpoint)
     assert not Checkpoint.objects.get(pk=checkpoint.pk).is_savepoint
+
+
+def test_no_rule_takes_away_what_is_being_kept(execution: Execution, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoint, _ = kept(execution), kept(execution)
+    seen: list[bool] = []
+
+    def copied(folder: Path) -> list[str]:
+        seen.append(Checkpoint.objects.get(pk=checkpoint.pk).is_savepoint)
+        checkpoints_expire(Checkpoint.objects.filter(pk=checkpoint.pk), "olga")  # a person may
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr("checkpoints.files.folder_own", copied)
+    with pytest.raises(CheckpointRefused, match="checkpoint 1 cannot be kept now: No such file or directory"):
+        savepoint_keep(checkpoint=checkpoint)
+    assert seen == [True]
+    with pytest.raises(CheckpointRefused, match="checkpoint 1 is EXPIRED"):
+        savepoint_keep(checkpoint=checkpoint)
 
 
 def test_deleting_takes_the_files_and_leaves_the_row(execution: Execution) -> None:

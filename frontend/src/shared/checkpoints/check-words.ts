@@ -7,6 +7,7 @@ const CHECKS: readonly [RegExp, string][] = [
   [/^All (?<files>\d+) files are there and whole$/, 'whole'],
   [/^It cannot be restored: (?<why>.+)$/, 'not'],
   [/^It cannot be read now: (?<why>.+)$/, 'away'],
+  [/^Its files are on the disk of (?<host>.+), where the restore checks them$/, 'elsewhere'],
   [/^It cannot be read: (?<why>.+)\. Choose an earlier one$/, 'damaged'],
   [/^Its job was deleted$/, 'deleted'],
   [/^Its job is disabled: enable it first$/, 'disabled'],
