@@ -18,6 +18,7 @@ from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.storages import folder_of, host_of, key_of, opened, root_is_there, scratch_of, storage_of
 from checkpoints.stores.base import StorageUnfit
 from checkpoints.stores.local import LOCAL
+from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import checkpoint_verify
 
 _LATELY = timedelta(minutes=10)
@@ -101,7 +102,7 @@ class Readable:
     damaged: list[tuple[Checkpoint, list[str]]] = field(default_factory=list)
 
 
-def newest_readable(*, generation: UUID | str) -> Readable:
+def newest_readable(*, generation: UUID | str, pulse: Pulse = no_pulse) -> Readable:
     """What to fall back to when the live folder of a generation cannot be read. Every byte of what is offered was checked.
 
     Its own checkpoints, then the one that it was begun from and those before that. StorageFailed where a store does not answer:
@@ -109,7 +110,7 @@ def newest_readable(*, generation: UUID | str) -> Readable:
     """
     damaged: list[tuple[Checkpoint, list[str]]] = []
     for checkpoint in _passed(generation):
-        problems = checkpoint_problems(checkpoint)
+        problems = checkpoint_problems(checkpoint, pulse)
         if not problems:
             return Readable(checkpoint, damaged)
         damaged.append((checkpoint, problems))
@@ -151,12 +152,12 @@ def folders_restorable(*, job_uid: str, node_id: str, until: ExitStack) -> list[
     return [until.enter_context(opened(row, wanted=lambda name: f"/sources/{node_id}" in name)) for row in taken]
 
 
-def checkpoint_problems(checkpoint: Checkpoint) -> list[str]:
+def checkpoint_problems(checkpoint: Checkpoint, pulse: Pulse = no_pulse) -> list[str]:
     """What is wrong with its files, a sentence a file; every byte is read. StorageFailed where they cannot be had here, or not now."""
     if checkpoint.storage == LOCAL:
         with opened(checkpoint) as folder:
-            return checkpoint_verify(folder)
-    return storage_of(checkpoint).verify(key_of(checkpoint), scratch_of(checkpoint))
+            return checkpoint_verify(folder, pulse)
+    return storage_of(checkpoint).verify(key_of(checkpoint), scratch_of(checkpoint), pulse)
 
 
 def _own(job_uid: str) -> "QuerySet[Checkpoint]":

@@ -21,6 +21,7 @@ from typing import Literal
 
 from checkpoints.checksums import copy_with_digest
 from checkpoints.cut import cut_restore, folder_remove, folder_sync, partial_of, rename_into_place
+from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import checkpoint_queries, checkpoint_verify
 
 CHECKPOINTS = "checkpoints"
@@ -61,7 +62,7 @@ def storage_key(job_uid: str, execution_id: str, number: int) -> str:
     return f"{job_uid}/{CHECKPOINTS}/{execution_id}/{number}"
 
 
-def checkpoint_restore(folder: Path, live: Path, folders: Mapping[str, str] | None = None) -> dict[str, int]:
+def checkpoint_restore(folder: Path, live: Path, folders: Mapping[str, str] | None = None, *, pulse: Pulse = no_pulse) -> dict[str, int]:
     """A new generation's live folder from a checkpoint: its query → the batch it goes on behind (-1: from the beginning).
 
     `folders`: name of a query's folder in `live` → the query whose cut it gets; None: every query under its own name. All or none;
@@ -81,7 +82,7 @@ def checkpoint_restore(folder: Path, live: Path, folders: Mapping[str, str] | No
     try:
         for name, key in chosen.items():
             if cut := queries.get(key, {}).get("folder"):
-                cut_restore(folder / cut, partial / name)
+                cut_restore(folder / cut, partial / name, on_step=lambda _: pulse())
         rename_into_place(partial, live)
     except BaseException:
         folder_remove(partial)

@@ -12,19 +12,20 @@ from checkpoints.cut import CutDamaged, cut_files
 from checkpoints.hadoop_checksums import ChecksumWrong, hadoop_check
 from checkpoints.manifest import MANIFEST, ManifestDamaged, manifest_read
 from checkpoints.spark_folder import FolderDamaged, batch_ids, files_needed, last_committed, query_id, source_offsets
+from checkpoints.threads import Pulse, no_pulse
 
 #: Larger files of a live folder are checked by size alone unless `deep`: 16 MiB take about 20 ms.
 _QUICK_BYTES = 16 << 20
 
 
-def cut_verify(folder: Path) -> list[str]:
+def cut_verify(folder: Path, pulse: Pulse = no_pulse) -> list[str]:
     """What is wrong with one query's cut, a sentence a file; [] when every byte is there and a restart finds all it needs."""
     try:
         files = cut_files(folder)
         batch_id = int(manifest_read(folder)["batch_id"])
     except (CutDamaged, ManifestDamaged, KeyError, ValueError) as error:
         return [str(error)]
-    problems = [problem for name, facts in files.items() if (problem := file_problem(folder, name, facts))]
+    problems = [problem for name, facts in files.items() if (problem := file_problem(folder, name, facts, pulse))]
     if not problems:
         try:
             files_needed(folder, batch_id)
@@ -33,7 +34,7 @@ def cut_verify(folder: Path) -> list[str]:
     return problems
 
 
-def checkpoint_verify(folder: Path) -> list[str]:
+def checkpoint_verify(folder: Path, pulse: Pulse = no_pulse) -> list[str]:
     """What is wrong with a checkpoint of a job: each file with its query's folder before it."""
     try:
         queries = checkpoint_queries(folder)
@@ -42,7 +43,7 @@ def checkpoint_verify(folder: Path) -> list[str]:
     problems = []
     for query in queries.values():
         if query["folder"]:
-            problems += [f"{query['folder']}/{problem}" for problem in cut_verify(folder / query["folder"])]
+            problems += [f"{query['folder']}/{problem}" for problem in cut_verify(folder / query["folder"], pulse)]
     return problems
 
 
@@ -126,14 +127,14 @@ def _planned_files(folder: Path, committed: int) -> list[str]:
     return [name] if (folder / name).exists() else []
 
 
-def file_problem(folder: Path, name: str, facts: Mapping[str, Any]) -> str | None:
+def file_problem(folder: Path, name: str, facts: Mapping[str, Any], pulse: Pulse = no_pulse) -> str | None:
     """What is wrong with one file, a sentence; None where it is what `facts`, {"bytes", "sha256"}, say."""
     path = folder / name
     try:
         size = path.stat().st_size
         if size != facts["bytes"]:
             return f"{name} has {size} bytes instead of {facts['bytes']}"
-        return None if file_digest(path) == facts["sha256"] else f"{name} is damaged: its checksum does not fit"
+        return None if file_digest(path, pulse) == facts["sha256"] else f"{name} is damaged: its checksum does not fit"
     except FileNotFoundError:
         return f"{name} is missing"
     except OSError as error:

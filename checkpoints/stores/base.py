@@ -117,11 +117,11 @@ class CheckpointStorage(ABC):
         """Key → the bytes that deleting it would give back now; `keys` are all that may share with one another. {}: they share nothing."""
         return {}
 
-    def verify(self, key: str, scratch: Path) -> list[str]:
+    def verify(self, key: str, scratch: Path, pulse: Pulse = no_pulse) -> list[str]:
         """What is wrong with it, a sentence a file; [] when a restart finds all it needs. Every byte is read."""
         try:
-            with self.open(key, scratch) as folder:
-                return checkpoint_verify(folder)
+            with self.open(key, scratch, pulse=pulse) as folder:
+                return checkpoint_verify(folder, pulse)
         except CutDamaged as damaged:
             return damaged.problems
         except ManifestDamaged as damaged:

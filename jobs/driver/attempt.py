@@ -5,18 +5,18 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from django import db
 from django.conf import settings
 from django.db import close_old_connections, connection
-from pyspark.sql import SparkSession
 
 from checkpoints.coordinator import Coordinator
 from jobs.driver.asked import checkpoint_settle
 from jobs.driver.attempt_failure import attempt_failure
 from jobs.driver.checkpointing import coordinator_of, end_check
 from jobs.driver.corrections import Corrections
+from jobs.driver.host import Host
 from jobs.driver.logs import attempt_logger, attempt_logger_close
 from jobs.driver.planning import plan_renewed
 from jobs.driver.position import plan_with_position
@@ -25,7 +25,7 @@ from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Plan
 from jobs.engine.runner import Run
 from jobs.models import Command, CommandKind, Execution, ExecutionStatus, TransitionRefused
-from jobs.reporting import Reporter, Writer
+from jobs.reporting import Reporter
 from jobs.services.executions import (
     execution_attempt_failed,
     execution_complete,
@@ -46,19 +46,8 @@ FORCED_SECONDS = 15.0
 LAST_CHECKPOINT_SECONDS = 60.0
 
 
-class Host(Protocol):
-    """The driver process around an attempt."""
-
-    spark: SparkSession
-    writer: Writer
-    name: str
-
-    def attempt_ended(self, attempt: "Attempt") -> None: ...
-
-    def give_up(self, reason: str) -> None:
-        """Let the other executions go, then end the process."""
-
-    def spark_died(self) -> bool: ...
+class _StopAsked(Exception):
+    """While a position was being put in place."""
 
 
 class Attempt:
@@ -78,6 +67,7 @@ class Attempt:
         self._stop_asked: float | None = None
         self._forced: float | None = None
         self._handing_over = ""
+        self._is_over = False
         self._concluding = False
         self._lost = threading.Event()
         self._thread = threading.Thread(target=self._live, name=f"attempt {execution.job_name}", daemon=True)
@@ -149,16 +139,23 @@ class Attempt:
         failure: ExecutionFailure | None = None
         outcome = "stopped"
         try:
-            plan = plan_with_position(self.execution, actor=self._host.name, log=self._log)
+            plan = plan_with_position(self.execution, actor=self._host.name, log=self._log, pulse=self._pulse)
             reporter = self._reporter(plan)
             if not self._stop_asked:
                 outcome = self._run_to_end(plan, reporter)
+        except _StopAsked:
+            pass
         except Exception as error:
             failure = attempt_failure(error)
         finally:
+            self._is_over = True
             if reporter is not None:
                 reporter.close()
         self._conclude(outcome, failure)
+
+    def _pulse(self) -> None:
+        if self._stop_asked:
+            raise _StopAsked
 
     def _reporter(self, plan: Plan) -> Reporter:
         return Reporter(
@@ -196,6 +193,7 @@ class Attempt:
         try:
             return self._watch(run, reporter, corrections)
         finally:
+            self._is_over = True
             if run.hanging:
                 self._give_up()
 
@@ -210,16 +208,17 @@ class Attempt:
                 return outcome
             if running and not self._stop_asked and (corrected := corrections.found(run.plan)):
                 self.hand_over(corrected)
-            self._press(run)
 
-    def _press(self, run: Run) -> None:
-        """A stop always ends: at the boundary, then by force, then with the whole process."""
-        now = time.monotonic()
+    def press(self) -> None:
+        """To be called now and then. A stop always ends: at the boundary, then by force, then with the whole process."""
+        if self._is_over:  # what comes behind a run ends by itself
+            return
+        now, run = time.monotonic(), self._run
         if self._coordinator and self._coordinator.intolerable and not self._stop_asked:
             self.stop()
-        grace = min(settings.STOP_GRACE_SECONDS, _AWAY_GRACE_SECONDS) if run.awaits_sink() else settings.STOP_GRACE_SECONDS
+        grace = min(settings.STOP_GRACE_SECONDS, _AWAY_GRACE_SECONDS) if run and run.awaits_sink() else settings.STOP_GRACE_SECONDS
         if self._stop_asked and not self._forced and now - self._stop_asked > grace:
-            self._log.warning("the batch did not end within %d s: it is interrupted", grace)
+            self._log.warning("what is under way did not end within %d s: it is interrupted", grace)
             self.force()
         if self._forced and now - self._forced > FORCED_SECONDS:
             self._give_up()

@@ -8,13 +8,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
+from checkpoints.cut import CutDamaged
 from checkpoints.job_cut import job_queries
+from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import Readable, batches_kept, folders_restorable, newest_readable, positions_restorable
 from checkpoints.services import checkpoints_check, damage_note
 from checkpoints.storage import checkpoint_restore
-from checkpoints.storages import opened
+from checkpoints.storages import opened, root_is_there
 from checkpoints.stores.base import StorageFailed, StorageUnfit
+from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import live_readable
 from jobs.driver.planning import execution_locations, execution_plan
 from jobs.engine.failure import ExecutionFailure
@@ -30,20 +35,22 @@ _TRIES, _PAUSE_SECONDS = 3, 1.0
 _NAMED_MOST = 5
 
 
-def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger) -> Plan:
+def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger, pulse: Pulse = no_pulse) -> Plan:
     """The Plan, its live folder in place. A folder that is damaged or gone is never taken for a fresh start.
 
     Then the generation ends: a new one goes on from its newest readable checkpoint, and the event log says what is sent again.
     ExecutionFailure (permanent) where no checkpoint is left to go on from. `execution` is brought up to date. What is restored
-    is told to the sources.
+    is told to the sources. `pulse` is called all the while, and may raise to end it: nothing is left half done.
     """
-    restored = _restored(execution)
+    restored = _restored(execution, pulse)
     plan = execution_plan(execution)
     damage = _damage(execution, plan)
     if not damage:
         return _told(plan, restored, log)
+    if not root_is_there():
+        raise ExecutionFailure(f"there is nothing in {settings.CHECKPOINT_ROOT}: is its disk mounted? ({damage})", kind="external")
     try:
-        found = newest_readable(generation=execution.generation)
+        found = newest_readable(generation=execution.generation, pulse=pulse)
     except StorageFailed as error:
         raise ExecutionFailure(
             f"the position of this job cannot be read ({damage}), nor its checkpoints: {error}", kind="external"
@@ -53,7 +60,7 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger)
     if found.checkpoint is None:
         raise ExecutionFailure(_nothing_left(damage, found), kind="system", permanent=True)
     execution_generation_renew(execution=execution, checkpoint=found.checkpoint, actor=actor, reason="; ".join([damage, *_words(found)]))
-    restored = _restored(execution)
+    restored = _restored(execution, pulse)
     return _told(execution_plan(execution), restored, log)
 
 
@@ -108,7 +115,7 @@ def _told(plan: Plan, restored: Checkpoint | None, log: logging.Logger) -> Plan:
     return plan
 
 
-def _restored(execution: Execution) -> Checkpoint | None:
+def _restored(execution: Execution, pulse: Pulse) -> Checkpoint | None:
     """Put the checkpoint that the generation was started from in place; None if there is none, or that has been done."""
     rows = Execution.objects.filter(generation=execution.generation, restored_from_checkpoint_id__isnull=False)
     origins = rows.values_list("restored_from_checkpoint_id", flat=True)[:1]
@@ -118,16 +125,20 @@ def _restored(execution: Execution) -> Checkpoint | None:
     checkpoint = Checkpoint.objects.select_related("execution__job").filter(pk__in=list(origins)).first()
     if checkpoint is None:
         raise ExecutionFailure("the checkpoint to start from does not exist any more: choose another", kind="user", permanent=True)
+    folders = _folders(checkpoint, execution)
     try:
-        with opened(checkpoint) as folder:
-            checkpoint_restore(folder, live, _folders(checkpoint, execution))
+        with opened(checkpoint, pulse=pulse) as folder:
+            checkpoint_restore(folder, live, folders, pulse=pulse)
     except StorageFailed as error:
         message = f"checkpoint {checkpoint.checkpoint_id} cannot be fetched: {error}"
         raise ExecutionFailure(message, kind="external", permanent=isinstance(error, StorageUnfit)) from error
-    except Exception as error:
+    except (ManifestDamaged, CutDamaged) as error:
         checkpoints_check(generation=checkpoint.generation)
         message = f"checkpoint {checkpoint.checkpoint_id} cannot be restored: {error}; choose an earlier one"
         raise ExecutionFailure(message, kind="system", permanent=True) from error
+    except OSError as error:
+        message = f"checkpoint {checkpoint.checkpoint_id} cannot be put in place ({error.filename or live}): {error.strerror or error}"
+        raise ExecutionFailure(message, kind="external") from error
     return checkpoint
 
 

@@ -59,6 +59,7 @@ class DriverProcess:
         """Build the Spark session, warm what the first run needs, and be READY."""
         threading.Thread(target=self._renew_for_ever, name="leases", daemon=True).start()
         threading.Thread(target=self._watch_leases, name="lease watch", daemon=True).start()
+        threading.Thread(target=self._press_for_ever, name="stops", daemon=True).start()
         self.spark = spark_start(work_dir, memory=memory)
         self.spark.sparkContext.setLogLevel("ERROR")
         if self.driver.kind == DriverKind.INTERACTIVE:
@@ -204,6 +205,16 @@ class DriverProcess:
             attempt.lose(f"it could not be renewed for {silent:.0f} s")
         if silent > settings.LEASE_SECONDS - settings.LEASE_RENEW_SECONDS - 1 and attempt.is_alive():
             self.end_now(LEASE_LOST)
+
+    def _press_for_ever(self) -> None:
+        """In a thread of its own: whatever an attempt is busy with, or hangs in, its stop ends."""
+        while True:
+            for attempt in self._held().values():
+                try:
+                    attempt.press()
+                except Exception:
+                    logger.exception("pressing execution %s to stop", attempt.execution_id)
+            time.sleep(_WATCH_SECONDS)
 
     # ── the end ──
 

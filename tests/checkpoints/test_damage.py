@@ -1,5 +1,6 @@
 """Damage to any file of a checkpoint, in any role: it is named, nothing starts from it, and it reaches every checkpoint that shares it."""
 
+import errno
 import logging
 import re
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from pyspark.sql import SparkSession
 
@@ -20,6 +22,7 @@ from checkpoints.models import Checkpoint
 from checkpoints.selectors import not_restorable
 from checkpoints.storage import checkpoint_restore
 from checkpoints.storages import folder_of
+from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import checkpoint_verify
 from jobs.driver.position import plan_with_position
 from jobs.engine.failure import ExecutionFailure
@@ -160,9 +163,10 @@ def in_place(path: Path) -> None:
         file.write(raw)
 
 
-def begun(execution: Execution) -> Any:
+def begun(execution: Execution, pulse: Pulse = no_pulse) -> Any:
     Execution.objects.filter(pk=execution.pk).update(status=ExecutionStatus.INITIALIZING)
-    return plan_with_position(Execution.objects.select_related("job").get(pk=execution.pk), actor="d", log=logging.getLogger("test"))
+    row = Execution.objects.select_related("job").get(pk=execution.pk)
+    return plan_with_position(row, actor="d", log=logging.getLogger("test"), pulse=pulse)
 
 
 def live_damaged(execution: Execution) -> None:
@@ -209,6 +213,55 @@ def test_damage_to_the_query_s_id_in_the_live_folder_reaches_no_checkpoint_so_th
     execution.refresh_from_db()
     assert execution.restored_from_checkpoint_id == rows[1].pk
     assert [fresh(row).failure_reason for row in rows] == ["", ""]
+
+
+class Enough(Exception):
+    pass
+
+
+def test_a_stop_ends_a_restore_and_leaves_nothing_half_done(execution: Execution) -> None:
+    row = kept(execution, 2)
+    Execution.objects.filter(pk=execution.pk).update(restored_from_checkpoint_id=row.pk, generation=uuid.uuid4())
+    execution.refresh_from_db()
+    calls: list[int] = []
+
+    def asked() -> None:
+        calls.append(1)
+        if len(calls) > 1:
+            raise Enough
+
+    with pytest.raises(Enough):
+        begun(execution, asked)
+    assert [path.name for path in live_of(execution).parent.iterdir() if execution.generation.hex in path.name.replace("-", "")] == []
+    assert (begun(execution).locations.live / "out" / "commits" / "1").exists()
+
+
+def test_a_full_disk_is_waited_for_and_marks_nothing(execution: Execution, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = kept(execution, 2)
+    Execution.objects.filter(pk=execution.pk).update(restored_from_checkpoint_id=row.pk, generation=uuid.uuid4())
+    execution.refresh_from_db()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "out/state")
+
+    monkeypatch.setattr("checkpoints.storage.cut_restore", full)
+    with pytest.raises(ExecutionFailure, match=r"cannot be put in place \(out/state\): No space left on device") as told:
+        begun(execution)
+    assert (told.value.kind, told.value.permanent) == ("external", False)
+    assert fresh(row).failure_reason == ""
+
+
+def test_a_disk_that_is_not_mounted_is_waited_for_and_marks_nothing(
+    execution: Execution, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    row = kept(execution, 3)
+    QueryProgress.objects.create(execution=execution, query="out", batch_id=2, base={}, latest={})
+    (tmp_path / "mountpoint").mkdir()
+    monkeypatch.setattr(settings, "CHECKPOINT_ROOT", tmp_path / "mountpoint")
+    with pytest.raises(ExecutionFailure, match=r"is its disk mounted\?") as told:
+        begun(execution)
+    assert (told.value.kind, told.value.permanent) == ("external", False)
+    assert fresh(row).failure_reason == ""
 
 
 def test_a_folder_that_is_gone_is_no_fresh_start_once_its_first_batch_was_written(execution: Execution) -> None:

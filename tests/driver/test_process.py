@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from jobs.driver.attempt import FORCED_SECONDS, Attempt
 from jobs.driver.exits import HANGING
 from jobs.driver.logs import attempt_logger, attempt_logger_close
 from jobs.driver.process import DriverProcess
-from tests.services.job_rows import driver_row
+from tests.checkpoints.kept import execution_row
+from tests.services.job_rows import driver_row, job_row
 
 pytestmark = pytest.mark.django_db
 
@@ -74,6 +76,24 @@ def test_what_does_not_end_in_time_is_forced_before_the_process_gives_itself_up(
     process.close()
     assert held.told == ["started", "cannot be interrupted", "forced"]
     assert process._held() == {}
+
+
+def test_a_stop_ends_what_hangs_before_anything_runs(process: DriverProcess, tmp_path: Path, settings: Any) -> None:
+    """As a disk that does not answer while a checkpoint is put in place."""
+    settings.LOG_DIR = tmp_path
+    attempt = Attempt(execution_row(job_row()), process)
+    process.spark_died = lambda: False  # type: ignore[method-assign]
+    attempt.press()
+    attempt.stop()
+    attempt.press()
+    assert (attempt._forced, process.is_stopping()) == (None, False)
+    attempt._stop_asked -= settings.STOP_GRACE_SECONDS + 1  # type: ignore[operator]
+    attempt.press()
+    assert attempt._forced is not None
+    attempt._forced -= FORCED_SECONDS + 1
+    attempt.press()
+    assert (process.exit_code, process.is_stopping()) == (HANGING, True)
+    attempt_logger_close(attempt._log)
 
 
 def test_an_execution_whose_log_has_no_room_runs_all_the_same(tmp_path: Path, settings: Any, capfd: pytest.CaptureFixture[str]) -> None:
