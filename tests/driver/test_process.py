@@ -87,7 +87,7 @@ def test_a_stop_ends_what_hangs_before_anything_runs(process: DriverProcess, tmp
     attempt.stop()
     attempt.press()
     assert (attempt._forced, process.is_stopping()) == (None, False)
-    attempt._stop_asked -= settings.STOP_GRACE_SECONDS + 1  # type: ignore[operator]
+    attempt._stop_asked -= settings.STOP_GRACE_SECONDS + 1
     attempt.press()
     assert attempt._forced is not None
     attempt._forced -= FORCED_SECONDS + 1

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.storages import folder_of
-from jobs.models import Command, Event, Execution, Job, TransitionRefused
+from jobs.models import Command, Driver, Event, Execution, Job, TransitionRefused
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.events import event_record
 from jobs.services.executions import (
@@ -368,6 +368,46 @@ def test_a_dead_drivers_leases_end_at_once() -> None:
     claimed = execution_claim(driver=driver_row(pid=2))
     assert claimed is not None
     assert (claimed.attempt, claimed.generation, claimed.retry_count) == (execution.attempt + 1, execution.generation, 1)
+
+
+def together_in(driver: Driver, executions: list[Execution]) -> None:
+    """The driver runs what waits, whenever it is due."""
+    Execution.objects.filter(status="SCHEDULED").update(next_attempt_at=None)
+    while (claimed := execution_claim(driver=driver)) is not None:
+        execution_transition(
+            execution_id=claimed.execution_id, expected="INITIALIZING", to="RUNNING", attempt=claimed.attempt, actor="driver"
+        )
+
+
+def test_one_that_kills_its_driver_again_and_again_does_not_end_the_others(settings: Any) -> None:
+    settings.DEDICATED_DRIVERS = 1
+    older, newest = [start(job_row(name, max_retry_times=1)) for name in ("older", "newest")]
+    isolated = []
+    for pid in range(4):
+        driver = driver_row(pid=10 + pid)
+        together_in(driver, [older, newest])
+        driver_leases_end(driver=driver, reason="killed")
+        isolated.append([fresh(one).isolation for one in (older, newest)])
+    assert isolated == [["shared", "shared"], *[["shared", "dedicated"]] * 3]
+    told = Event.objects.filter(execution=newest, kind="lease_lost").latest("seq").reason
+    assert told == "killed; it goes on in a driver of its own (one of 2 in that driver; tried again in 10 s)"
+
+    alone = driver_row(pid=50, kind="DEDICATED")
+    together_in(alone, [newest])
+    driver_leases_end(driver=alone, reason="killed")
+    assert fresh(newest).status == "FAILED"
+
+
+def test_of_many_none_ends_by_what_one_of_them_does(settings: Any) -> None:
+    settings.DEDICATED_DRIVERS = 0
+    executions = [start(job_row(name, max_retry_times=1)) for name in ("one", "other")]
+    never = start(job_row("never", max_retry_times=0))
+    for pid in range(3):
+        driver = driver_row(pid=10 + pid)
+        together_in(driver, executions)
+        driver_leases_end(driver=driver, reason="killed")
+    assert {(fresh(one).status, fresh(one).retry_count) for one in executions} == {("SCHEDULED", 1)}
+    assert fresh(never).status == "FAILED"
 
 
 def test_a_handover_costs_no_retry() -> None:

@@ -1,6 +1,6 @@
 """Leases: who runs an execution, and until when. All times are the database's."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from django.conf import settings
 from django.db import transaction
@@ -11,7 +11,7 @@ from jobs import queue
 from jobs.models import LEASED, Driver, DriverKind, Execution, ExecutionStatus, Job
 from jobs.services.events import event_append
 from jobs.services.executions.clock import now_plus
-from jobs.services.executions.ending import execution_lease_lost
+from jobs.services.executions.ending import DriverDeath, execution_lease_lost
 from jobs.services.executions.transition import execution_transition
 
 _CANDIDATES = 10
@@ -104,12 +104,26 @@ def execution_hand_over(*, execution_id: str, attempt: int, actor: str, reason: 
 
 
 def driver_leases_end(*, driver: Driver, reason: str) -> list[str]:
-    """The driver's process is proven dead: what it held need not wait for its lease. The ids that were let go."""
-    held: Iterable[tuple[str, int]] = Execution.objects.filter(driver=driver, status__in=LEASED).values_list("execution_id", "attempt")
+    """The driver's process is proven dead: what it held need not wait for its lease. The ids that were let go.
+
+    Where it held several and took them along once before, the likeliest cause goes on in a driver of its own, if there may be one more.
+    """
+    held = dict(Execution.objects.filter(driver=driver, status__in=LEASED).values_list("execution_id", "attempt"))
+    suspect = _suspect(held) if driver.kind == DriverKind.SHARED and len(held) > 1 else ""
     ended = []
-    for execution_id, attempt in list(held):
-        if execution_lease_lost(execution_id=execution_id, attempt=attempt, reason=reason, proven_dead=True):
+    for execution_id, attempt in held.items():
+        death = DriverDeath(others=len(held) - 1, apart=execution_id == suspect)
+        if execution_lease_lost(execution_id=execution_id, attempt=attempt, reason=reason, death=death):
             ended.append(execution_id)
     if ended:
         queue.wake()
     return ended
+
+
+def _suspect(held: Collection[str]) -> str:
+    """The newest of those that lost a driver lately, "" for none: what was started last did most likely what none before it did."""
+    apart = Execution.objects.filter(isolation="dedicated", status__in=(*LEASED, ExecutionStatus.SCHEDULED)).count()
+    if apart >= settings.DEDICATED_DRIVERS:
+        return ""
+    again = Execution.objects.filter(execution_id__in=held, retry_count__gt=0)
+    return str(again.order_by("-create_time", "-id").values_list("execution_id", flat=True).first() or "")

@@ -22,6 +22,17 @@ _KNOWN = ("execution_id", "retry_count", "resolved", "job_type", "processed_reco
 _OPEN = (CommandStatus.PENDING, CommandStatus.TAKEN)
 
 
+@dataclass(frozen=True)
+class DriverDeath:
+    """Of an execution whose driver's process is proven dead, `others` held by the same: any of them may have been what killed it.
+
+    `apart`: this one goes on in a driver of its own.
+    """
+
+    others: int = 0
+    apart: bool = False
+
+
 def execution_complete(*, execution_id: str, attempt: int, actor: str) -> None:
     """The input is exhausted and everything is written."""
     with transaction.atomic():
@@ -66,17 +77,17 @@ def execution_attempt_failed(
     return _attempt_over(execution_id, attempt, actor, "attempt_failed", message, error, permanent=permanent, outage=outage)
 
 
-def execution_lease_lost(*, execution_id: str, attempt: int, reason: str, proven_dead: bool = False) -> bool:
-    """The driver was not heard of until the lease ran out, or its process is `proven_dead`. False when somebody else was quicker."""
+def execution_lease_lost(*, execution_id: str, attempt: int, reason: str, death: DriverDeath | None = None) -> bool:
+    """The driver was not heard of until the lease ran out, or its `death` is proven. False when somebody else was quicker."""
     with transaction.atomic():
         # Asked again inside the transaction, by the database's clock: the driver may have renewed meanwhile.
         expired = Execution.objects.filter(execution_id=execution_id, attempt=attempt, status__in=LEASED)
-        if not proven_dead:
+        if death is None:
             expired = expired.filter(lease_expires_at__lte=Now())
         if not expired.update(driver=None):
             return False
         try:
-            _attempt_over(execution_id, attempt, "reconciler", "lease_lost", reason, {}, permanent=False, at_once=proven_dead)
+            _attempt_over(execution_id, attempt, "reconciler", "lease_lost", reason, {}, permanent=False, death=death)
         except TransitionRefused:
             return False
     return True
@@ -109,7 +120,7 @@ def _attempt_over(
     *,
     permanent: bool,
     outage: Outage = "",
-    at_once: bool = False,
+    death: DriverDeath | None = None,
 ) -> str:
     with transaction.atomic():
         row = Execution.objects.only(*_KNOWN).get(execution_id=execution_id)
@@ -119,14 +130,15 @@ def _attempt_over(
         fields: dict[str, Any] = dict(error)
         if to:
             commands_close(execution_id, to, CommandStatus.DONE)
-        elif not endures and (permanent or row.retry_count >= most):
+        elif not endures and (permanent or _is_used_up(row, most, death)):
             to = ExecutionStatus.FAILED
             fields.setdefault("error_message", _no_more(row, most, reason))
         else:
             to = ExecutionStatus.SCHEDULED
-            again = _again_after_outage(row, attempt, reason) if endures else _again(row, most, reason, at_once)
+            again = _again_after_outage(row, attempt, reason) if endures else _again(row, most, reason, death)
             reason = again.reason
             fields |= {"retry_count": again.retry_count, "next_attempt_at": now_plus(again.pause), "detail": again.detail}
+            fields |= {"isolation": "dedicated"} if death and death.apart else {}
         execution_transition(
             execution_id=execution_id,
             expected=LEASED,
@@ -146,6 +158,11 @@ def _is_endured(outage: Outage, row: Execution) -> bool:
     return is_one and row.job_type == JobType.STREAMING
 
 
+def _is_used_up(row: Execution, most: int, death: DriverDeath | None) -> bool:
+    """What one of many does to their driver must not end the others: only who dies alone, or is never to be tried again, ends by it."""
+    return row.retry_count >= most and not (most and death and death.others)
+
+
 def _no_more(row: Execution, most: int, reason: str) -> str:
     return f"{reason}; no retries are left ({row.retry_count} of {most} used); start again to go on where it was"
 
@@ -160,8 +177,12 @@ class _Again:
     detail: dict[str, int] = field(default_factory=dict)
 
 
-def _again(row: Execution, most: int, reason: str, at_once: bool) -> _Again:
-    pause = 0.0 if at_once and row.retry_count == 0 else backoff(row)
+def _again(row: Execution, most: int, reason: str, death: DriverDeath | None) -> _Again:
+    pause = 0.0 if death and row.retry_count == 0 else backoff(row)
+    if death and death.apart:
+        reason = f"{reason}; it goes on in a driver of its own"
+    if death and row.retry_count >= most:
+        return _Again(pause, row.retry_count, f"{reason} (one of {death.others + 1} in that driver; tried again in {pause:g} s)")
     return _Again(pause, row.retry_count + 1, f"{reason} (retry {row.retry_count + 1} of {most} in {pause:g} s)")
 
 
