@@ -98,9 +98,9 @@ def folders_orphaned(scope: Scope) -> Iterator[Orphan]:
     found = list(folders_found(Path(settings.CHECKPOINT_ROOT)))
     ours = scope.projects is None and scope.job_id is None
     rows = rows_by_folder({(one.key, number) for one in found if (number := _number(one)) is not None})
-    alive = _living_generations(scope.jobs())
+    alive = living_generations(scope.jobs())
     for one in found:
-        if (kind := _kind_of(one, rows, alive, ours=ours)) and (changed := _changed(one.path)) is not None:
+        if (kind := _kind_of(one, rows, alive, ours=ours)) and (changed := last_change(one.path)) is not None:
             yield Orphan(kind, one.path, one.job_uid, changed)
     for storage in storages_known():
         yield from _stored(storage, alive.keys(), ours=ours)
@@ -182,7 +182,7 @@ def _number(one: Found) -> int | None:
     return int(name) if one.kind in ("checkpoint", "partial") and name.isdecimal() else None
 
 
-def _living_generations(jobs: Any) -> dict[str, set[str]]:
+def living_generations(jobs: Any) -> dict[str, set[str]]:
     """Job uid → those whose live folder may still be gone on from: unfinished ones, the latest, and the latest that did not complete."""
     runs = executions().filter(job=OuterRef("pk")).order_by("-create_time", "-id").values("generation")
     latest = {"latest": Subquery(runs[:1]), "not_completed": Subquery(runs.exclude(status="COMPLETED")[:1])}
@@ -194,7 +194,7 @@ def _living_generations(jobs: Any) -> dict[str, set[str]]:
     return living
 
 
-def _changed(path: Path) -> datetime | None:
+def last_change(path: Path) -> datetime | None:
     """When it, or what lies up to two levels in it, last changed: there each batch leaves its traces. None where it is gone meanwhile."""
     try:
         entries = (path, *path.glob("*"), *path.glob("*/*"))

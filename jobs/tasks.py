@@ -9,6 +9,7 @@ from celery import Task, shared_task
 from django.conf import settings
 
 from checkpoints.cleaning import checkpoints_clean
+from checkpoints.orphans import GRACE
 from checkpoints.retention import Scope
 from jobs.scheduling.firing import schedules_tick
 from jobs.scheduling.reconciling import reconcile
@@ -18,6 +19,7 @@ from jobs.services.events import checkpoint_deleted_by
 from jobs.services.history import history_prune
 from jobs.services.metrics import metrics_prune, metrics_roll_up
 from jobs.services.spools import spools_forget
+from jobs.services.work_folders import work_folders_forget
 from jobs.services.workers import worker_task_ran, workers_forget
 
 
@@ -59,6 +61,7 @@ def history_prune_task() -> None:
 @shared_task(name="jobs.checkpoints_clean")
 def checkpoints_clean_task() -> None:
     found = checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="retention", told=checkpoint_deleted_by("retention"))
+    work_folders_forget(data_dir=Path(settings.DATA_DIR), older_than=GRACE)
     going = [decision for decision in found if decision.action == "delete"]
     if going:
         detail = {"deleted": len(going), "bytes": sum(decision.bytes for decision in going), "job_name": None}

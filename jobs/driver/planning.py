@@ -14,12 +14,13 @@ from jobs.selectors.roll_backs import roll_back_of
 from jobs.services.connections import connections_open
 from jobs.services.executions.starting import document_of, version_of
 from jobs.services.limits import project_limits
+from jobs.services.work_folders import work_folders
 
 
 def execution_locations(execution: Execution) -> Locations:
     """The live folder of the execution's generation, and the folder where its nodes keep what survives a restart."""
     line = f"{execution.job.job_uid}/{execution.generation}"
-    return Locations(live=settings.CHECKPOINT_ROOT / line, work=settings.DATA_DIR / "work" / line)
+    return Locations(live=settings.CHECKPOINT_ROOT / line, work=work_folders(settings.DATA_DIR) / line)
 
 
 def execution_document(execution: Execution) -> DagDocument:

@@ -26,6 +26,7 @@ from jobs.services.access import role_check
 from jobs.services.checkpoint_arrivals import copy_arrive
 from jobs.services.connections import connections_open
 from jobs.services.limits import project_limits
+from jobs.services.work_folders import work_folders
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -92,7 +93,7 @@ def _move(
 
 def _context(shape: GraphShape, node_id: str, checkpoint: Checkpoint) -> NodeContext[Any]:
     step, job = shape.step(node_id), checkpoint.execution.job
-    work = Path(settings.DATA_DIR) / "work"
+    work = work_folders(Path(settings.DATA_DIR))
     return NodeContext(
         node_id=node_id,
         node_name=step.name,

@@ -19,6 +19,7 @@ from jobs.selectors.shapes.roll_back import RollBackOut
 from jobs.services.connections import connections_open
 from jobs.services.executions.starting import document_of
 from jobs.services.limits import project_limits
+from jobs.services.work_folders import work_folders
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ def _concerns(point: RollBackPoint, wanted: RollBackPlan) -> bool:
 
 def _plan(checkpoint: Checkpoint, version: JobVersion) -> Plan:
     job, origin = checkpoint.execution.job, checkpoint.execution
-    work = Path(settings.DATA_DIR) / "work" / str(job.job_uid)
+    work = work_folders(Path(settings.DATA_DIR)) / str(job.job_uid)
     return plan_compile(
         document_of(version),
         job_uid=str(job.job_uid),

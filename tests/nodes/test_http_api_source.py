@@ -75,6 +75,9 @@ def test_a_batch_that_failed_is_run_again_with_the_pages_it_had(spark: SparkSess
         drained.failing = None
         drained.run(built.node.read(spark, built.context), tmp_path / "live")
         assert drained.batches[1] == list(range(10, 20))
+        assert list((built.context.work_dir / "pages").iterdir())
+        built.node.complete(built.context)
+        assert not (built.context.work_dir / "pages").exists()
 
 
 def test_pages_that_are_gone_are_asked_for_again(spark: SparkSession, build: Build, tmp_path: Path):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.base import NodeContext, NodeError, Source
@@ -60,6 +62,10 @@ class HttpApiSource(Source[HttpApiConfig]):
 
         return api_silent(context.connection(context.config.connection), context.limits)
 
+    def complete(self, context: NodeContext[HttpApiConfig]) -> None:
+        """Pages are kept for a batch that is run again, of which there is none any more."""
+        shutil.rmtree(_pages(context), ignore_errors=True)
+
     def read(self, spark: SparkSession, context: NodeContext[HttpApiConfig]) -> DataFrame:
         from jobs.nodes.readers.http_pages import HttpPages
 
@@ -74,11 +80,15 @@ class HttpApiSource(Source[HttpApiConfig]):
             "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
             "http_allowed_hosts": list(context.limits.http_allowed_hosts),
             "tried_again": str(RetryNote.of(context.work_dir).place),
-            "pages": str((context.work_dir / "pages").resolve()),
+            "pages": str(_pages(context)),
         }
         options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
         reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
         return records_typed(reader.format(HttpPages.name()).options(**options).load(), schema)
+
+
+def _pages(context: NodeContext[HttpApiConfig]) -> Path:
+    return (context.work_dir / "pages").resolve()
 
 
 def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructType:
