@@ -62,7 +62,7 @@ class Writer:
             self._wanted += 1
             ticket = self._wanted
             self._asked.notify_all()
-            return self._asked.wait_for(lambda: self._done >= ticket, timeout)
+            return self._asked.wait_for(lambda: self._done >= ticket or not self._thread.is_alive(), timeout) and self._done >= ticket
 
     def close(self) -> None:
         self.flush()

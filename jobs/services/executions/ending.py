@@ -137,8 +137,7 @@ def _attempt_over(
             to = ExecutionStatus.SCHEDULED
             again = _again_after_outage(row, attempt, reason) if endures else _again(row, most, reason, death)
             reason = again.reason
-            fields |= {"retry_count": again.retry_count, "next_attempt_at": now_plus(again.pause), "detail": again.detail}
-            fields |= {"isolation": "dedicated"} if death and death.apart else {}
+            fields |= again.fields | ({"isolation": "dedicated"} if death and death.apart else {})
         execution_transition(
             execution_id=execution_id,
             expected=LEASED,
@@ -175,6 +174,10 @@ class _Again:
     retry_count: int
     reason: str
     detail: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        return {"retry_count": self.retry_count, "next_attempt_at": now_plus(self.pause), "detail": self.detail}
 
 
 def _again(row: Execution, most: int, reason: str, death: DriverDeath | None) -> _Again:
