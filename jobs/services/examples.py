@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sqlite3
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -25,8 +26,9 @@ from jobs.models import (
     Role,
     TransitionRefused,
 )
+from jobs.nodes.base import NodeError
 from jobs.nodes.connections.sqlite import sqlite_open
-from jobs.selectors.refusals import Invalid, NotFound, Refusal
+from jobs.selectors.refusals import Conflict, Invalid, NotFound, Refusal
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
 from jobs.services.connections import connection_create, connection_open, connection_update
@@ -133,20 +135,37 @@ def example_reset(*, job: Job, user: "User") -> None:
     """Back to the beginning: what arrived and what was written is gone; the data that ships stays.
 
     A paused execution is cancelled with it: its position is gone. NotFound for a job that is no example, ExecutionConflict while an
-    execution runs or waits. The feeder starts over with the first day, and the next start begins anew: no execution from before can
-    be continued.
+    execution runs or waits, Conflict where something cannot be emptied: resetting again goes on with it. The feeder starts over with
+    the first day, and the next start begins anew: no execution from before can be continued.
     """
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
     example = EXAMPLES.get(job.job_name)
     if example is None:
         raise NotFound(f'"{job.job_name}" is no example: {", ".join(EXAMPLES)} are')
-    with transaction.atomic():
-        # The row is written first: a start in another transaction then either came before and is seen, or waits for the reset.
-        Job.objects.filter(pk=job.pk).update(reset_time=timezone.now())
-        cancelled = _paused_cancel(job, user)
-        _leavings_remove(job, example)
-        detail = {"cancelled": cancelled} if cancelled else {}
-        audit_record(user=user, action="example reset", object_type="job", object_id=job.job_name, project=job.project, detail=detail)
+    _reset_begin(job, user)
+    # Outside of any transaction: another database may let this one wait for minutes, and nobody else could write meanwhile.
+    _leavings_remove(job, example)
+    _reset_end(job)
+
+
+@transaction.atomic
+def _reset_begin(job: Job, user: "User") -> None:
+    # The row is written first: a start in another transaction then either came before and is seen, or waits for this one.
+    Job.objects.filter(pk=job.pk).update(reset_time=timezone.now())
+    cancelled = _paused_cancel(job, user)
+    detail = {"cancelled": cancelled} if cancelled else {}
+    audit_record(user=user, action="example reset", object_type="job", object_id=job.job_name, project=job.project, detail=detail)
+
+
+def _reset_end(job: Job) -> None:
+    """What began while things were emptied cannot be continued either; ExecutionConflict while it goes on."""
+    Job.objects.filter(pk=job.pk).update(reset_time=timezone.now())
+    row = Execution.objects.filter(job=job, status__in=UNFINISHED).order_by("-id").first()
+    if row is not None:
+        raise ExecutionConflict(
+            f"execution {row.execution_id} began while the example was reset: stop it, then reset the example again",
+            detail={"execution_id": row.execution_id, "status": row.status},
+        )
 
 
 def _paused_cancel(job: Job, user: "User") -> str:
@@ -171,9 +190,15 @@ def _paused_cancel(job: Job, user: "User") -> str:
 
 
 def _leavings_remove(job: Job, example: Example) -> None:
-    for folder in example.folders:
-        _folder_empty(files_root(job.project) / folder)
-    _tables_drop(job, example.tables)
+    try:
+        _tables_drop(job, example.tables)
+        for folder in example.folders:
+            _folder_empty(files_root(job.project) / folder)
+    except (sqlite3.Error, OSError, NodeError) as error:
+        raise Conflict(
+            f"what the example left behind cannot be emptied: {error}; stop what uses it, then reset the example again",
+            code="example.in_use",
+        ) from error
 
 
 def _folder_empty(folder: Path) -> None:

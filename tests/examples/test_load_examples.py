@@ -7,9 +7,11 @@ from io import StringIO
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
 
-from jobs.models import AuditEntry, Connection, Execution, Job, JobDraft
+from jobs.models import AuditEntry, Connection, Execution, Job, JobDraft, Project
+from jobs.nodes.connections.sqlite import sqlite_open
 from jobs.selectors.refusals import Forbidden, NotFound
 from jobs.services.connections import connection_open
 from jobs.services.examples import EXAMPLES, example_document, example_reset, examples_load, incoming_folder
@@ -140,7 +142,9 @@ def test_a_reset_ends_a_paused_execution(admin):
 
 
 def unfinished(job: Job, status: str) -> Execution:
-    return Execution.objects.create(job=job, job_name=job.job_name, job_type=job.job_type, version=1, generation=job.job_uid, status=status)
+    return Execution.objects.create(
+        job=job, job_name=job.job_name, job_type=job.job_type, version=1, generation=job.job_uid, status=status, triggered_by="MANUAL"
+    )
 
 
 def test_after_a_reset_the_next_start_begins_anew(admin):
@@ -164,6 +168,46 @@ def test_a_refused_reset_changes_nothing(admin):
     job.refresh_from_db()
     assert job.reset_time is None
     assert any(incoming_folder().iterdir())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_warehouse_that_others_write_to_holds_up_nobody_but_the_reset(admin, file_root, monkeypatch):
+    Project.objects.get_or_create(slug="default", defaults={"title": "Default"})
+    job = streaming_example(admin)
+    paused = unfinished(job, "PAUSED")
+    row = Connection.objects.get(name="example-warehouse")
+    Connection.objects.filter(pk=row.pk).update(config=row.config | {"busy_timeout_seconds": 1})
+    opened_in = []
+
+    def opened(*given):
+        opened_in.append(connection.in_atomic_block)
+        return sqlite_open(*given)
+
+    monkeypatch.setattr("jobs.services.examples.sqlite_open", opened)
+    browser = Client()
+    browser.force_login(admin)
+    with closing(sqlite3.connect(file_root / "flights" / "warehouse.sqlite3", isolation_level=None)) as warehouse:
+        warehouse.execute("CREATE TABLE departures_per_hour (flights)")
+        warehouse.execute("BEGIN IMMEDIATE")
+        refused = browser.post(f"/api/examples/{job.job_name}/reset", {}, content_type="application/json")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "example.in_use")
+        assert "database is locked" in refused.json()["error"]["message"]
+        paused.refresh_from_db()
+        assert (paused.status, opened_in) == ("CANCELLED", [False])
+        warehouse.execute("COMMIT")
+        assert browser.post(f"/api/examples/{job.job_name}/reset", {}, content_type="application/json").status_code == 200
+        assert warehouse.execute("SELECT name FROM sqlite_master").fetchall() == []
+
+
+def test_an_execution_that_began_while_things_were_emptied_is_told(admin, monkeypatch):
+    job = streaming_example(admin)
+    monkeypatch.setattr("jobs.services.examples._leavings_remove", lambda *_: unfinished(job, "SCHEDULED"))
+    with pytest.raises(ExecutionConflict, match="began while the example was reset: stop it"):
+        example_reset(job=job, user=admin)
+    began = Execution.objects.get()
+    job.refresh_from_db()
+    assert job.reset_time is not None
+    assert began.create_time < job.reset_time
 
 
 def test_a_job_that_is_no_example_cannot_be_reset(admin):
