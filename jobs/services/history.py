@@ -7,21 +7,22 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Max, Min, Model, Q, QuerySet
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from jobs.models import FINAL, Execution, RejectedRow, ScheduleFire, SignInLink
+from jobs.models import FINAL, Command, Event, Execution, MetricSample, QueryProgress, RejectedRow, ScheduleFire, SignInLink
 
 #: Newest executions of each job that stay, however old they are.
 NEWEST = 20
 _PIECE = 2000
-#: Each takes its events and counts along.
 _EXECUTIONS = 200
+#: What is kept of an execution, of which there may be any number of rows.
+_OF_AN_EXECUTION: tuple[type[Model], ...] = (RejectedRow, Event, MetricSample, QueryProgress, Command)
 #: Of each in one night.
 _MOST = 400_000
 _UUID_CHARACTERS = 36
@@ -128,11 +129,19 @@ def _executions_forget(ids: list[int]) -> int:
     """Of `ids` those whose line of positions is over: no other execution is in it, and none was started from one of its checkpoints."""
     rows = list(Execution.objects.filter(pk__in=ids).values_list("pk", "execution_id", "generation"))
     held = _held({generation for _, _, generation in rows}, ids, [execution_id for _, execution_id, _ in rows])
-    going = [(pk, execution_id) for pk, execution_id, generation in rows if generation not in held]
-    with transaction.atomic():
-        Checkpoint.objects.filter(execution__in=[execution_id for _, execution_id in going], status__in=_GONE).delete()
-        Execution.objects.filter(pk__in=[pk for pk, _ in going]).delete()
+    going = {pk: execution_id for pk, execution_id, generation in rows if generation not in held}
+    # First, and in pieces: with the executions they would go in one transaction, in which drivers that cannot write lose their leases.
+    for kept in _OF_AN_EXECUTION:
+        _pieces_delete(kept._default_manager.filter(execution__in=going.values()))
+    _pieces_delete(Checkpoint.objects.filter(execution__execution_id__in=going.values(), status__in=_GONE))
+    Execution.objects.filter(pk__in=going).delete()
     return len(going)
+
+
+def _pieces_delete(rows: QuerySet[Any]) -> None:
+    """All of `rows`, in short transactions."""
+    while pks := list(rows.order_by().values_list("pk", flat=True)[:_PIECE]):
+        rows.model._default_manager.filter(pk__in=pks).delete()
 
 
 def _held(generations: Collection[UUID], ids: Collection[int], execution_ids: Collection[str]) -> set[UUID]:

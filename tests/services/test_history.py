@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db.models import QuerySet
 
 from checkpoints.models import Checkpoint
 from jobs.models import AuditEntry, Event, Execution, ExecutionStatus, Job, JobSchedule, RejectedRow, ScheduleFire, SignInLink
@@ -63,6 +64,29 @@ def test_a_finished_execution_goes_with_all_that_was_kept_of_it(job: Job) -> Non
     assert history_prune(now=NOW).executions == 1
     assert there(old, *young) == [False, *[True] * NEWEST]
     assert (Event.objects.count(), RejectedRow.objects.count(), Checkpoint.objects.count()) == (0, 0, 0)
+
+
+def test_what_was_kept_of_an_execution_goes_before_it_in_short_pieces(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.services.history._PIECE", 3)
+    old = ran(job)
+    Event.objects.bulk_create(Event(execution=old, seq=number, time=OLD, kind="noted") for number in range(8))
+    for number in range(8):
+        rejected(old, number)
+        taken(old, number)
+    newest(job)
+    deleted: list[int] = []
+    delete = QuerySet.delete
+
+    def counted(rows: QuerySet[Any]) -> tuple[int, dict[str, int]]:
+        count, kinds = delete(rows)
+        deleted.append(count)
+        return count, kinds
+
+    monkeypatch.setattr(QuerySet, "delete", counted)
+    history_prune(now=NOW)
+    assert there(old) == [False]
+    assert (Event.objects.count(), RejectedRow.objects.count(), Checkpoint.objects.count()) == (0, 0, 0)
+    assert max(deleted) == 3
 
 
 def rejected(execution: Execution, batch: int = 0) -> RejectedRow:
