@@ -1,5 +1,6 @@
 """Counts, samples and rejected rows of executions: written in batches, rolled up, pruned in pieces."""
 
+import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,15 @@ KEPT = {1: timedelta(hours=1), 10: timedelta(hours=12), 60: timedelta(days=30)}
 ROLL_UPS = ((1, 10), (10, 60))
 _PIECE = 2000
 _LONGEST_QUERY = 200
+#: So many are rolled up at once.
+_WINDOWS = 30
+#: So long behind the newest roll-up, samples may still arrive.
+_LATE = timedelta(minutes=2)
+#: What two samples of one moment may differ in.
+_FIGURES = (
+    *("rows_in", "rows_out", "rows_rejected", "in_per_second", "out_per_second"),
+    *("batch_id", "batch_ms", "backlog", "detail"),
+)
 
 
 @dataclass(frozen=True)
@@ -125,34 +135,61 @@ def batches_written(*, generation: uuid.UUID) -> dict[str, int]:
 
 
 def metrics_roll_up(*, now: datetime | None = None) -> int:
-    """Make the samples of 10 and of 60 seconds that are due; safe to run twice. How many were made."""
+    """Make the samples of 10 and of 60 seconds that are due; safe to run twice. How many were made, or made anew.
+
+    It goes on where it stopped, however long ago, as far back as finer samples are kept; late ones count within two minutes.
+    """
     now = now or timezone.now()
     return sum(_roll_up(fine, coarse, now) for fine, coarse in ROLL_UPS)
 
 
 def _roll_up(fine: int, coarse: int, now: datetime) -> int:
     end = _floor(now, coarse)
-    start = end - timedelta(seconds=coarse * 30)
+    start = _roll_up_start(fine, coarse, now)
+    step = timedelta(seconds=coarse * _WINDOWS)
     made = 0
+    while start < end:
+        made += _roll_up_between(fine, coarse, start, min(start + step, end))
+        start += step
+    return made
+
+
+def _roll_up_start(fine: int, coarse: int, now: datetime) -> datetime:
+    # Of the window in which finer samples end, some are deleted already.
+    kept = _floor(now - KEPT[fine], coarse) + timedelta(seconds=2 * coarse)
+    newest = MetricSample.objects.filter(resolution=coarse).order_by("-time").values_list("time", flat=True).first()
+    return kept if newest is None else max(kept, _floor(min(newest, now) - _LATE, coarse))
+
+
+def _roll_up_between(fine: int, coarse: int, start: datetime, end: datetime) -> int:
     groups: dict[tuple[str, datetime], list[MetricSample]] = {}
     for sample in MetricSample.objects.filter(resolution=fine, time__gte=start, time__lt=end).order_by("time").iterator():
         groups.setdefault((sample.execution_id, _floor(sample.time, coarse)), []).append(sample)
     made_before = MetricSample.objects.filter(resolution=coarse, time__gte=start, time__lt=end)
-    there = {(row.execution_id, row.time) for row in made_before.only("execution_id", "time")}
-    rows = [_rolled(samples, coarse, time) for (execution_id, time), samples in groups.items() if (execution_id, time) not in there]
+    there = {(row.execution_id, row.time): _figures(row) for row in made_before}
+    rolled = {place: _rolled(samples, coarse, place[1]) for place, samples in sorted(groups.items())}
+    rows = [row for place, row in rolled.items() if there.get(place) != _figures(row)]
     for begin in range(0, len(rows), 500):
-        MetricSample.objects.bulk_create(rows[begin : begin + 500], ignore_conflicts=True)
-        made += len(rows[begin : begin + 500])
-    return made
+        MetricSample.objects.bulk_create(
+            rows[begin : begin + 500],
+            update_conflicts=True,
+            unique_fields=["execution", "resolution", "time"],
+            update_fields=_FIGURES,
+        )
+    return len(rows)
 
 
-def _rolled(samples: Sequence[MetricSample], resolution: int, time: datetime) -> MetricSample:
+def _figures(row: MetricSample) -> tuple[Any, ...]:
+    return tuple(getattr(row, name) for name in _FIGURES)
+
+
+def _rolled(samples: Sequence[MetricSample], resolution: int, begin: datetime) -> MetricSample:
     """Totals of the newest, means of the rates, the longest batch."""
     last = samples[-1]
     return MetricSample(
         execution_id=last.execution_id,
         resolution=resolution,
-        time=time,
+        time=begin,
         rows_in=last.rows_in,
         rows_out=last.rows_out,
         rows_rejected=last.rows_rejected,
@@ -165,19 +202,20 @@ def _rolled(samples: Sequence[MetricSample], resolution: int, time: datetime) ->
     )
 
 
-def _floor(time: datetime, seconds: int) -> datetime:
-    return datetime.fromtimestamp(time.timestamp() // seconds * seconds, tz=time.tzinfo)
+def _floor(moment: datetime, seconds: int) -> datetime:
+    return datetime.fromtimestamp(moment.timestamp() // seconds * seconds, tz=moment.tzinfo)
 
 
-def metrics_prune(*, now: datetime | None = None, pieces: int = 20) -> int:
-    """Delete samples past their term, at most `pieces` × 2,000 of each resolution in short transactions."""
+def metrics_prune(*, now: datetime | None = None, seconds: float = 30) -> int:
+    """Delete samples past their term in short transactions, until there are none or `seconds` are over. How many went."""
     now = now or timezone.now()
-    deleted = 0
-    for resolution, term in KEPT.items():
-        for _ in range(pieces):
+    deleted, due = 0, dict(KEPT)
+    deadline = time.monotonic() + seconds
+    while due and time.monotonic() < deadline:
+        for resolution, term in list(due.items()):  # in turns: there are far more fine ones
             old = MetricSample.objects.filter(resolution=resolution, time__lt=now - term).values_list("pk", flat=True)[:_PIECE]
             count = MetricSample.objects.filter(pk__in=list(old)).delete()[0]
             deleted += count
             if count < _PIECE:
-                break
+                del due[resolution]
     return deleted

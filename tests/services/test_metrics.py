@@ -81,6 +81,44 @@ def test_samples_are_rolled_up_once_and_pruned_by_age() -> None:
     assert set(MetricSample.objects.values_list("resolution", flat=True)) == {10, 60}
 
 
+def test_after_an_outage_roll_ups_go_on_where_they_stopped() -> None:
+    execution = claimed()
+    MetricSample.objects.bulk_create(sample(execution, NOON + timedelta(seconds=second), second, 1.0) for second in range(0, 2400, 5))
+    metrics_roll_up(now=NOON + timedelta(seconds=60))
+    metrics_roll_up(now=NOON + timedelta(seconds=2400))
+    assert MetricSample.objects.filter(resolution=10).count() == 240
+    assert MetricSample.objects.filter(resolution=60).count() == 40
+
+
+def test_a_late_sample_counts() -> None:
+    execution = claimed()
+    sample(execution, NOON, 1, 2.0).save()
+    assert metrics_roll_up(now=NOON + timedelta(seconds=60)) == 2
+    sample(execution, NOON + timedelta(seconds=9), 7, 4.0).save()
+    assert metrics_roll_up(now=NOON + timedelta(seconds=70)) == 2
+    assert metrics_roll_up(now=NOON + timedelta(seconds=80)) == 0
+    assert [(row.rows_in, row.in_per_second) for row in MetricSample.objects.exclude(resolution=1)] == [(7, 3.0), (7, 3.0)]
+
+
+def test_what_is_half_pruned_is_not_rolled_up_anew() -> None:
+    execution = claimed()
+    MetricSample.objects.bulk_create(sample(execution, NOON + timedelta(seconds=second), second, 1.0) for second in range(20))
+    metrics_roll_up(now=NOON + timedelta(seconds=20))
+    before = list(MetricSample.objects.filter(resolution=10).values_list("rows_in", "in_per_second"))
+    later = NOON + timedelta(hours=1, seconds=5)
+    metrics_prune(now=later)
+    assert metrics_roll_up(now=later) == 1  # the first of a minute
+    assert list(MetricSample.objects.filter(resolution=10).values_list("rows_in", "in_per_second")) == before
+
+
+def test_all_samples_that_are_due_are_pruned_within_the_time_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.services.metrics._PIECE", 2)
+    execution = claimed()
+    MetricSample.objects.bulk_create(sample(execution, NOON + timedelta(seconds=second), second, 1.0) for second in range(100))
+    assert metrics_prune(now=NOON + timedelta(hours=2), seconds=0) == 0
+    assert metrics_prune(now=NOON + timedelta(hours=2)) == 100
+
+
 def test_text_that_no_database_stores_is_kept_without_what_breaks_it() -> None:
     """A message of another system may be anything: what is told of it must not end the writing of all counts."""
     execution = claimed()
