@@ -154,11 +154,14 @@ def _rename_check(connection: Connection) -> None:
 
 @transaction.atomic
 def connection_delete(*, connection: Connection, user: "User") -> None:
-    """Gone with its secrets; Conflict while a job's current version or draft refers to it."""
+    """Gone with its secrets; Conflict while a job's current version, its draft or what is not finished refers to it."""
     role_check(user=user, project=connection.project_id, role=Role.EDITOR)
     users = connection_users([connection]).get(connection.pk, [])
     if users:
-        raise Conflict(f'"{connection.name}" is used by {", ".join(users[:5])}: change these jobs first', code="connection.used")
+        words = (
+            f'"{connection.name}" is used by {", ".join(users[:5])}: change these jobs, and end what still runs of older versions, first'
+        )
+        raise Conflict(words, code="connection.used")
     audit_record(user=user, action="connection deleted", object_type="connection", object_id=connection.name, project=connection.project)
     connection.delete()
 

@@ -7,10 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from jobs.models import AuditEntry, Connection, Project, Role
+from jobs.models import AuditEntry, Connection, Execution, Job, JobDraft, Project, Role
 from jobs.nodes.base import Config, NodeContext, NodeError
 from jobs.services.connections import connection_open, connections_open
-from tests.api.rows import chain, member, send
+from tests.api.rows import chain, execution, member, send
+from tests.services.job_rows import version_add
 
 pytestmark = pytest.mark.django_db
 CANARY = "canary-5f1c-never-shown"
@@ -186,6 +187,35 @@ def test_a_connection_that_a_job_uses_says_by_whom_and_is_not_deleted(browser: C
     assert send(browser, "PATCH", path, {"name": "other"}).status_code == 409
     send(browser, "DELETE", "/api/jobs/numbers")
     assert send(browser, "DELETE", path).status_code == 204
+
+
+def test_a_connection_that_a_paused_older_version_uses_is_kept_with_its_name(browser: Client, editor: User) -> None:
+    made = postgres(browser)
+    path, document = f"/api/connections/{made['id']}", chain()
+    document["nodes"]["out"] = {"type": "sink.jdbc", "name": "Out", "config": {"connection": "warehouse", "table": "t", "mode": "append"}}
+    send(browser, "POST", "/api/jobs", {**document, "publish": False})
+    version_add(Job.objects.get(), document)
+    paused = execution(Job.objects.get(), "PAUSED")
+    version_add(Job.objects.get(), chain())
+    JobDraft.objects.update(document=json.dumps(chain()))
+    assert browser.get(path).json()["used_by"] == ["numbers"]
+    assert send(browser, "PATCH", path, {"name": "other"}).status_code == 409
+    refused = send(browser, "DELETE", path).json()["error"]
+    assert refused["message"] == '"warehouse" is used by numbers: change these jobs, and end what still runs of older versions, first'
+    Execution.objects.filter(pk=paused.pk).update(status="CANCELLED")
+    assert send(browser, "DELETE", path).status_code == 204
+
+
+def test_a_connection_that_an_unfinished_executions_parameter_names_is_used(browser: Client, editor: User) -> None:
+    made = postgres(browser)
+    document = chain()
+    document["parameters"] = {"system": {"type": "string", "default": "other"}}
+    document["nodes"]["out"] = {"type": "sink.jdbc", "name": "Out", "config": {"connection": "${system}", "table": "t"}}
+    send(browser, "POST", "/api/jobs", {**document, "publish": False})
+    version_add(Job.objects.get(), document)
+    assert browser.get(f"/api/connections/{made['id']}").json()["used_by"] == []
+    execution(Job.objects.get(), "RUNNING", parameters={"system": "warehouse"})
+    assert browser.get(f"/api/connections/{made['id']}").json()["used_by"] == ["numbers"]
 
 
 def test_a_connection_that_is_a_parameters_default_is_used(browser: Client) -> None:
