@@ -3,11 +3,12 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from itertools import chain
 from typing import Any
+from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F, QuerySet
 
 from jobs.dag.parameters import substitute
 from jobs.models import UNFINISHED, Connection, Execution, Job, JobDraft, JobVersion, Project
@@ -17,21 +18,20 @@ _REFERENCE = re.compile(r'"[a-z_]*connection":"((?:[^"\\]|\\.)*)"')
 #: A project and the name in it.
 _Place = tuple[int, str]
 #: A job's name, its project, and the connections that it names.
-_Read = tuple[str, int, set[str]]
+_Read = tuple[str, int, Set[str]]
+_PIECE = 500
+#: Column and job → the number of the document that was read there last, and what it names: a few names for each job.
+_read_of: dict[tuple[str, UUID], tuple[int, frozenset[str]]] = {}
+_NOTHING: tuple[int, frozenset[str]] = (-1, frozenset())
 
 
 def connection_users(connections: Iterable[Connection]) -> dict[int, list[str]]:
     """Connection id → names of living jobs that refer to it in their current version, their draft or what is not finished."""
     by_place = _by_place(connections)
-    if not by_place:
-        return {}
     projects = {project_id for project_id, _ in by_place}
-    mentions = Q(dag_definition__contains='connection":"') | Q(draft__document__contains='connection":"')
-    jobs = Job.objects.filter(mentions, deleted_at=None, project_id__in=projects)
-    told = jobs.values_list("job_name", "project_id", "dag_definition", "draft__document").iterator()
-    read = ((job_name, project_id, _names(current) | _names(draft or "")) for job_name, project_id, current, draft in told)
+    read = chain(_current(projects), _drafts(projects), _unfinished(projects)) if projects else ()
     users: dict[int, list[str]] = {}
-    for connection_id, job_name in sorted(_uses(chain(read, _unfinished(projects)), by_place)):
+    for connection_id, job_name in sorted(_uses(read, by_place)):
         users.setdefault(connection_id, []).append(job_name)
     return users
 
@@ -39,13 +39,9 @@ def connection_users(connections: Iterable[Connection]) -> dict[int, list[str]]:
 def connection_job_counts(connections: Collection[Connection]) -> dict[int, int]:
     """Connection id → how many living jobs refer to it in their current version or in what is not finished."""
     by_place = _by_place(connections)
-    if not by_place:
-        return {}
     projects = {project_id for project_id, _ in by_place}
-    current = Job.objects.filter(deleted_at=None, project_id__in=projects, dag_definition__contains='connection":"')
-    told = current.values_list("job_name", "project_id", "dag_definition").iterator()
-    read = ((job_name, project_id, _names(text)) for job_name, project_id, text in told)
-    return dict(Counter(connection_id for connection_id, _ in _uses(chain(read, _unfinished(projects)), by_place)))
+    read = chain(_current(projects), _unfinished(projects)) if projects else ()
+    return dict(Counter(connection_id for connection_id, _ in _uses(read, by_place)))
 
 
 def connections_left_behind(job: Job, project: Project) -> list[str]:
@@ -56,6 +52,29 @@ def connections_left_behind(job: Job, project: Project) -> list[str]:
     used = {name for text in texts for name in _names(text)}
     here = Connection.objects.filter(project=job.project_id, name__in=used)
     return sorted(here.exclude(name__in=Connection.objects.filter(project=project).values("name")).values_list("name", flat=True))
+
+
+def _current(projects: Collection[int]) -> Iterator[_Read]:
+    rows = Job.objects.filter(deleted_at=None, project_id__in=projects, version__isnull=False)
+    return _remembered(rows, "", "version", "dag_definition")
+
+
+def _drafts(projects: Collection[int]) -> Iterator[_Read]:
+    rows = JobDraft.objects.filter(job__deleted_at=None, job__project_id__in=projects)
+    return _remembered(rows, "job__", "revision", "document")
+
+
+def _remembered(rows: QuerySet[Any], job: str, number: str, text: str) -> Iterator[_Read]:
+    """What the documents in `text` name. One is read here once for each `number`: under the same one it never changes."""
+    found = list(rows.values_list(f"{job}job_uid", f"{job}job_name", f"{job}project_id", number))
+    unread = {uid: now for uid, _, _, now in found if _read_of.get((text, uid), _NOTHING)[0] != now}
+    for start in range(0, len(unread), _PIECE):
+        piece = list(unread)[start : start + _PIECE]
+        mine = rows.filter(**{f"{job}job_uid__in": piece, f"{text}__contains": 'connection":"'})
+        texts = dict(mine.values_list(f"{job}job_uid", text))
+        _read_of.update({(text, uid): (unread[uid], frozenset(_names(texts.get(uid, "")))) for uid in piece})
+    for uid, job_name, project_id, _ in found:
+        yield job_name, project_id, _read_of[text, uid][1]
 
 
 def _unfinished(projects: Collection[int]) -> list[_Read]:

@@ -5,7 +5,9 @@ import socket
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from jobs.models import AuditEntry, Connection, Execution, Job, JobDraft, Project, Role
 from jobs.nodes.base import Config, NodeContext, NodeError
@@ -189,6 +191,21 @@ def test_a_connection_that_a_job_uses_says_by_whom_and_is_not_deleted(browser: C
     assert send(browser, "DELETE", path).status_code == 204
 
 
+def test_a_document_is_read_once_for_what_it_uses_until_it_changes(browser: Client, editor: User) -> None:
+    made = postgres(browser)
+    path, document = f"/api/connections/{made['id']}", chain()
+    document["nodes"]["out"] = {"type": "sink.jdbc", "name": "Out", "config": {"connection": "warehouse", "table": "t", "mode": "append"}}
+    assert send(browser, "POST", "/api/jobs", {**document, "publish": False}).status_code == 201
+    assert browser.get(path).json()["used_by"] == ["numbers"]
+    for address in (path, "/api/connections"):
+        with CaptureQueriesContext(connection) as captured:
+            browser.get(address)
+        assert not any('"document"' in query["sql"] or '"dag_definition"' in query["sql"] for query in captured)
+    draft = browser.get("/api/jobs/numbers/draft")
+    assert send(browser, "PUT", "/api/jobs/numbers/draft", {"document": chain()}, **{"If-Match": draft["ETag"]}).status_code == 200
+    assert browser.get(path).json()["used_by"] == []
+
+
 def test_a_connection_that_a_paused_older_version_uses_is_kept_with_its_name(browser: Client, editor: User) -> None:
     made = postgres(browser)
     path, document = f"/api/connections/{made['id']}", chain()
@@ -197,7 +214,7 @@ def test_a_connection_that_a_paused_older_version_uses_is_kept_with_its_name(bro
     version_add(Job.objects.get(), document)
     paused = execution(Job.objects.get(), "PAUSED")
     version_add(Job.objects.get(), chain())
-    JobDraft.objects.update(document=json.dumps(chain()))
+    JobDraft.objects.update(document=json.dumps(chain()), revision=2)
     assert browser.get(path).json()["used_by"] == ["numbers"]
     assert send(browser, "PATCH", path, {"name": "other"}).status_code == 409
     refused = send(browser, "DELETE", path).json()["error"]
