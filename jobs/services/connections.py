@@ -1,6 +1,6 @@
 """Connections: kept with encrypted secrets, opened only for those who run and test."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
@@ -14,7 +14,7 @@ from jobs.nodes.connection_kind import ConnectionKind
 from jobs.nodes.plainly import secret_stand_in
 from jobs.nodes.registry import CONNECTION_KINDS, REGISTRY
 from jobs.selectors.connection_use import connection_users
-from jobs.selectors.refusals import Conflict, Invalid
+from jobs.selectors.refusals import Conflict, Invalid, NotFound
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
 from jobs.services.jobs import project_for
@@ -28,6 +28,11 @@ MAX_SECRET = 20_000
 _PLACE = (
     *("host", "port", "url", "base_url", "token_url", "servers", "brokers", "driver", "store", "options"),
     *("tls", "verify_tls", "certificate_authority", "security", "mechanism", "proof"),
+)
+#: Columns of a change, and of the test that it makes forget.
+_CHANGED = (
+    *("name", "description", "config", "secrets", "secret_names", "updated_by", "update_time"),
+    *("test_time", "test_ok", "test_step", "test_message", "failing_since", "check_claim_time"),
 )
 
 
@@ -82,6 +87,7 @@ def connection_update(*, connection: Connection, user: "User", changes: Mapping[
     have a stored password sent to a host of his own. What was found by the last test is forgotten.
     """
     role_check(user=user, project=connection.project_id, role=Role.EDITOR)
+    connection = _locked(connection)  # what somebody else saved since it was read stays
     kind = connection_kind_get(connection.kind)
     given = changes.get("secrets") or {}
     kept = _secrets_or_none(connection)
@@ -97,7 +103,7 @@ def connection_update(*, connection: Connection, user: "User", changes: Mapping[
     connection.secrets, connection.secret_names = secret_encrypt(secrets), sorted(secrets)
     connection.updated_by = user
     _test_forget(connection)
-    _saved(connection)
+    _saved(connection, _CHANGED)
     audit_record(
         user=user,
         action="connection changed",
@@ -107,6 +113,14 @@ def connection_update(*, connection: Connection, user: "User", changes: Mapping[
         detail={"fields": sorted(changes), "secrets": sorted(given)},
     )
     return connection
+
+
+def _locked(connection: Connection) -> Connection:
+    """As it is now, until the transaction ends."""
+    row = Connection.objects.select_for_update().filter(pk=connection.pk).first()
+    if row is None:
+        raise NotFound(f"connection {connection.pk} does not exist, or not for you")
+    return row
 
 
 def connection_given(*, name: str | None, kind: str, config: Mapping[str, Any], secrets: Mapping[str, str | None]) -> ConnectionSettings:
@@ -220,9 +234,9 @@ def _secrets_merged(kind: ConnectionKind, kept: Mapping[str, str], given: Mappin
     return {name: value for name, value in merged.items() if value}
 
 
-def _saved(row: Connection) -> None:
+def _saved(row: Connection, columns: Iterable[str] | None = None) -> None:
     try:
         with transaction.atomic():
-            row.save()
+            row.save(update_fields=columns)
     except IntegrityError:
         raise Conflict(f'a connection called "{row.name}" exists already in this project', code="connection.name_taken") from None

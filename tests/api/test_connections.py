@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from jobs.models import AuditEntry, Connection, Execution, Job, JobDraft, Project, Role
 from jobs.nodes.base import Config, NodeContext, NodeError
-from jobs.services.connections import connection_open, connections_open
+from jobs.selectors.refusals import Invalid, NotFound
+from jobs.services.connections import connection_open, connection_update, connections_open
 from tests.api.rows import chain, execution, member, send
 from tests.services.job_rows import version_add
 
@@ -68,6 +69,27 @@ def test_a_secret_stays_unless_named_goes_with_null_and_is_replaced_by_text(brow
     send(browser, "PATCH", path, {"secrets": {"password": "new"}})
     assert connection_open(Connection.objects.get()).secrets == {"password": "new"}
     assert send(browser, "PATCH", path, {"secrets": {"password": None}}).json()["secrets"] == {"password": False}
+
+
+def test_a_change_takes_away_nothing_that_somebody_else_saved_since_it_was_read(browser: Client, editor: User) -> None:
+    postgres(browser)
+    read = Connection.objects.get()
+    connection_update(connection=Connection.objects.get(), user=editor, changes={"secrets": {"password": "new"}, "description": "theirs"})
+    connection_update(connection=read, user=editor, changes={"name": "renamed"})
+    row = Connection.objects.get()
+    assert (row.name, row.description, connection_open(row).secrets) == ("renamed", "theirs", {"password": "new"})
+
+
+def test_a_secret_goes_to_no_address_that_somebody_else_saved_since_it_was_read(browser: Client, editor: User) -> None:
+    made = postgres(browser)
+    read = Connection.objects.get()
+    elsewhere = {**made["config"], "host": "other.example.com"}  # type: ignore[dict-item]
+    connection_update(connection=Connection.objects.get(), user=editor, changes={"config": elsewhere, "secrets": {"password": "new"}})
+    with pytest.raises(Invalid, match="enter the secrets again"):
+        connection_update(connection=read, user=editor, changes={"config": made["config"]})
+    Connection.objects.all().delete()
+    with pytest.raises(NotFound):
+        connection_update(connection=read, user=editor, changes={"name": "renamed"})
 
 
 def test_a_changed_address_wants_its_secrets_again(browser: Client) -> None:

@@ -159,13 +159,13 @@ def test_the_claim_asks_no_more_for_many_connections_and_jobs_but_an_update_each
 def test_what_was_found_of_a_connection_that_changed_meanwhile_is_not_kept(editor: User) -> None:
     row = kept("main")
     before = Connection.objects.get(pk=row.pk)
-    connection_update(connection=row, user=editor, changes={"description": "ours"})
+    row = connection_update(connection=row, user=editor, changes={"description": "ours"})
     assert not connection_checked(connection=before, steps=FAILED)
     assert Connection.objects.get(pk=row.pk).test_time is None
     assert connection_checked(connection=row, steps=FAILED)
     row = Connection.objects.get(pk=row.pk)
     assert (row.test_ok, row.test_step, row.test_message) == (False, "port", "nothing answers")
-    connection_update(connection=row, user=editor, changes={"description": "theirs"})
+    row = connection_update(connection=row, user=editor, changes={"description": "theirs"})
     assert (row.test_step, row.failing_since) == ("", None)
 
 
