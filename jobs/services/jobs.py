@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from jobs.dag.document import DagDocument, canonical_json, logic_hash, parse_document
 from jobs.dag.graph import structure_problems
 from jobs.dag.problems import Problem, errors_in
 from jobs.dag.resolved import with_defaults
-from jobs.models import DEFAULT_PROJECT, UNFINISHED, Execution, Job, JobDraft, JobVersion, Project, Role
+from jobs.models import DEFAULT_PROJECT, UNFINISHED, Execution, ExecutionStatus, Job, JobDraft, JobVersion, Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.access import projects_visible, role_covers, roles_by_project
 from jobs.selectors.connection_use import connections_left_behind
@@ -133,7 +134,10 @@ def publishing_refused(problems: list[Problem]) -> Invalid:
 
 @transaction.atomic
 def job_update(*, job: Job, user: "User", changes: Mapping[str, Any]) -> Job:
-    """Change title, description, enabled or project (slug). Moving needs the role ADMIN on both sides, the rest EDITOR."""
+    """Change title, description, enabled or project (slug). Moving needs the role ADMIN on both sides, the rest EDITOR.
+
+    Conflict where the job is to move while an execution of it runs or waits to run: its figures go to who sees the old project.
+    """
     role_check(user=user, project=job.project_id, role=Role.OPERATOR if set(changes) <= {"enabled"} else Role.EDITOR)
     fields = {key: changes[key] for key in ("title", "description", "enabled") if key in changes}
     if "project" in changes and changes["project"] != job.project.slug:
@@ -150,6 +154,15 @@ def job_update(*, job: Job, user: "User", changes: Mapping[str, Any]) -> Job:
 
 def _new_home(job: Job, project: Project) -> Project:
     """`project`; Conflict where it lacks a connection that the job uses: documents refer to those of their own project."""
+    # The row is written first: starts and claims in other transactions then either came before and are seen, or wait for the move.
+    Job.objects.filter(pk=job.pk).update(attempt_counter=F("attempt_counter"))
+    on_its_way = Execution.objects.filter(job=job, status__in=UNFINISHED).exclude(status=ExecutionStatus.PAUSED).first()
+    if on_its_way is not None:
+        raise Conflict(
+            f"execution {on_its_way.execution_id} is {on_its_way.status}: stop it first, then move the job",
+            code="job.unfinished_execution",
+            detail={"execution_id": on_its_way.execution_id},
+        )
     if lacking := connections_left_behind(job, project):
         names = ", ".join(f'"{name}"' for name in lacking[:5])
         raise Conflict(f'"{job.job_name}" uses {names}, which the project "{project.slug}" does not have: add it there first')

@@ -6,7 +6,7 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs.api import exports
-from jobs.models import AuditEntry, ExecutionStatus, Job, JobVersion, Project, Role, Worker
+from jobs.models import AuditEntry, Execution, ExecutionStatus, Job, JobVersion, Project, Role, Worker
 from tests.api.rows import chain, codes, execution, job, member, send
 
 pytestmark = pytest.mark.django_db
@@ -74,6 +74,18 @@ def test_a_job_with_an_unfinished_execution_is_not_deleted(browser: Client, edit
     assert answer.status_code == 409
     assert answer.json()["error"]["execution_id"] == running.execution_id
     assert browser.get("/api/jobs/numbers").json()["enabled"] is True
+
+
+@pytest.mark.parametrize("status", ["SCHEDULED", "INITIALIZING", "RUNNING"])
+def test_a_job_is_not_moved_while_an_execution_is_on_its_way(browser: Client, editor: User, elsewhere: Project, status: str) -> None:
+    User.objects.update(is_superuser=True)
+    running = execution(job(editor), status)
+    refused = send(browser, "PATCH", "/api/jobs/numbers", {"project": "elsewhere"})
+    assert (refused.status_code, refused.json()["error"]["execution_id"]) == (409, running.execution_id)
+    assert refused.json()["error"]["message"] == f"execution {running.execution_id} is {status}: stop it first, then move the job"
+    assert send(browser, "PATCH", "/api/jobs/numbers", {"title": "Renamed"}).status_code == 200
+    Execution.objects.update(status="PAUSED")
+    assert send(browser, "PATCH", "/api/jobs/numbers", {"project": "elsewhere"}).json()["project"] == "elsewhere"
 
 
 def test_publishing_makes_the_next_version_and_versions_never_change(browser: Client, editor: User) -> None:
