@@ -140,6 +140,17 @@ def test_a_long_range_is_answered_with_coarser_samples(browser: Client, editor: 
     assert browser.get(path, {"resolution": "1", "from": (now - timedelta(days=9)).isoformat()}).json()["resolution"] == 1
 
 
+def test_a_paused_execution_of_a_disabled_job_is_not_resumed(browser: Client, editor: User) -> None:
+    paused = execution(job(editor), ExecutionStatus.PAUSED)
+    assert send(browser, "POST", "/api/jobs/numbers/disable").status_code == 200
+    resume = f"/api/executions/{paused.execution_id}/resume"
+    refused, start = send(browser, "POST", resume), send(browser, "POST", "/api/jobs/numbers/start", {})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "job.disabled")
+    assert refused.json() == start.json()
+    assert send(browser, "POST", "/api/jobs/numbers/enable").status_code == 200
+    assert send(browser, "POST", resume).status_code == 202, "it goes on once the job is enabled"
+
+
 def test_a_young_execution_without_roll_ups_shows_its_fine_samples(browser: Client, editor: User) -> None:
     run = execution(job(editor), S.RUNNING)
     MetricSample.objects.create(execution=run, resolution=1, time=timezone.now(), rows_in=5)

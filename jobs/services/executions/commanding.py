@@ -19,6 +19,7 @@ from jobs.models import (
 from jobs.selectors.refusals import Conflict
 from jobs.services.access import role_check
 from jobs.services.events import event_record
+from jobs.services.executions.starting import job_locked
 from jobs.services.executions.transition import error_cleared, execution_transition
 
 if TYPE_CHECKING:
@@ -45,10 +46,14 @@ def execution_cancel(*, execution: Execution, user: "User", force: bool = False)
 
 
 def execution_resume(*, execution: Execution, user: "User") -> Execution:
-    """A PAUSED execution goes on where it stopped, in its generation; Conflict in any other status."""
+    """A PAUSED execution goes on where it stopped, in its generation.
+
+    Conflict in any other status, NotStartable where its job is disabled.
+    """
     _operator(execution, user)
     try:
         with transaction.atomic():
+            job_locked(execution.job)
             execution_transition(
                 execution_id=execution.execution_id,
                 expected=ExecutionStatus.PAUSED,
