@@ -5,7 +5,7 @@ import logging
 import os
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, cast
 
 from celery import current_app
@@ -19,10 +19,15 @@ logger = logging.getLogger(__name__)
 #: The control command that the supervisor of each worker answers by waking its drivers.
 WAKE_COMMAND = "pipeline_wake"
 INTERACTIVE_REQUESTS = "pipeline:interactive"
-#: Seconds that a question, or an answer nobody fetched, stays in Redis.
+#: Seconds that an answer nobody fetched stays in Redis.
 INTERACTIVE_TERM = 120
 
+#: Seconds that questions nobody takes stay there, longer than anybody waits.
+_QUESTIONS_TERM = 600
+
 InteractiveKind = Literal["validate", "preview", "test", "script", "state"]
+#: Each has a list of its own. Questions that take their time stand in nobody else's way; all others are the last.
+INTERACTIVE_LANES = ("test", "state", "script", "quick")
 
 
 class InteractiveUnavailable(Exception):
@@ -83,13 +88,15 @@ def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout:
     """
     request_id = question or str(uuid.uuid4())
     request = {"id": request_id, "kind": kind, "payload": dict(payload), "cancellable": bool(question)}
+    key = _questions_key(interactive_lane(kind))
     try:
         with redis_client(waiting=timeout) as client:
-            client.rpush(INTERACTIVE_REQUESTS, json.dumps(request))
-            client.expire(INTERACTIVE_REQUESTS, INTERACTIVE_TERM)
+            told = json.dumps(request | {"deadline": _clock(client) + timeout})
+            client.rpush(key, told)
+            client.expire(key, _QUESTIONS_TERM)
             found = cast("list[str] | None", client.blpop([_answer_key(request_id)], timeout=timeout))
             if found is None:
-                client.lrem(INTERACTIVE_REQUESTS, 1, json.dumps(request))
+                client.lrem(key, 1, told)
     except RedisError as error:
         raise InteractiveUnavailable(f"Redis cannot be reached: {error}") from error
     if found is None:
@@ -100,10 +107,29 @@ def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout:
     return cast("dict[str, Any]", answer["result"])
 
 
-def interactive_take(client: "Redis", timeout: float) -> dict[str, Any] | None:
-    """The next question, waited for up to `timeout` seconds: {"id", "kind", "payload"}."""
-    found = cast("list[str] | None", client.blpop([INTERACTIVE_REQUESTS], timeout=timeout))
-    return json.loads(found[1]) if found else None
+def interactive_take(client: "Redis", timeout: float, lanes: Collection[str] = INTERACTIVE_LANES) -> dict[str, Any] | None:
+    """The next question in `lanes`, waited for up to `timeout` seconds: {"id", "kind", "payload"}. One nobody waits for is dropped."""
+    found = cast("list[str] | None", client.blpop([_questions_key(lane) for lane in lanes], timeout=timeout))
+    request: dict[str, Any] | None = json.loads(found[1]) if found else None
+    if request is not None and "deadline" in request and request["deadline"] < _clock(client):
+        logger.info("a question of kind %s came too late: nobody waits for its answer", request["kind"])
+        return None
+    return request
+
+
+def interactive_lane(kind: str) -> str:
+    """Where questions of `kind` wait."""
+    return kind if kind in INTERACTIVE_LANES else INTERACTIVE_LANES[-1]
+
+
+def _questions_key(lane: str) -> str:
+    return INTERACTIVE_REQUESTS if lane == INTERACTIVE_LANES[-1] else f"{INTERACTIVE_REQUESTS}-{lane}"
+
+
+def _clock(client: "Redis") -> float:
+    """Redis's own time, which everybody shares."""
+    seconds, microseconds = client.time()
+    return seconds + microseconds / 1e6
 
 
 def interactive_answer(client: "Redis", request_id: str, answer: Mapping[str, Any]) -> None:

@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.conf import settings
@@ -12,6 +11,7 @@ from redis.exceptions import RedisError
 
 from jobs.dag.document import DagDocument, parse_document
 from jobs.dag.samples import SampleRows
+from jobs.driver.answer_threads import AnswerThreads
 from jobs.driver.checkpoint_state import state_answer
 from jobs.driver.process import DriverProcess
 from jobs.engine.compiler import PlanInvalid
@@ -22,33 +22,34 @@ from jobs.engine.user_code import Cancelled
 from jobs.engine.validation import analyse
 from jobs.models import Job, Project
 from jobs.nodes.base import Limits
-from jobs.queue import interactive_answer, interactive_is_cancelled, interactive_take, redis_client
+from jobs.queue import INTERACTIVE_LANES, interactive_answer, interactive_is_cancelled, interactive_lane, interactive_take, redis_client
 from jobs.services.connections import connections_closed, connections_open
 from jobs.services.limits import project_limits
 
 logger = logging.getLogger(__name__)
 
-_AT_ONCE = 2
 #: Tests, state and scripts take their time: each kind has a thread of its own, so that who draws does not wait for them.
-_SLOW_AT_ONCE = 1
+_AT_ONCE = {lane: 2 if lane == "quick" else 1 for lane in INTERACTIVE_LANES}
 _CANCEL_POLL_SECONDS = 0.5
 
 
 def answer_for_ever(process: DriverProcess) -> None:
-    """Until the process is to end; questions that are being answered then get no answer. Redis may come and go."""
-    pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="answer")
-    slow = {kind: ThreadPoolExecutor(_SLOW_AT_ONCE, thread_name_prefix=kind) for kind in ("test", "state", "script")}
+    """Until the process is to end; questions that are being answered then get no answer. Redis may come and go.
+
+    A question is taken once there is a thread for it: until then another driver may, or who asked takes it back.
+    """
+    threads = AnswerThreads(_AT_ONCE)
     while not process.is_stopping() and not process.spark_died():
         try:
             with redis_client() as client:
                 while not process.is_stopping() and not process.spark_died():
-                    if request := interactive_take(client, timeout=1.0):
-                        slow.get(request["kind"], pool).submit(_answer, process, request, time.monotonic())
+                    lanes, seconds = threads.free(timeout=1.0)
+                    if lanes and (request := interactive_take(client, timeout=seconds, lanes=lanes)):
+                        threads.answer(interactive_lane(request["kind"]), _answer, process, request, time.monotonic())
         except RedisError as error:
             logger.warning("questions cannot be heard: %s", error)
             time.sleep(1.0)
-    for threads in (pool, *slow.values()):
-        threads.shutdown(wait=False, cancel_futures=True)
+    threads.end()
     if process.spark_died():
         process.give_up("Spark's JVM ended")
 

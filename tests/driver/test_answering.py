@@ -1,0 +1,131 @@
+"""Which questions an interactive driver takes, and when; without Spark."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import pytest
+
+from jobs import queue
+from jobs.driver import interactive
+from jobs.driver.process import DriverProcess
+from tests.servers.waiting import wait_until
+
+pytestmark = pytest.mark.one_database
+
+
+class Process:
+    """As much of a driver as answering needs."""
+
+    def __init__(self) -> None:
+        self.ended = False
+
+    def is_stopping(self) -> bool:
+        return self.ended
+
+    def spark_died(self) -> bool:
+        return False
+
+
+class Work:
+    """What the driver works at, until it may go on."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.going_on = threading.Event()
+
+    def __call__(self, process: Any, kind: str, payload: dict[str, Any], *_: Any) -> dict[str, Any]:
+        self.begun.append(payload["name"])
+        assert self.going_on.wait(30)
+        return {"name": payload["name"]}
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
+    working = Work()
+    monkeypatch.setattr(interactive, "_result", working)
+    monkeypatch.setattr(interactive, "close_old_connections", lambda: None)
+    with queue.redis_client() as client:
+        client.flushdb()
+    yield working
+    working.going_on.set()
+
+
+@contextmanager
+def driver() -> Iterator[None]:
+    process = Process()
+    thread = threading.Thread(target=interactive.answer_for_ever, args=(cast("DriverProcess", process),))
+    thread.start()
+    try:
+        yield
+    finally:
+        process.ended = True
+        thread.join(30)
+
+
+def asked(kind: str, name: str, **more: Any) -> str:
+    key = queue._questions_key(queue.interactive_lane(kind))
+    with queue.redis_client() as client:
+        client.rpush(key, json.dumps({"id": name, "kind": kind, "payload": {"name": name}, **more}))
+    return key
+
+
+def waiting(key: str) -> int:
+    with queue.redis_client() as client:
+        return int(cast("int", client.llen(key)))
+
+
+def answer_to(name: str) -> dict[str, Any]:
+    with queue.redis_client(waiting=30) as client:
+        found = cast("list[str] | None", client.blpop([queue._answer_key(name)], timeout=30))
+    assert found is not None
+    return cast("dict[str, Any]", json.loads(found[1])["result"])
+
+
+def begun(work: Work, *names: str) -> None:
+    wait_until(lambda: set(work.begun) == set(names), seconds=20, what=f"{names} in {work.begun}")
+
+
+def test_a_question_stays_where_others_can_take_it_until_a_thread_is_free(work: Work) -> None:
+    with driver():
+        for name in ("one", "two", "three"):
+            key = asked("validate", name)
+        begun(work, "one", "two")
+        assert waiting(key) == 1
+        with driver():
+            begun(work, "one", "two", "three")
+        work.going_on.set()
+        assert [answer_to(name)["name"] for name in ("one", "two", "three")] == ["one", "two", "three"]
+
+
+def test_questions_that_take_their_time_hold_up_no_others(work: Work) -> None:
+    with driver():
+        for name in ("first", "second"):
+            key = asked("test", name)
+        begun(work, "first")
+        for kind in ("state", "script", "preview"):
+            asked(kind, kind)
+        begun(work, "first", "state", "script", "preview")
+        assert waiting(key) == 1
+        work.going_on.set()
+        assert answer_to("second") == {"name": "second"}
+
+
+def test_a_question_that_nobody_waits_for_any_more_is_not_worked_at(work: Work) -> None:
+    asked("validate", "late", deadline=time.time() - 60)
+    asked("validate", "in time", deadline=time.time() + 60)
+    asked("validate", "of an older web process")
+    work.going_on.set()
+    with driver():
+        assert answer_to("in time") == {"name": "in time"}
+        assert answer_to("of an older web process")
+    assert "late" not in work.begun
+
+
+def test_a_question_carries_how_long_it_is_waited_for(work: Work) -> None:
+    work.going_on.set()
+    with driver():
+        assert queue.interactive_call("script", {"name": "here"}, timeout=20) == {"name": "here"}
