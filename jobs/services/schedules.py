@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from jobs.dag.document import parse_document
@@ -144,6 +145,8 @@ def schedule_fire(*, schedule: JobSchedule, now: datetime) -> ScheduleFire | Non
     following = next_time(schedule.cron_expression, schedule.time_zone, after=now)
     try:
         with transaction.atomic():
+            # The job before its schedule, as its deletion takes them: else each could wait for the other.
+            Job.objects.filter(pk=schedule.job_id).update(attempt_counter=F("attempt_counter"))
             moved = JobSchedule.objects.filter(
                 pk=schedule.pk, next_trigger_time=due, cron_expression=schedule.cron_expression, enabled=True
             ).update(next_trigger_time=following, last_trigger_time=fire_time)

@@ -4,16 +4,19 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import time_machine
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs.models import Execution, Job, JobSchedule, JobVersion, ScheduleFire
 from jobs.scheduling.firing import schedules_tick
 from jobs.selectors.refusals import Invalid, NotYet
+from jobs.services.executions import execution_start
 from jobs.services.schedules import next_time, schedule_delete, schedule_fire, schedule_problems, schedule_set
+from tests.servers.waiting import wait_until
 from tests.services.job_rows import document_with, job_row, operator, version_add
 
 pytestmark = pytest.mark.django_db
@@ -154,6 +157,49 @@ def test_a_disabled_job_is_skipped_and_a_deleted_schedule_fires_nothing() -> Non
     assert "disabled" in ScheduleFire.objects.get().reason
     schedule_delete(job=job, user=operator())
     assert not JobSchedule.objects.exists()
+
+
+def test_a_schedule_that_cannot_be_fired_stands_in_no_others_way(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    broken, good = due(job_row("broken"), minutes_ago=0.9), due(job_row("good"))
+    found = execution_start
+
+    def start(*, job: Job, **given: Any) -> Execution:
+        if job.job_name == "broken":
+            raise RuntimeError("a node of a package that is gone")
+        return found(job=job, **given)
+
+    monkeypatch.setattr("jobs.services.schedules.execution_start", start)
+    assert schedules_tick() == 1
+    assert Execution.objects.get().job == good.job
+    assert f"firing schedule {broken.pk} of broken" in caplog.text
+    monkeypatch.undo()
+    assert schedules_tick() == 1, "it is tried again"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_schedule_that_fires_while_its_job_is_deleted_waits_for_it() -> None:
+    schedule = due(job_row())
+
+    def fire() -> ScheduleFire | None:
+        try:
+            return schedule_fire(schedule=schedule, now=timezone.now())
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():  # in the order of a deletion
+            Job.objects.update(enabled=False)
+            firing = pool.submit(fire)
+            if connection.vendor == "postgresql":
+                wait_until(somebody_waits_for_a_lock, seconds=20, what="the schedule that fires")
+            JobSchedule.objects.update(enabled=False, next_trigger_time=None)
+        assert firing.result(30) is None
+
+
+def somebody_waits_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])
 
 
 @pytest.mark.django_db(transaction=True)
