@@ -5,7 +5,7 @@ A cursor names the last row that was told, so rows that come or go in front of i
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Q
@@ -68,11 +68,24 @@ def _written(value: Any, row_id: int) -> str:
 def _read(cursor: str, *, of_time: bool) -> tuple[Any, int]:
     try:
         told, row_id = json.loads(urlsafe_b64decode(cursor.encode()))
-        value = datetime.fromisoformat(told["t"]) if of_time else str(told["s"])
-        if isinstance(value, datetime) and value.tzinfo is None:
-            raise ValueError("a time without its zone")
+        value = _time(told["t"]) if of_time else _text(told["s"])
         if isinstance(row_id, bool) or not isinstance(row_id, int) or abs(row_id) >= 2**63:
             raise ValueError("an id is a whole number")
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise NotFound("the cursor is not one that this list gave: begin at its first page") from None
     return value, row_id
+
+
+def _time(told: str) -> datetime:
+    value = datetime.fromisoformat(told)
+    if value.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return value.astimezone(UTC)
+
+
+def _text(told: str) -> str:
+    value = str(told)
+    if "\x00" in value:
+        raise ValueError("no database keeps NUL in a text")
+    value.encode()  # nor half a character
+    return value

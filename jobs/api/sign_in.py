@@ -42,7 +42,7 @@ class SignInView(View):
             response = _form(request, "too_many", status=429)
             response["Retry-After"] = "300"
             return response
-        plausible = len(username) <= _LONGEST and len(password) <= _LONGEST
+        plausible = len(username) <= _LONGEST and len(password) <= _LONGEST and "\x00" not in username
         user = authenticate(request, username=username, password=password) if plausible else None
         if user is None:
             attempt_failed(username=username, address=address)

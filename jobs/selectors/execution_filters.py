@@ -27,11 +27,11 @@ def executions_filtered(rows: QuerySet[Execution], given: Mapping[str, str]) -> 
 
 
 def time_read(text: str, name: str) -> datetime:
-    """An ISO 8601 time, UTC unless it says otherwise; Invalid for anything else."""
+    """An ISO 8601 time, UTC unless it says otherwise; Invalid for anything else, and for a time that no calendar has in UTC."""
     try:
         found = parse_datetime(text.replace(" ", "+"))
-    except ValueError:
-        found = None
-    if found is None:
-        raise query_refused({name: f'{name} must be a time such as "2026-01-31T12:00:00Z"'})
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+        if found is not None:
+            return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise query_refused({name: f'{name} must be a time such as "2026-01-31T12:00:00Z"'})

@@ -1,6 +1,6 @@
 """Metric samples over a range, at the finest resolution that stays readable."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
 
@@ -11,6 +11,8 @@ RESOLUTIONS = (1, 10, 60)
 MAX_SAMPLES = 4000
 #: Up to this long a range is read at this resolution.
 _FINEST = ((timedelta(minutes=15), 1), (timedelta(hours=6), 10))
+#: No time is before it.
+_FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 def metrics_out(
@@ -23,7 +25,7 @@ def metrics_out(
 ) -> MetricsOut:
     """Samples in [start, end), oldest first, at most the newest 4,000; without a range, the last `span` of the execution."""
     end = end or _last_moment(execution) + timedelta(seconds=1)
-    start = start or end - span
+    start = start or end - min(span, end - _FIRST)
     chosen = resolution if resolution in RESOLUTIONS else resolution_for(end - start)
     rows = list(_samples(execution, chosen, start, end))
     for other in _others(chosen) if resolution is None and not rows else ():

@@ -1,6 +1,7 @@
 """Every error has one shape."""
 
 import json
+from base64 import urlsafe_b64encode
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,6 +11,10 @@ from jobs.api.base import ApiView
 from tests.api.rows import chain, codes, job, send
 
 pytestmark = pytest.mark.django_db
+
+
+def cursor(told: dict[str, str]) -> str:
+    return urlsafe_b64encode(json.dumps([told, 1]).encode()).decode()
 
 
 @pytest.mark.parametrize(
@@ -31,6 +36,11 @@ pytestmark = pytest.mark.django_db
         ("GET", "/api/jobs?order=password", "", "application/json", 422),
         ("GET", "/api/jobs?cursor=broken", "", "application/json", 404),
         ("GET", "/api/executions?created_after=yesterday", "", "application/json", 422),
+        ("GET", "/api/executions?created_after=0001-01-01T00:00:00%2B14:00", "", "application/json", 422),
+        ("GET", "/api/executions?created_before=9999-12-31T23:59:59-14:00", "", "application/json", 422),
+        ("GET", f"/api/executions?cursor={cursor({'t': '0001-01-01T00:00:00+14:00'})}", "", "application/json", 404),
+        ("GET", f"/api/jobs?order=job_name&cursor={cursor({'s': 'a' + chr(0)})}", "", "application/json", 404),
+        ("GET", f"/api/jobs?order=job_name&cursor={cursor({'s': chr(0xD800)})}", "", "application/json", 404),
         ("GET", "/api/executions/%27;drop", "", "application/json", 404),
         ("GET", "/api/search?q=numbers%00", "", "application/json", 404),
         ("GET", "/api/jobs/numbers%00", "", "application/json", 404),

@@ -151,6 +151,13 @@ def test_a_paused_execution_of_a_disabled_job_is_not_resumed(browser: Client, ed
     assert send(browser, "POST", resume).status_code == 202, "it goes on once the job is enabled"
 
 
+@pytest.mark.parametrize("query", ["to=0001-01-01T00:00:00Z", "to=0001-01-02T00:00:00Z&span=2592000", "to=9999-12-31T23:59:59Z"])
+def test_figures_up_to_the_ends_of_the_calendar(browser: Client, editor: User, query: str) -> None:
+    running = execution(job(editor), S.RUNNING)
+    answer = browser.get(f"/api/executions/{running.execution_id}/metrics?{query}")
+    assert (answer.status_code, answer.json()["results"]) == (200, [])
+
+
 def test_a_young_execution_without_roll_ups_shows_its_fine_samples(browser: Client, editor: User) -> None:
     run = execution(job(editor), S.RUNNING)
     MetricSample.objects.create(execution=run, resolution=1, time=timezone.now(), rows_in=5)

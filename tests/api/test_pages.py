@@ -91,6 +91,12 @@ def test_after_eight_failures_the_right_password_has_to_wait_too(client: Client,
     assert elsewhere.status_code == 302
 
 
+def test_a_name_that_nobody_can_have_is_a_failed_attempt(client: Client, editor: User) -> None:
+    for _ in range(8):
+        assert client.post("/sign-in", {"username": "erin\0", "password": PASSWORD}).status_code == 400
+    assert client.post("/sign-in", {"username": "erin\0", "password": PASSWORD}).status_code == 429
+
+
 def test_the_administration_has_no_door_of_its_own(client: Client, editor: User) -> None:
     assert client.post("/admin/login/", {"username": "erin", "password": PASSWORD})["Location"] == "/sign-in?next=/admin/"
     assert client.get("/admin/", follow=True).redirect_chain[-1] == ("/sign-in?next=/admin/", 302)
