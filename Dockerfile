@@ -30,5 +30,6 @@ ENV PATH=/app/.venv/bin:$PATH PYTHONUNBUFFERED=1 PIPELINE_MODE=production DATA_D
 USER pipeline
 VOLUME /data
 EXPOSE 8000
+# FORWARDED_ALLOW_IPS names the proxies in front of it whose X-Forwarded-For counts (README, "Variables").
 ENTRYPOINT ["tini", "--"]
 CMD ["uvicorn", "pipeline_web.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-access-log"]

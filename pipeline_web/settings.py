@@ -161,6 +161,8 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_COOKIES = env.bool("SECURE_COOKIES", not EMBEDDED)
 SESSION_COOKIE_SECURE = SECURE_COOKIES
 CSRF_COOKIE_SECURE = SECURE_COOKIES
+#: uvicorn's own variable: the proxies whose word it takes for where somebody asks from. Here it is only told.
+FORWARDED_ALLOW_IPS = env.str("FORWARDED_ALLOW_IPS", "127.0.0.1")
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
+from jobs.api.client_address import is_forwarded
 from jobs.models import Project
 from jobs.selectors.access import projects_visible
 from jobs.selectors.prometheus import prometheus_text
@@ -35,7 +36,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def _is_from_here(request: HttpRequest) -> bool:
-    if {"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"} & set(request.headers):
+    if is_forwarded(request):
         return False
     try:
         return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback

@@ -15,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
+from jobs.api.client_address import client_address
 from jobs.api.page_words import page_words
 from jobs.api.shell import fonts_of_pages
 from jobs.api.sign_in_attempts import attempt_failed, attempts_exceeded, attempts_forget
@@ -37,7 +38,7 @@ class SignInView(View):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         username, password = request.POST.get("username", ""), request.POST.get("password", "")
-        address = request.META.get("REMOTE_ADDR", "")
+        address = client_address(request)
         if attempts_exceeded(username=username, address=address):
             response = _form(request, "too_many", status=429)
             response["Retry-After"] = "300"

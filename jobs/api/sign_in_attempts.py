@@ -1,4 +1,7 @@
-"""How often signing in may fail before it has to wait: counted in the cache, per name and per address."""
+"""How often signing in may fail before it has to wait: counted in the cache, per name and per address.
+
+An address that is not known, "", is not counted: anybody could keep everybody behind the same proxy from signing in.
+"""
 
 import hashlib
 import logging
@@ -43,5 +46,5 @@ def attempts_forget(*, username: str, address: str) -> None:
 
 def _keys(username: str, address: str) -> dict[str, str]:
     name = username.casefold()
-    parts = {"pair": f"{name}\n{address}", "address": address, "name": name}
+    parts = {"pair": f"{name}\n{address}", "name": name} | ({"address": address} if address else {})
     return {kind: f"sign-in:{kind}:{hashlib.sha256(part.encode()).hexdigest()[:32]}" for kind, part in parts.items()}

@@ -97,6 +97,51 @@ def test_a_name_that_nobody_can_have_is_a_failed_attempt(client: Client, editor:
     assert client.post("/sign-in", {"username": "erin\0", "password": PASSWORD}).status_code == 429
 
 
+def fails(*, times: int, address: str, port: int = 40_000, forwarded: str = "") -> None:
+    """Each time with another name."""
+    client = Client(headers={"x-forwarded-for": forwarded} if forwarded else None)
+    for number in range(times):
+        body = {"username": f"{address}-{number}", "password": "wrong"}
+        assert client.post("/sign-in", body, REMOTE_ADDR=address, REMOTE_PORT=port).status_code == 400
+
+
+def may_sign_in(*, address: str, port: int = 40_000, forwarded: str = "") -> bool:
+    client = Client(headers={"x-forwarded-for": forwarded} if forwarded else None)
+    answer = client.post("/sign-in", {"username": "erin", "password": PASSWORD}, REMOTE_ADDR=address, REMOTE_PORT=port)
+    return answer.status_code == 302
+
+
+def test_who_fails_again_and_again_with_many_names_has_to_wait(editor: User) -> None:
+    fails(times=60, address="203.0.113.7")
+    assert not may_sign_in(address="203.0.113.7")
+    assert may_sign_in(address="203.0.113.8")
+
+
+def test_nobody_keeps_others_behind_an_unknown_proxy_from_signing_in(editor: User, caplog: pytest.LogCaptureFixture) -> None:
+    fails(times=61, address="172.18.0.1", forwarded="172.18.0.1, 203.0.113.7")
+    assert may_sign_in(address="172.18.0.1", forwarded="203.0.113.8")
+    assert "requests come through 172.18.0.1, which hides who asks" in caplog.text
+
+
+def test_behind_an_unknown_proxy_a_name_still_has_to_wait(editor: User) -> None:
+    client = Client(headers={"x-forwarded-for": "203.0.113.7"}, REMOTE_ADDR="172.18.0.1")
+    for _ in range(8):
+        assert client.post("/sign-in", {"username": "erin", "password": "wrong"}).status_code == 400
+    assert client.post("/sign-in", {"username": "erin", "password": PASSWORD}).status_code == 429
+
+
+@pytest.mark.parametrize(("port", "forwarded"), [(0, "10.1.2.3"), (51_000, "10.1.2.3:51000")])
+def test_whom_a_known_proxy_names_is_counted_also_in_a_private_network(editor: User, port: int, forwarded: str) -> None:
+    fails(times=60, address="10.1.2.3", port=port, forwarded=forwarded)
+    assert not may_sign_in(address="10.1.2.3", port=port, forwarded=forwarded)
+    assert may_sign_in(address="10.1.2.4", port=port, forwarded="10.1.2.4:51000")
+
+
+def test_nobody_from_outside_is_counted_nowhere_for_a_header_of_his_own(editor: User) -> None:
+    fails(times=60, address="1.1.1.1", forwarded="198.51.100.1")
+    assert not may_sign_in(address="1.1.1.1", forwarded="198.51.100.2")
+
+
 def test_the_administration_has_no_door_of_its_own(client: Client, editor: User) -> None:
     assert client.post("/admin/login/", {"username": "erin", "password": PASSWORD})["Location"] == "/sign-in?next=/admin/"
     assert client.get("/admin/", follow=True).redirect_chain[-1] == ("/sign-in?next=/admin/", 302)
