@@ -31,17 +31,12 @@ class Child:
         self.started_at = time.monotonic()
         self.work_dir = _scratch() / str(self.driver_id)
         self.work_dir.mkdir(parents=True, exist_ok=True)
-        self._log = _log_file(self.driver_id)
-        with self._log.open("ab") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "jobs.driver", str(os.getpid())],
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=output,
-                env=driver_environment(),
-                cwd=settings.BASE_DIR,
-                start_new_session=True,
-            )
+        try:
+            self._log = _log_file(self.driver_id)
+            self.process = self._begun()
+        except OSError:
+            shutil.rmtree(self.work_dir, ignore_errors=True)
+            raise
         order = {
             "driver_id": str(self.driver_id),
             "kind": kind,
@@ -55,6 +50,18 @@ class Child:
         # From here on a driver that does not read must never hold up the worker.
         assert self.process.stdin is not None
         os.set_blocking(self.process.stdin.fileno(), False)
+
+    def _begun(self) -> "subprocess.Popen[bytes]":
+        with self._log.open("ab") as output:
+            return subprocess.Popen(
+                [sys.executable, "-m", "jobs.driver", str(os.getpid())],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                env=driver_environment(),
+                cwd=settings.BASE_DIR,
+                start_new_session=True,
+            )
 
     @property
     def pid(self) -> int:

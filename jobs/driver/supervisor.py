@@ -103,11 +103,18 @@ class Supervisor:
         if self._count(kind) < wanted and time.monotonic() >= not_before:
             self._begin(kind, slots, memory)
 
-    def _begin(self, kind: str, slots: int, memory: str) -> None:
-        child = Child(kind=kind, worker=self._worker, slots=slots, memory=memory)
+    def _begin(self, kind: str, slots: int, memory: str) -> bool:
+        """Whether it begins. One that cannot counts as one that died at once."""
+        try:
+            child = Child(kind=kind, worker=self._worker, slots=slots, memory=memory)
+        except OSError as error:
+            logger.error("a %s driver cannot begin: %s", kind, error)
+            self._pause(kind, lived=0.0, expected=False)
+            return False
         with self._lock:
             self._children.append(child)
         logger.info("%s driver %d begins", kind, child.pid)
+        return True
 
     def _count(self, kind: str) -> int:
         return sum(child.kind == kind for child in self._children)
@@ -116,8 +123,8 @@ class Supervisor:
         """One driver for each execution that wants its own and that none is on its way to."""
         waiting = dedicated_waiting(host=settings.STORAGE_HOST, worker=self._worker)
         _, not_before = self._pauses.get(DriverKind.DEDICATED, (0.0, 0.0))
-        if waiting and self._count(DriverKind.DEDICATED) < settings.DEDICATED_DRIVERS and time.monotonic() >= not_before:
-            self._begin(DriverKind.DEDICATED, 1, settings.SPARK_DRIVER_MEMORY)
+        wanted = waiting and self._count(DriverKind.DEDICATED) < settings.DEDICATED_DRIVERS and time.monotonic() >= not_before
+        if wanted and self._begin(DriverKind.DEDICATED, 1, settings.SPARK_DRIVER_MEMORY):
             # It announces itself within seconds; until then it would be missing from the count.
             self._pauses[DriverKind.DEDICATED] = (0.0, time.monotonic() + 3.0)
 
@@ -144,7 +151,7 @@ class Supervisor:
             expected = code == 0
             (logger.info if expected else logger.error)("%s %s%s", child.kind, reason, "" if expected else f"\n{child.last_words()}")
             self._ended.append((child, reason))
-            self._pause(child, expected=expected)
+            self._pause(child.kind, lived=time.monotonic() - child.started_at, expected=expected)
 
     def _tell_ended(self) -> None:
         """Told until the database has heard: the sooner its leases end, the sooner another driver goes on."""
@@ -156,12 +163,11 @@ class Supervisor:
             self._ended.pop(0)
             child.clear()
 
-    def _pause(self, child: Child, *, expected: bool) -> None:
-        before, _ = self._pauses.get(child.kind, (0.0, 0.0))
-        lived = time.monotonic() - child.started_at
+    def _pause(self, kind: str, *, lived: float, expected: bool) -> None:
+        before, _ = self._pauses.get(kind, (0.0, 0.0))
         pause = 0.0 if expected or lived > _LIVED_LONG or before == 0.0 else min(before, _PAUSE_MOST)
         following = _PAUSE_FIRST if lived > _LIVED_LONG or expected else max(_PAUSE_FIRST, before * 2)
-        self._pauses[child.kind] = (following, time.monotonic() + pause)
+        self._pauses[kind] = (following, time.monotonic() + pause)
 
     def _end_all(self) -> None:
         for child in self._children:
