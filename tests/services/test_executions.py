@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import OperationalError, connection
 from django.utils import timezone
 
@@ -449,6 +450,26 @@ def test_final_states_are_final() -> None:
     for ask in (execution_stop, execution_cancel, execution_resume, checkpoint_request):
         with pytest.raises(Conflict, match="FAILED"):
             ask(execution=execution, user=operator())
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_how_long_it_ran_is_told_by_one_clock(hours: int) -> None:
+    execution = running(job_row())
+    with time_machine.travel(timezone.now() + timedelta(hours=hours)):  # this host's clock is wrong
+        execution_complete(execution_id=execution.execution_id, attempt=execution.attempt, actor="driver")
+    ended = fresh(execution)
+    assert ended.duration_ms is not None
+    assert 0 <= ended.duration_ms < 60_000
+    assert ended.start_time is not None
+    assert ended.end_time is not None
+    assert timedelta(0) <= ended.end_time - ended.start_time < timedelta(minutes=1)
+
+
+def test_it_never_ran_for_less_than_no_time() -> None:
+    execution = running(job_row())
+    Execution.objects.update(start_time=timezone.now() + timedelta(minutes=5))
+    execution_complete(execution_id=execution.execution_id, attempt=execution.attempt, actor="driver")
+    assert fresh(execution).duration_ms == 0
 
 
 def test_a_savepoint_is_asked_of_the_driver() -> None:

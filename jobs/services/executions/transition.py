@@ -1,11 +1,12 @@
 """A change of status: compare-and-set on the row, and its event, in one short transaction."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from jobs.dag.storable import storable_data
 from jobs.models import FINAL, Event, Execution, ExecutionStatus, TransitionRefused, transition_check
@@ -39,14 +40,14 @@ def execution_transition(
     """
     wanted = {expected} if isinstance(expected, str) else set(expected)
     for _ in range(_TRIES):
-        row = Execution.objects.only("status", "attempt", "start_time").get(execution_id=execution_id)
+        row = Execution.objects.only("status", "attempt", "start_time").annotate(now=Now()).get(execution_id=execution_id)
         if attempt is not None and row.attempt != attempt:
             raise LeaseLost(execution_id=execution_id, current=f"{row.status} in attempt {row.attempt}", wanted=to)
         if row.status not in wanted:
             raise TransitionRefused(execution_id=execution_id, current=row.status, wanted=to)
         transition_check(execution_id=execution_id, current=row.status, wanted=to)
         changed = Execution.objects.filter(execution_id=execution_id, status=row.status, attempt=row.attempt).update(
-            status=to, seq=F("seq") + 1, **(_fields_of(to, row) | storable_data(fields))
+            status=to, seq=F("seq") + 1, **(_fields_of(to, row.start_time, row.now) | storable_data(fields))
         )
         if changed:
             return event_append(
@@ -67,14 +68,15 @@ def error_cleared() -> dict[str, Any]:
     return {"error_message": "", "error_node_id": "", "error_class": "", "error_stack_trace": ""}
 
 
-def _fields_of(to: str, row: Execution) -> dict[str, Any]:
+def _fields_of(to: str, started: datetime | None, now: datetime) -> dict[str, Any]:
+    """`now` on the database's clock, which the start was taken from, too."""
     fields: dict[str, Any] = {"waiting_for": "", "waiting_node_id": "", "waiting_since": None}
     if to not in (ExecutionStatus.INITIALIZING, ExecutionStatus.RUNNING):
         fields |= {"lease_expires_at": None}
     if to in (ExecutionStatus.RUNNING, ExecutionStatus.COMPLETED):
         fields |= error_cleared()  # what failed before is mended; how this ends must not be put down to it
     if to in FINAL:
-        now = timezone.now()
         fields |= {"end_time": now, "next_attempt_at": None}
-        fields["duration_ms"] = int((now - row.start_time).total_seconds() * 1000) if row.start_time else 0
+        # A database that another took over from may have a clock of its own.
+        fields["duration_ms"] = max(0, int((now - started).total_seconds() * 1000)) if started else 0
     return fields
