@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from jobs.api.base import ApiView, answer, body_read, described
 from jobs.api.errors import PreconditionRequired
 from jobs.dag.document import Layout
-from jobs.models import JobDraft
+from jobs.models import Job, JobDraft
 from jobs.selectors.job_details import draft_get, draft_out
 from jobs.selectors.jobs import job_get
 from jobs.selectors.shapes.base import Body
@@ -18,6 +18,7 @@ from jobs.selectors.shapes.job import DraftOut
 from jobs.services.drafts import draft_conflict, draft_save, layout_save
 
 IF_MATCH = OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, required=True, description='The revision that was changed: "7".')
+IF_STILL = OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description='Only this revision: "7". Without it, any.')
 
 
 class DraftBody(Body):
@@ -51,6 +52,14 @@ def _revision(request: Request) -> int | None:
         raise PreconditionRequired
     found = re.fullmatch(r'(?:W/)?"?(\d{1,9})"?', given.strip())
     return int(found.group(1)) if found else None
+
+
+def draft_asked(request: Request, job: Job) -> JobDraft:
+    """The draft; Conflict where If-Match is sent and names another revision than it has by now."""
+    draft = draft_get(job)
+    if "If-Match" in request.headers and _revision(request) != draft.revision:
+        raise draft_conflict(draft)
+    return draft
 
 
 def _with_etag(response: Response, draft: JobDraft) -> Response:

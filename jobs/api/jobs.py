@@ -9,8 +9,9 @@ from rest_framework.response import Response
 
 from jobs.api.analysis import analysis_check
 from jobs.api.base import ANY_OBJECT, PAGED, ApiView, answer, answer_list, answer_page, asked, body_read, described, json_object
+from jobs.api.drafts import IF_STILL, draft_asked
 from jobs.dag.problems import Problem
-from jobs.models import JobDraft, Role
+from jobs.models import Role
 from jobs.selectors.job_details import job_detail, version_get, versions_out
 from jobs.selectors.jobs import ORDERS, job_get, jobs_filtered, jobs_for_lists, jobs_out, jobs_visible
 from jobs.selectors.query_words import query_refused
@@ -126,13 +127,14 @@ class JobView(ApiView):
 
 
 class JobPublishView(ApiView):
-    @described("Make the draft the next version", takes=PublishBody, responds=VersionDetailOut, tag="jobs")
+    @described("Make the draft the next version", takes=PublishBody, responds=VersionDetailOut, tag="jobs", query=[IF_STILL])
     def post(self, request: Request, job_name: str) -> Response:
         comment = body_read(request, PublishBody).comment
         job = job_get(user=self.user(), job_name=job_name)
         role_check(user=self.user(), project=job.project_id, role=Role.EDITOR)
-        analysis_check(json.loads(JobDraft.objects.get(job=job).document), project=job.project)
-        version = job_publish(job=job, user=self.user(), comment=comment)
+        draft = draft_asked(request, job)
+        analysis_check(json.loads(draft.document), project=job.project)
+        version = job_publish(job=job, user=self.user(), comment=comment, revision=draft.revision)
         return answer(version_get(job=job, version=version.version))
 
 

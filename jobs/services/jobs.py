@@ -89,10 +89,15 @@ def _own_project(user: "User", role: Role) -> Project:
 
 
 @transaction.atomic
-def job_publish(*, job: Job, user: "User", comment: str = "") -> JobVersion:
-    """The draft as the next immutable version, with defaults written in; Invalid with the Problems when it has any error."""
+def job_publish(*, job: Job, user: "User", comment: str = "", revision: int | None = None) -> JobVersion:
+    """The draft as the next immutable version, with defaults written in; Invalid with the Problems when it has any error.
+
+    With `revision` only that revision of it: Conflict when somebody has saved another.
+    """
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
     draft = draft_get(job)
+    if revision not in (None, draft.revision):
+        raise draft_conflict(draft)
     user_code_check(user=user, document=draft.document, act="publishing it")
     document = publishable(draft.document)
     number = (JobVersion.objects.filter(job=job).order_by("-version").values_list("version", flat=True).first() or 0) + 1

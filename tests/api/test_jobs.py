@@ -1,5 +1,7 @@
 """Making, reading, changing, publishing and deleting jobs over REST."""
 
+from collections.abc import Callable
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -100,6 +102,19 @@ def test_publishing_makes_the_next_version_and_versions_never_change(browser: Cl
     assert [(version["version"], version["comment"]) for version in listed] == [(2, "seven"), (1, "")]
     assert browser.get("/api/jobs/numbers/versions/1").json()["document"]["nodes"]["numbers"]["config"]["total_rows"] == 100
     assert browser.get("/api/jobs/numbers/versions/3").status_code == 404
+
+
+def test_publishing_a_revision_that_somebody_has_saved_over_gets_409_with_who(
+    browser: Client, editor: User, home: Project, client_of: Callable[[User], Client]
+) -> None:
+    job(editor)
+    other = client_of(member(home, "otto", Role.EDITOR))
+    assert send(other, "PUT", "/api/jobs/numbers/draft", {"document": chain(rows=9)}, if_match='"1"').status_code == 200
+    answer = send(browser, "POST", "/api/jobs/numbers/publish", {"comment": "mine"}, if_match='"1"')
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "draft.conflict")
+    assert answer.json()["error"]["conflict"]["updated_by"] == "otto"
+    assert not JobVersion.objects.filter(version=2).exists()
+    assert send(browser, "POST", "/api/jobs/numbers/publish", {}, if_match='"2"').json()["version"] == 2
 
 
 def test_publishing_a_draft_with_problems_answers_them(browser: Client) -> None:

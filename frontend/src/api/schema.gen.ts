@@ -9810,7 +9810,10 @@ export interface operations {
     jobs_job_name_publish_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only this revision: "7". Without it, any. */
+                "If-Match"?: string;
+            };
             path: {
                 job_name: string;
             };

@@ -44,15 +44,19 @@ export const readJob = (name: string) => request<JobHead>('GET', job(name))
 export const readDraft = (name: string) => request<Draft>('GET', `${job(name)}/draft`)
 export const readNodeTypes = async () => (await request<{ results: NodeType[] }>('GET', '/api/node-types')).results
 
-export async function saveDraft(name: string, document: DagDocument, revision: number): Promise<Draft> {
+/** Sends what goes on from `revision` of the draft. Throws DraftConflict where it is another by now. */
+async function sendOver<T>(revision: number, method: string, path: string, body: unknown): Promise<T> {
   try {
-    return await request<Draft>('PUT', `${job(name)}/draft`, { document }, { 'If-Match': `"${revision}"` })
+    return await request<T>(method, path, body, { 'If-Match': `"${revision}"` })
   } catch (error) {
     const conflict = error instanceof ApiError && error.status === 409 ? (error.body.conflict as { updated_by?: string; revision: number } | undefined) : undefined
     if (conflict) throw new DraftConflict(conflict.updated_by ?? '', conflict.revision)
     throw error
   }
 }
+
+export const saveDraft = (name: string, document: DagDocument, revision: number) =>
+  sendOver<Draft>(revision, 'PUT', `${job(name)}/draft`, { document })
 
 export const saveLayout = (name: string, layout: Layout) => request<unknown>('PUT', `${job(name)}/layout`, layout)
 
@@ -68,7 +72,8 @@ export const writeScript = (document: DagDocument, signal: AbortSignal) => reque
 export const runTest = (name: string, document: DagDocument, test: string, signal: AbortSignal, rows = false) =>
   askDriver<PipelineTests>(`${job(name)}/tests`, { document, test, rows }, signal)
 
-export const publishDraft = (name: string, comment: string) => request<unknown>('POST', `${job(name)}/publish`, { comment })
+export const publishDraft = (name: string, comment: string, revision: number) =>
+  sendOver<unknown>(revision, 'POST', `${job(name)}/publish`, { comment })
 
 /** Throw the drawing away and take what the server has. */
 export async function reloadDraft(): Promise<void> {

@@ -40,9 +40,16 @@ async function keepNow(): Promise<Kept | null> {
   }
 }
 
-/** Save the document as it is now; a change made meanwhile is saved next. */
+/** What a save just made has not brought to the server, if the same job is still open. */
+async function keepRest(jobName: string, kept: Kept | null): Promise<Kept | null> {
+  const { jobName: open, history, saved, save } = useEditor.getState()
+  return open !== jobName || save.kind === 'conflict' || history.present.document === saved.document ? kept : keepNow()
+}
+
+/** Save the document as it is now, after a save under way: two at once would be in each other's way. Changes made meanwhile come next. */
 export async function saveNow(): Promise<void> {
-  underWay = keepNow()
+  const { jobName, save } = useEditor.getState()
+  underWay = save.kind === 'saving' ? underWay.then((kept) => keepRest(jobName, kept)) : keepNow()
   await underWay
 }
 

@@ -10,9 +10,9 @@ import { answer } from '../../shared/answers'
 import { later } from '../../shared/later'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useStart } from '../../shared/use-start'
-import { publishDraft, type JobHead } from './draft-requests'
-import { saveNow } from './draft-saving'
+import type { JobHead } from './draft-requests'
 import { useEditor } from './editor-store'
+import { publishDrawing } from './publish-drawing'
 import { SaveChip } from './save-chip'
 
 const VersionsDialog = later(() => import('./versions/versions-dialog'))
@@ -151,8 +151,7 @@ export function EditorHeader({ job, onPublished, validate }: Props) {
   const empty = useEditor((state) => Object.keys(state.history.present.document.nodes).length === 0)
   const whyNot = errors > 0 ? t('fixFirst', { count: errors }) : empty ? t('emptyCanvas') : checking ? t('checkedFirst') : ''
   const publish = async (comment: string) => {
-    if (useEditor.getState().save.kind !== 'saved') await saveNow()
-    await publishDraft(job.job_name, comment)
+    await publishDrawing(comment)
     onPublished()
   }
   const check = async () => {

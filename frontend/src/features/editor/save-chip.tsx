@@ -2,6 +2,16 @@ import { Tooltip } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconCloudOff, IconEye, IconLoader2 } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { useEditor } from './editor-store'
+import { saveWords } from './save-words'
+
+const ICONS = {
+  saved: <IconCheck size={12} stroke={2.5} className="pw-good" />,
+  dirty: <IconLoader2 size={12} />,
+  saving: <IconLoader2 size={12} className="pw-spin" />,
+  offline: <IconCloudOff size={12} />,
+  failed: <IconAlertTriangle size={12} />,
+  conflict: <IconAlertTriangle size={12} />,
+}
 
 /** Saved · Saving… · Conflict · Offline, in words; to a reader who may not change the job, that. */
 export function SaveChip() {
@@ -19,20 +29,12 @@ export function SaveChip() {
       </Tooltip>
     )
   }
-  const looks = {
-    saved: { icon: <IconCheck size={12} stroke={2.5} className="pw-good" />, words: t('save.saved', { revision }) },
-    dirty: { icon: <IconLoader2 size={12} />, words: t('save.saving') },
-    saving: { icon: <IconLoader2 size={12} className="pw-spin" />, words: t('save.saving') },
-    offline: { icon: <IconCloudOff size={12} />, words: t('save.offline') },
-    failed: { icon: <IconAlertTriangle size={12} />, words: save.kind === 'failed' && save.refused ? t('save.refused', { why: save.refused }) : t('save.failed') },
-    conflict: { icon: <IconAlertTriangle size={12} />, words: save.kind === 'conflict' ? t('save.conflict', { by: save.by, revision: save.revision }) : '' },
-  } as const
-  const look = looks[save.kind]
+  const words = saveWords(t, save, revision)
   const warns = save.kind === 'failed' || save.kind === 'offline' || save.kind === 'conflict'
   return (
-    <span className={`pw-save-chip${warns ? ' pw-save-warn' : ''}`} title={look.words} role="status">
-      {look.icon}
-      <span className="pw-cut">{look.words}</span>
+    <span className={`pw-save-chip${warns ? ' pw-save-warn' : ''}`} title={words} role="status">
+      {ICONS[save.kind]}
+      <span className="pw-cut">{words}</span>
     </span>
   )
 }
