@@ -1,0 +1,95 @@
+// @vitest-environment jsdom
+import { MantineProvider } from '@mantine/core'
+import { act, fireEvent, render, screen } from '@testing-library/react'
+import i18next from 'i18next'
+import { initReactI18next } from 'react-i18next'
+import { beforeAll, expect, it } from 'vitest'
+import type { DagDocument, Json } from '../../dag/document'
+import canvas from '../canvas/locales/en.json'
+import { useEditor } from './editor-store'
+import { ParameterList } from './parameter-list'
+
+beforeAll(() => void i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { canvas } } }))
+
+function drawn(parameters: Record<string, Json>) {
+  const document: DagDocument = { schema_version: 1, name: 'a', type: 'STREAMING', parameters, nodes: {}, edges: {}, settings: {} }
+  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [] } }, 1, [])
+  return render(
+    <MantineProvider env="test">
+      <ParameterList />
+    </MantineProvider>,
+  )
+}
+
+const kept = () => useEditor.getState().history.present.document.parameters
+const field = (label: string, row = 0) => screen.getAllByRole('textbox', { name: label })[row] as HTMLInputElement
+function type(label: string, texts: string[], row = 0) {
+  for (const value of texts) fireEvent.change(field(label, row), { target: { value } })
+}
+const leave = (label: string, row = 0) => fireEvent.blur(field(label, row))
+function choose(label: string, option: string) {
+  fireEvent.click(screen.getByLabelText(label, { selector: 'input' }))
+  fireEvent.click(screen.getByRole('option', { name: option }))
+}
+
+it('a decimal number is typed digit by digit', () => {
+  drawn({ share: { type: 'number', default: null, description: 'How much' } })
+  type('Default value', ['0', '0.', '0.0', '0.05'])
+  expect(field('Default value')).toHaveValue('0.05')
+  leave('Default value')
+  expect(kept()).toEqual({ share: { type: 'number', default: 0.05, description: 'How much' } })
+})
+
+it('a name that is typed past another leaves that one alone', () => {
+  drawn({ a: { type: 'string', default: 'one' }, b: { type: 'string', default: 'two' } })
+  type('Parameter name', ['a'], 1)
+  leave('Parameter name', 1)
+  expect(screen.getAllByText('Another parameter has this name')).toHaveLength(2)
+  expect(kept()).toEqual({ a: { type: 'string', default: 'one' }, b: { type: 'string', default: 'two' } })
+  type('Parameter name', ['ab'], 1)
+  leave('Parameter name', 1)
+  expect(kept()).toEqual({ a: { type: 'string', default: 'one' }, ab: { type: 'string', default: 'two' } })
+})
+
+it('another type keeps the description', () => {
+  drawn({ rows: { type: 'string', default: '40', description: 'How many' } })
+  choose('Parameter type', 'integer')
+  expect(kept()).toEqual({ rows: { type: 'integer', default: 40, description: 'How many' } })
+})
+
+it('a switch is on, off, or asked for at the start', () => {
+  drawn({ full: { type: 'boolean', default: true } })
+  choose('Default value', 'false')
+  expect(kept()).toEqual({ full: { type: 'boolean', default: false } })
+  choose('Default value', 'asked for at the start')
+  expect(kept()).toEqual({ full: { type: 'boolean', default: null } })
+})
+
+it('a text may have an empty default, or none', () => {
+  drawn({ table: { type: 'string', default: 'orders' } })
+  type('Default value', [''])
+  leave('Default value')
+  expect(kept()).toEqual({ table: { type: 'string', default: '' } })
+  fireEvent.click(screen.getByRole('button', { name: 'No default: asked for at the start' }))
+  expect(kept()).toEqual({ table: { type: 'string', default: null } })
+})
+
+it('what was typed is kept when the panel goes, and Undo is shown', () => {
+  const { unmount } = drawn({ table: { type: 'string', default: 'orders' } })
+  type('Default value', ['flights'])
+  unmount()
+  expect(kept()).toEqual({ table: { type: 'string', default: 'flights' } })
+  render(
+    <MantineProvider env="test">
+      <ParameterList />
+    </MantineProvider>,
+  )
+  act(() => useEditor.getState().undo())
+  expect(field('Default value')).toHaveValue('orders')
+})
+
+it('a parameter that is added takes a name that is free', () => {
+  drawn({ parameter_2: { type: 'string', default: 'x' } })
+  fireEvent.click(screen.getByRole('button', { name: 'Add parameter' }))
+  expect(kept()).toEqual({ parameter_2: { type: 'string', default: 'x' }, parameter_3: { type: 'string', default: '' } })
+})

@@ -1,0 +1,112 @@
+import { ActionIcon, Button, Select, TextInput } from '@mantine/core'
+import { IconPlus, IconX } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import { newRow, rowFaults, type ParameterRow, type RowFault } from './parameter-rows'
+import { useParameterRows } from './use-parameter-rows'
+
+const TYPES = ['string', 'number', 'integer', 'boolean']
+const NONE = ''
+
+interface FieldProps {
+  row: ParameterRow
+  onType: (row: ParameterRow) => void
+  onChoose: (row: ParameterRow) => void
+  onDone: () => void
+}
+
+/** A value, or none: then it must be given at the start. */
+function DefaultField({ row, onType, onChoose, onDone }: FieldProps) {
+  const { t } = useTranslation('canvas')
+  const { type, text } = row
+  if (type === 'boolean') {
+    const data = [{ value: NONE, label: t('parameterAsked') }, 'true', 'false']
+    return (
+      <Select
+        className="pw-row-whole"
+        value={text === 'true' || text === 'false' ? text : NONE}
+        data={data}
+        aria-label={t('parameterDefault')}
+        allowDeselect={false}
+        onChange={(chosen) => onChoose({ ...row, text: chosen || null })}
+      />
+    )
+  }
+  const none = t('parameterNoDefault')
+  const off = text !== null && type === 'string' && (
+    <ActionIcon variant="subtle" color="gray" size={18} aria-label={none} title={none} onClick={() => onChoose({ ...row, text: null })}>
+      <IconX size={12} />
+    </ActionIcon>
+  )
+  return (
+    <TextInput
+      className="pw-row-whole"
+      value={text ?? ''}
+      placeholder={text === null || type !== 'string' ? t('parameterAsked') : t('parameterEmpty')}
+      aria-label={t('parameterDefault')}
+      classNames={{ input: 'pw-mono' }}
+      rightSection={off || undefined}
+      onBlur={onDone}
+      onChange={(event) => onType({ ...row, text: event.currentTarget.value })}
+    />
+  )
+}
+
+function ParameterFields({ fault, onRemove, ...field }: FieldProps & { fault: RowFault | undefined; onRemove: () => void }) {
+  const { t } = useTranslation('canvas')
+  const { row, onType, onChoose, onDone } = field
+  return (
+    <div className="pw-rows-row" onKeyDown={(event) => event.key === 'Enter' && onDone()}>
+      <div className="pw-row-fields">
+        <TextInput
+          value={row.name}
+          aria-label={t('parameterName')}
+          classNames={{ input: 'pw-mono' }}
+          error={fault && t(`parameterFault.${fault}`)}
+          onBlur={onDone}
+          onChange={(event) => onType({ ...row, name: event.currentTarget.value })}
+        />
+        <Select
+          value={row.type}
+          data={TYPES}
+          aria-label={t('parameterType')}
+          allowDeselect={false}
+          onChange={(type) => onChoose({ ...row, type: type ?? 'string' })}
+        />
+        <DefaultField {...field} />
+      </div>
+      <ActionIcon variant="subtle" color="gray" size={22} aria-label={t('removeRow')} onClick={onRemove}>
+        <IconX size={14} />
+      </ActionIcon>
+    </div>
+  )
+}
+
+/** The job's parameters: name, type, and the default, if any. */
+export function ParameterList() {
+  const { t } = useTranslation('canvas')
+  const { rows, type, put, keep } = useParameterRows()
+  const faults = rowFaults(rows)
+  const replaced = (row: ParameterRow) => rows.map((old) => (old.key === row.key ? row : old))
+  return (
+    <div className="pw-field">
+      <label>{t('parameters')}</label>
+      <div className="pw-rows">
+        {rows.map((row) => (
+          <ParameterFields
+            key={row.key}
+            row={row}
+            fault={faults.get(row.key)}
+            onType={type}
+            onChoose={(chosen) => put(replaced(chosen))}
+            onDone={keep}
+            onRemove={() => put(rows.filter((old) => old !== row))}
+          />
+        ))}
+        <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={() => put([...rows, newRow(rows)])}>
+          {t('addParameter')}
+        </Button>
+      </div>
+      <p className="pw-field-help">{t('parametersHelp')}</p>
+    </div>
+  )
+}
