@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { answer } from '../../shared/answers'
 import { Notice } from '../../shared/notice'
 import { reloadDraft } from './draft-requests'
 import { saveNow } from './draft-saving'
@@ -14,6 +15,7 @@ export function ConflictNote() {
     useEditor.setState({ revision: save.revision })
     void saveNow()
   }
+  const takeTheirs = () => void reloadDraft().catch((error: Error) => answer(false, error.message))
   return (
     <div className="pw-conflict" role="alert">
       <Notice
@@ -21,7 +23,7 @@ export function ConflictNote() {
         title={t('save.conflictTitle', { by: save.by, revision: save.revision })}
         acts={
           <>
-            <Button onClick={() => void reloadDraft()}>{t('save.takeTheirs')}</Button>
+            <Button onClick={takeTheirs}>{t('save.takeTheirs')}</Button>
             <Button className="pw-danger" onClick={overwrite}>
               {t('save.overwrite')}
             </Button>

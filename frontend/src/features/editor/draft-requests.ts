@@ -79,5 +79,6 @@ export const publishDraft = (name: string, comment: string, revision: number) =>
 export async function reloadDraft(): Promise<void> {
   const { jobName, catalogue, readOnly, open } = useEditor.getState()
   const draft = await readDraft(jobName)
+  if (useEditor.getState().jobName !== jobName) return
   open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, readOnly, draft.delivery)
 }

@@ -15,6 +15,7 @@ import './editor.css'
 import { EditorCanvas } from './editor-canvas'
 import { EditorHeader } from './editor-header'
 import { useEditor } from './editor-store'
+import { LeaveDialog } from './leave-dialog'
 import { NodePicker } from './node-picker'
 import { Outline } from './outline'
 import { Palette } from './palette'
@@ -60,6 +61,7 @@ function Board({ jobName, found }: { jobName: string; found: JobHead | undefined
       <ConfigPanel />
       <Dock />
       <NodePicker />
+      <LeaveDialog />
     </main>
   )
 }
