@@ -96,6 +96,13 @@ class EventMessage(Shape):
     checkpoint: CheckpointOut | None
 
 
+class CheckpointMessage(Shape):
+    """A checkpoint whose label, pin or being a savepoint somebody changed, which is no event of the execution."""
+
+    type: Literal["checkpoint"] = "checkpoint"
+    checkpoint: CheckpointOut
+
+
 class PrintedMessage(Shape):
     """The first rows of a batch as a print sink shows them, each a JSON text."""
 
@@ -162,9 +169,9 @@ class OverviewConnection(Shape):
     connection: ConnectionHealthOut
 
 
-ExecutionMessage = Annotated[
-    SnapshotMessage | EventMessage | MetricsMessage | PrintedMessage | ProgressMessage, Field(discriminator="type")
-]
+#: What one who watches an execution hears after the snapshot.
+ExecutionNews = EventMessage | MetricsMessage | CheckpointMessage | PrintedMessage | ProgressMessage
+ExecutionMessage = Annotated[SnapshotMessage | ExecutionNews, Field(discriminator="type")]
 OverviewMessage = Annotated[OverviewSnapshot | OverviewExecution | OverviewRates | OverviewConnection, Field(discriminator="type")]
 
 
@@ -173,9 +180,7 @@ def message_text(message: Shape) -> str:
     return message.model_dump_json(by_alias=True)
 
 
-def execution_message(
-    execution_id: str, message: EventMessage | MetricsMessage | PrintedMessage | ProgressMessage, *, project: str
-) -> None:
+def execution_message(execution_id: str, message: ExecutionNews, *, project: str) -> None:
     """Send to everybody who watches the execution. Returns at once; lost if Redis is away."""
     _publish(execution_group(execution_id), message, project, message.seq if isinstance(message, EventMessage) else 0)
 

@@ -18,7 +18,7 @@ from jobs.selectors.refusals import Conflict
 from jobs.selectors.surveys import surveys_outdate
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
-from jobs.services.events import checkpoint_deleted_by, checkpoint_event
+from jobs.services.events import checkpoint_deleted_by, checkpoint_event, checkpoint_send
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -41,6 +41,7 @@ def checkpoint_change(
     except services.CheckpointRefused as refused:
         raise Conflict(str(refused), code="checkpoint.refused") from None
     surveys_outdate()
+    checkpoint_send(checkpoint)
     return checkpoint
 
 

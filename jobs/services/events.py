@@ -50,6 +50,16 @@ def checkpoint_event(checkpoint: Checkpoint, kind: str, *, actor: str, reason: s
     )
 
 
+def checkpoint_send(checkpoint: Checkpoint) -> None:
+    """Tell those who watch its execution how it stands now, once that is committed."""
+
+    def send() -> None:
+        if (told := checkpoint_message_out(checkpoint.pk)) is not None:
+            broadcast.execution_message(checkpoint.execution_id, broadcast.CheckpointMessage(checkpoint=told), project=told.project)
+
+    transaction.on_commit(send)
+
+
 def checkpoint_deleted_by(actor: str) -> Callable[[Checkpoint, str], None]:
     """What writes down that a checkpoint goes, and why."""
     return lambda checkpoint, reason: checkpoint_event(checkpoint, "checkpoint_deleted", actor=actor, reason=reason)

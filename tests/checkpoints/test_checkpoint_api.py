@@ -11,6 +11,7 @@ from django.utils import timezone
 from checkpoints.models import Checkpoint
 from checkpoints.services import checkpoint_begin, checkpoint_update
 from checkpoints.storages import folder_of
+from jobs import broadcast
 from jobs.models import AuditEntry, Execution, ExecutionStatus, Project, ProjectMember, Role
 from tests.checkpoints.kept import execution_row, kept
 from tests.services.job_rows import job_row
@@ -127,6 +128,19 @@ def test_label_pin_and_savepoint_are_changed_and_audited(execution: Execution, o
     assert "stays one" in error["message"]
     send(operator, "PATCH", path, {"status": "FAILED"}, expected=422)
     assert AuditEntry.objects.filter(action="checkpoint changed", actor="olga", object_id=str(checkpoint.pk)).count() == 2
+
+
+def test_who_watches_the_execution_hears_what_was_changed(
+    execution: Execution, operator: Client, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    heard: list[tuple[str, Any]] = []
+    monkeypatch.setattr(broadcast, "execution_message", lambda watched, message, *, project: heard.append((watched, message)))
+    checkpoint = kept(execution)
+    with django_capture_on_commit_callbacks(execute=True):
+        send(operator, "PATCH", f"/api/checkpoints/{checkpoint.pk}", {"label": "good", "pinned": True})
+    [(watched, message)] = heard
+    assert (watched, message.type) == (execution.execution_id, "checkpoint")
+    assert (message.checkpoint.id, message.checkpoint.label, message.checkpoint.pinned) == (checkpoint.pk, "good", True)
 
 
 def test_deleting_says_what_stands_in_the_way(execution: Execution, operator: Client) -> None:

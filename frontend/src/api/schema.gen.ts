@@ -4638,6 +4638,18 @@ export interface components {
             tasks: number;
         };
         /**
+         * CheckpointMessage
+         * @description A checkpoint whose label, pin or being a savepoint somebody changed, which is no event of the execution.
+         */
+        CheckpointMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "checkpoint";
+            checkpoint: components["schemas"]["CheckpointOut"];
+        };
+        /**
          * EventMessage
          * @description One row of the execution's history and the execution after it; `checkpoint` when the event is about one.
          */
@@ -4804,7 +4816,7 @@ export interface components {
             checkpoints: components["schemas"]["CheckpointOut"][];
             metrics: components["schemas"]["MetricsMessage"] | null;
         };
-        ExecutionMessage: components["schemas"]["SnapshotMessage"] | components["schemas"]["EventMessage"] | components["schemas"]["MetricsMessage"] | components["schemas"]["PrintedMessage"] | components["schemas"]["ProgressMessage"];
+        ExecutionMessage: components["schemas"]["SnapshotMessage"] | components["schemas"]["EventMessage"] | components["schemas"]["MetricsMessage"] | components["schemas"]["CheckpointMessage"] | components["schemas"]["PrintedMessage"] | components["schemas"]["ProgressMessage"];
         /**
          * OverviewConnection
          * @description A connection was tried.

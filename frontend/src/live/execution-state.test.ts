@@ -50,6 +50,15 @@ describe('what the socket tells of one execution', () => {
     ])
   })
 
+  it('takes what somebody changed of a checkpoint, which is no event', () => {
+    const state = told(snapshot(7, { checkpoints: [checkpoint(1), checkpoint(2)] }), { type: 'checkpoint', checkpoint: checkpoint(1, { pinned: true, label: 'before' }) })
+    expect(state.checkpoints.map((one) => [one.checkpoint_id, one.pinned, one.label])).toEqual([
+      [2, false, ''],
+      [1, true, 'before'],
+    ])
+    expect(state.seq).toBe(7)
+  })
+
   it('keeps no more events than it shows', () => {
     const state = told(snapshot(1), ...Array.from({ length: EVENTS_KEPT + 20 }, (_, index) => eventMessage(index + 2)))
     expect(state.events).toHaveLength(EVENTS_KEPT)

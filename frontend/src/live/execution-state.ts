@@ -46,6 +46,8 @@ export function applyExecutionMessage(state: ExecutionState | null, message: Exe
       return applyEvent(state, message)
     case 'metrics':
       return { kind: 'state', state: { ...state, metrics: message, series: withSample(state.series, message), execution: withTotals(state.execution, message) } }
+    case 'checkpoint':
+      return { kind: 'state', state: { ...state, checkpoints: withCheckpoint(state.checkpoints, message.checkpoint) } }
     case 'printed': {
       const fresh = message.rows.map((row) => ({ nodeId: message.node_id, batchId: message.batch_id, row }))
       return { kind: 'state', state: { ...state, printed: [...state.printed, ...fresh].slice(-PRINTED_KEPT) } }
