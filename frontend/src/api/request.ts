@@ -1,5 +1,6 @@
 import type { Problem } from '../dag/document'
 import { said, sentencesReady } from './sentences/said'
+import { hearClock } from './server-clock'
 
 /** An answer that is not a success, in the server's own words. `body` is the whole `error` object. */
 export class ApiError extends Error {
@@ -48,7 +49,9 @@ function unanswered(error: unknown): never {
 
 async function ask<T>(method: string, path: string, body: string | undefined, headers: Record<string, string>, signal?: AbortSignal): Promise<T> {
   const safety: Record<string, string> = method === 'GET' ? {} : { 'X-CSRFToken': csrfToken() }
+  const asked = Date.now()
   const response = await fetch(path, { method, credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': document.documentElement.lang, ...safety, ...headers }, body, signal }).catch(unanswered)
+  hearClock(response.headers.get('Date'), asked, Date.now())
   if (!response.ok) throw await failure(response)
   return (response.status === 204 ? undefined : await response.json()) as T
 }

@@ -1,13 +1,17 @@
 import { useSyncExternalStore } from 'react'
+import { onClockCorrected, serverNow } from '../api/server-clock'
 
-let now = Date.now()
+let now = serverNow()
+let ownNow = Date.now()
 let timer: ReturnType<typeof setInterval> | null = null
 const listeners = new Set<() => void>()
 
 function tick(): void {
-  now = Date.now()
+  now = serverNow()
+  ownNow = Date.now()
   listeners.forEach((listener) => listener())
 }
+onClockCorrected(tick)
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
@@ -21,5 +25,8 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The time in ms, told once a second by one clock for the whole page. */
+/** The time in ms as the server has it, told once a second by one clock for the whole page. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now)
+
+/** The browser's own time, for what it noted itself. */
+export const useOwnNow = (): number => useSyncExternalStore(subscribe, () => ownNow)

@@ -10,7 +10,7 @@ import { executionStream } from '../../live/execution-stream'
 import { newerOf } from '../../live/confirmation'
 import { linkOf, type Link } from '../../live/link-state'
 import { isActive } from '../../shared/execution-state'
-import { useNow } from '../../shared/use-now'
+import { useOwnNow } from '../../shared/use-now'
 
 const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
 
@@ -39,7 +39,7 @@ export function useExecution(executionId: string): Watched {
   })
   const hidden = asked.error instanceof ApiError && asked.error.status === 404
   useEffect(() => (hidden ? undefined : stream.open()), [stream, hidden])
-  const now = useNow()
+  const now = useOwnNow()
   const heard = state?.execution.execution_id === executionId ? state : null
   const execution = heard ? { ...(asked.data ? newerOf(heard.execution, asked.data) : heard.execution), error_stack_trace: asked.data?.error_stack_trace ?? null, checkpoint_overdue: asked.data?.checkpoint_overdue ?? null, checkpoint_storage_warning: asked.data?.checkpoint_storage_warning ?? null, delivery: asked.data?.delivery ?? null } : asked.data
   return { execution: hidden ? undefined : execution, live: heard, link: linkOf(now, link), error: execution && !hidden ? null : asked.error, retry: () => void asked.refetch() }
