@@ -5,6 +5,11 @@ import { openPicker } from './picker-store'
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('[role=dialog]') !== null)
 
+const READ = '[tabindex="0"]:not(button, a), [role=tablist], [role=menu], [role=listbox]'
+/** Whether it is in what is read and scrolled by keyboard, as the rows of a preview: there the keys are not meant for the canvas. */
+const isReading = (target: EventTarget | null) =>
+  target instanceof Element && target.closest('.pw-canvas') === null && target.closest(READ) !== null
+
 const STEP = 16
 const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] }
 
@@ -14,22 +19,36 @@ function moveSelected([dx, dy]: [number, number]) {
   moveNodes(Object.fromEntries([...selected].map((id) => [id, { x: (positions[id]?.x ?? 0) + dx, y: (positions[id]?.y ?? 0) + dy }])))
 }
 
-function onKey(event: KeyboardEvent) {
+const isCommand = (event: KeyboardEvent) => event.ctrlKey || event.metaKey
+
+/** What holds anywhere on the page; whether it was one of them. */
+function anywhere(event: KeyboardEvent, key: string): boolean {
   const editor = useEditor.getState()
-  const command = event.ctrlKey || event.metaKey
-  const key = event.key.toLowerCase()
-  if (isTyping(event.target)) return
-  if (command && key === 'z') {
+  if (isCommand(event) && key === 'z') {
     if (event.shiftKey) editor.redo()
     else editor.undo()
-  } else if (command && key === 'y') editor.redo()
-  else if (command && key === 'a') editor.select(Object.keys(editor.history.present.document.nodes))
-  else if (!command && key === 'n') openPicker({})
-  else if (key === 'delete' || key === 'backspace') editor.removeSelected()
+  } else if (isCommand(event) && key === 'y') editor.redo()
+  else if (!isCommand(event) && key === 'n') openPicker({})
   else if (key === 'escape') editor.select([])
+  else return false
+  return true
+}
+
+/** What is done to the nodes of the canvas; whether it was one of them. */
+function onCanvas(event: KeyboardEvent, key: string): boolean {
+  const editor = useEditor.getState()
+  if (isReading(event.target)) return false
+  if (isCommand(event) && key === 'a') editor.select(Object.keys(editor.history.present.document.nodes))
+  else if (key === 'delete' || key === 'backspace') editor.removeSelected()
   else if (event.key in ARROWS && editor.selected.size > 0) moveSelected(ARROWS[event.key] ?? [0, 0])
-  else return
-  event.preventDefault()
+  else return false
+  return true
+}
+
+function onKey(event: KeyboardEvent) {
+  if (isTyping(event.target)) return
+  const key = event.key.toLowerCase()
+  if (anywhere(event, key) || onCanvas(event, key)) event.preventDefault()
 }
 
 /** Undo, redo, add, delete, select all, move, copy and paste by keyboard, while no field is being typed in. */
