@@ -75,6 +75,16 @@ const wired = (document: DagDocument, id: string, type: NodeType, link: { from?:
   return document
 }
 
+/** Of `ids` those that are drawn: the same set where all are. */
+const drawnOf = (ids: ReadonlySet<string>, drawn: object): ReadonlySet<string> =>
+  [...ids].every((id) => id in drawn) ? ids : new Set([...ids].filter((id) => id in drawn))
+
+/** Another point of the history; what is not drawn there cannot be selected. */
+const turnedTo = ({ selected, selectedEdges }: EditorState, history: EditorState['history']): Partial<EditorState> => {
+  const { nodes, edges } = history.present.document
+  return { history, selected: drawnOf(selected, nodes), selectedEdges: drawnOf(selectedEdges, edges) }
+}
+
 /** What the editor holds: the drawing with its history, and what the server says of it. Server calls live in `use-draft-sync`. */
 export const useEditor = create<EditorState>((set, get) => ({
   jobName: '',
@@ -173,8 +183,8 @@ export const useEditor = create<EditorState>((set, get) => ({
     })
   },
 
-  undo: () => set({ history: undo(get().history) }),
-  redo: () => set({ history: redo(get().history) }),
+  undo: () => set(turnedTo(get(), undo(get().history))),
+  redo: () => set(turnedTo(get(), redo(get().history))),
 
   copy: () => {
     const { document, layout } = get().history.present

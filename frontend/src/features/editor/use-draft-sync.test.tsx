@@ -50,3 +50,13 @@ it('a layout that is refused is not sent again, and holds nobody', async () => {
   await later(20_000)
   expect([sent.length, warns()]).toEqual([1, false])
 })
+
+it('a change that is undone before it is sent leaves the draft saved', async () => {
+  answers = []
+  renderHook(() => useDraftSync())
+  act(() => useEditor.getState().change({ document: { ...useEditor.getState().history.present.document, description: 'new' } }))
+  expect(useEditor.getState().save.kind).toBe('dirty')
+  act(() => useEditor.getState().undo())
+  await later(5000)
+  expect(useEditor.getState().save.kind).toBe('saved')
+})

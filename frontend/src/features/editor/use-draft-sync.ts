@@ -33,6 +33,8 @@ export function useDraftSync(): { analyseNow: () => Promise<void> } {
   const kind = useEditor((state) => state.save.kind)
 
   useEffect(() => {
+    // Undone before it was sent: there is nothing to wait for.
+    if (document === saved.document && kind === 'dirty') useEditor.setState({ save: { kind: 'saved', at: Date.now() } })
     if (document === saved.document || saving || kind === 'conflict' || kind === 'failed' || kind === 'offline') return
     if (kind === 'saved') useEditor.setState({ save: { kind: 'dirty' } })
     const timer = setTimeout(() => void saveNow(), SAVE_AFTER_MS)

@@ -1,0 +1,25 @@
+import { beforeEach, expect, it } from 'vitest'
+import type { DagDocument } from '../../dag/document'
+import { useEditor } from './editor-store'
+
+const node = (name: string) => ({ type: 'sink.print', type_version: 1, name, config: {} })
+const drawing: DagDocument = { schema_version: 1, name: 'a', type: 'STREAMING', parameters: {}, nodes: { one: node('One') }, edges: {}, settings: {} }
+const editor = () => useEditor.getState()
+
+beforeEach(() => editor().open('a', new Map(), { document: drawing, layout: { positions: {}, notes: [] } }, 1, []))
+
+it('a node that is undone is no longer selected; others stay so', () => {
+  editor().change({ document: { ...drawing, nodes: { ...drawing.nodes, two: node('Two') } } })
+  editor().select(['one', 'two'])
+  editor().undo()
+  expect([...editor().selected]).toEqual(['one'])
+})
+
+it('an edge that is redone away is no longer selected', () => {
+  editor().change({ document: { ...drawing, edges: { e1: { from: ['one', 'out'], to: ['two', 'in'] } } } })
+  editor().change({ document: drawing })
+  editor().undo()
+  editor().select([], ['e1'])
+  editor().redo()
+  expect([...editor().selectedEdges]).toEqual([])
+})
