@@ -7,19 +7,11 @@ import type { Execution, RejectedRow } from '../../api/types'
 import { DataTable, type Column } from '../../shared/data-table'
 import { isFinal } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
+import { prettyJson } from '../../shared/json-text'
 import { MoreRows } from '../../shared/more-rows'
 import { Notice } from '../../shared/notice'
 import { count } from '../../shared/numbers'
 import { RelativeTime } from '../../shared/relative-time'
-
-/** The whole row, with its fields in lines where it is JSON. */
-function pretty(row: string): string {
-  try {
-    return JSON.stringify(JSON.parse(row), null, 2)
-  } catch {
-    return row
-  }
-}
 
 /** Rows that nodes refused: which, why, when; opened, one shows all of its reason and of its row. */
 export function RejectedTab({ execution, nodeId, nameOf }: { execution: Execution; nodeId: string; nameOf: (nodeId: string) => string }) {
@@ -48,7 +40,7 @@ export function RejectedTab({ execution, nodeId, nameOf }: { execution: Executio
     opened === row.id && (
       <>
         <p className="pw-bad pw-12 pw-wrap">{said(row.reason)}</p>
-        <pre className="pw-json-row">{pretty(row.row)}</pre>
+        <pre className="pw-json-row">{prettyJson(row.row)}</pre>
       </>
     )
   if (list.error && !list.rows) return <Failure error={list.error} what={t('tab.rejected')} retry={list.refetch} />

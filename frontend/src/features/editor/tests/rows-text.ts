@@ -1,5 +1,5 @@
 import type { Column, GivenRows, Json, Row } from '../../../dag/document'
-import { exactJson } from './json-text'
+import { exactJson } from '../../../shared/json-text'
 
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/
 

@@ -1,6 +1,6 @@
 import { useCallback } from 'react'
 import { useTranslation } from 'react-i18next'
-import { jsonPlace } from './json-text'
+import { jsonPlace } from '../../../shared/json-text'
 import { NoRows } from './rows-text'
 
 /** Why a text holds no rows, in the reader's language; what is said of JSON is the browser's in English. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exactJson, jsonPlace } from './json-text'
+import { exactJson, jsonPlace, prettyJson } from './json-text'
 
 describe('JSON that is pasted', () => {
   it('keeps as text what a browser would round, and no other number', () => {
@@ -12,4 +12,12 @@ describe('JSON that is pasted', () => {
     expect(jsonPlace('JSON.parse: unexpected character at line 1 column 9 of the JSON data')).toEqual({ line: 1, column: 9 })
     expect(jsonPlace('Unexpected end of JSON input')).toBeNull()
   })
+})
+
+describe('JSON that is laid out to be read', () => {
+  it('keeps numbers as they were written', () => {
+    expect(prettyJson('{"id":9007199254740993,"price":1.50,"name":"1e5"}')).toBe('{\n  "id": 9007199254740993,\n  "price": 1.50,\n  "name": "1e5"\n}')
+  })
+
+  it('leaves what is no JSON as it is', () => expect(prettyJson('{"id": 1, "cut')).toBe('{"id": 1, "cut'))
 })
