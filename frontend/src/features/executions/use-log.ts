@@ -24,38 +24,52 @@ interface Log {
   retry: () => void
 }
 
+/** Where the reading stands: in the file of an attempt, since the newest becomes another while one follows. */
+interface Place {
+  offset: number
+  attempt: number | null
+}
+
+const TAIL: Place = { offset: -TAIL_BYTES, attempt: null }
+
+const isOfAnother = (page: LogPage, { attempt }: Place) => attempt !== null && page.attempt !== null && page.attempt !== attempt
+
+const withLines = (lines: LogLine[], fresh: LogLine[]): LogLine[] => (fresh.length ? [...lines, ...fresh].slice(-LINES_KEPT) : lines)
+
 /** The tail of the log, then what is written after it, as long as one follows. */
 export function useLog(execution: Execution, { level, search, nodeId, attempt, follow }: Asked): Log {
   const [log, setLog] = useState<Omit<Log, 'retry'>>({ lines: [], attempts: [], error: null, pending: true })
   const [round, setRound] = useState(0)
-  const offset = useRef(-TAIL_BYTES)
+  const place = useRef(TAIL)
   const id = execution.execution_id
   const over = isFinal(execution.status)
   const retry = useCallback(() => setRound((old) => old + 1), [])
 
   useEffect(() => {
-    offset.current = -TAIL_BYTES
+    place.current = TAIL
     setLog((old) => ({ ...old, lines: [], pending: true, error: null }))
   }, [id, level, search, nodeId, attempt, round])
 
   useEffect(() => {
     let gone = false
     let timer: ReturnType<typeof setTimeout> | undefined
-    const read = async () => {
+    const ask = async () => {
       try {
-        const page = await request<LogPage>('GET', withQuery(`/api/executions/${encodeURIComponent(id)}/logs`, { after: offset.current, level, search, node_id: nodeId, attempt }))
+        const page = await request<LogPage>('GET', withQuery(`/api/executions/${encodeURIComponent(id)}/logs`, { after: place.current.offset, level, search, node_id: nodeId, attempt }))
         if (gone) return
-        offset.current = page.next_offset
-        setLog((old) => ({ lines: page.results.length ? [...old.lines, ...page.results].slice(-LINES_KEPT) : old.lines, attempts: page.attempts, error: null, pending: false }))
-        if (page.more) timer = setTimeout(() => void read(), 0)
-        else if (follow && !over) timer = setTimeout(() => void read(), POLL_MS)
+        const { attempts, results } = page
+        const isAnother = isOfAnother(page, place.current)
+        place.current = isAnother ? TAIL : { offset: page.next_offset, attempt: page.attempt ?? place.current.attempt }
+        setLog((old) => ({ lines: isAnother ? [] : withLines(old.lines, results), attempts, error: null, pending: isAnother }))
+        if (isAnother || page.more) timer = setTimeout(() => void ask(), 0)
+        else if (follow && !over) timer = setTimeout(() => void ask(), POLL_MS)
       } catch (error) {
         if (gone) return
         setLog((old) => ({ ...old, error: error as Error, pending: false }))
-        if (follow && !over) timer = setTimeout(() => void read(), POLL_MS * 4)
+        if (follow && !over) timer = setTimeout(() => void ask(), POLL_MS * 4)
       }
     }
-    void read()
+    void ask()
     return () => {
       gone = true
       clearTimeout(timer)
