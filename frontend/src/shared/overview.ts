@@ -46,20 +46,28 @@ export const useRates = (executionId: string | undefined) => useStore(overviewSt
 
 const CALM_MS = 1_500
 
-/** Reads a list anew once executions have changed, or connections begun or ended to fail, at most every second and a half. */
+/** Reads a list anew once executions have changed, or connections begun or ended to fail: every second and a half while they go on to. */
 export function useRefetchOnChange(refetch: () => void): void {
   const number = useStore(overviewStore, (overview) => overview.state.number + overview.state.turns)
-  const latest = useRef(refetch)
+  const latest = useRef({ refetch, number })
   const seen = useRef(number)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => {
-    latest.current = refetch
+    latest.current = { refetch, number }
   })
   useEffect(() => {
-    if (number === seen.current) return
-    const timer = setTimeout(() => {
-      seen.current = number
-      latest.current()
+    if (number === seen.current || timer.current !== undefined) return
+    timer.current = setTimeout(() => {
+      timer.current = undefined
+      seen.current = latest.current.number
+      latest.current.refetch()
     }, CALM_MS)
-    return () => clearTimeout(timer)
   }, [number])
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current)
+      timer.current = undefined
+    },
+    [],
+  )
 }
