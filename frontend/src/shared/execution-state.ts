@@ -1,11 +1,11 @@
 import type { Execution, Status } from '../api/types'
 
+export { isFinal } from '../live/final'
+
 const LEASED: readonly Status[] = ['INITIALIZING', 'RUNNING']
-const FINAL: readonly Status[] = ['COMPLETED', 'FAILED', 'CANCELLED']
 /** The driver's last word may be this much older than its lease before we call it unconfirmed. */
 const PATIENCE_MS = 5_000
 
-export const isFinal = (status: Status): boolean => FINAL.includes(status)
 export const isActive = (status: Status): boolean => LEASED.includes(status) || status === 'SCHEDULED'
 
 /** The driver no longer holds the lease, so the state is only what was last known. */
