@@ -12,6 +12,7 @@ import { isActive, isFinal } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { MoreRows } from '../../shared/more-rows'
 import { Notice } from '../../shared/notice'
+import { useNoHole } from '../../shared/use-no-hole'
 import { useUrlState } from '../../shared/url-state'
 import { CheckpointCharts } from './checkpoint-charts'
 
@@ -39,6 +40,7 @@ export function CheckpointsTab({ execution, live }: { execution: Execution; live
   const [chosen, setChosen] = useUrlState('checkpoint')
   const [compared, setCompared] = useUrlState('compare')
   const list = usePagedList<Checkpoint>(['checkpoints-of', execution.execution_id], `/api/executions/${execution.execution_id}/checkpoints`)
+  useNoHole(live.map((one) => one.checkpoint_id), list.rows?.map((one) => one.checkpoint_id), list.refetch)
   const history = useHistory(execution)
   const whole = useMemo(() => history?.results.filter((one) => one.status !== 'FAILED') ?? NO_POINTS, [history])
   const rows = useMemo(() => {

@@ -3,6 +3,7 @@ import { usePagedList } from '../../api/pages'
 import type { Execution, ExecutionEvent } from '../../api/types'
 import { Failure } from '../../shared/failure'
 import { MoreRows } from '../../shared/more-rows'
+import { useNoHole } from '../../shared/use-no-hole'
 import { EventList } from './event-list'
 
 interface Props {
@@ -16,6 +17,7 @@ interface Props {
 export function TimelineTab({ execution, live, nodeId, nameOf }: Props) {
   const { t } = useTranslation('executions')
   const list = usePagedList<ExecutionEvent>(['events', execution.execution_id], `/api/executions/${execution.execution_id}/events`)
+  useNoHole(live.map((event) => event.seq), list.rows?.map((event) => event.seq), list.refetch)
   if (list.error && live.length === 0) return <Failure error={list.error} what={t('tab.timeline')} retry={list.refetch} />
   const oldest = live.at(-1)?.seq ?? Infinity
   const events = [...live, ...(list.rows ?? []).filter((event) => event.seq < oldest)].filter((event) => !nodeId || !event.node_id || event.node_id === nodeId)
