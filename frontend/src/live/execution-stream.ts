@@ -12,6 +12,25 @@ export interface ExecutionStream {
 
 const GAP_PAUSE_MS = 500
 
+/** Rereads at once, and again at the end of the pause where that left something out. A snapshot ends what waits. */
+function gapCloser(reread: () => void) {
+  let rereadAt = 0
+  let waits: ReturnType<typeof setTimeout> | undefined
+  const closed = () => {
+    clearTimeout(waits)
+    waits = undefined
+  }
+  const close = () => {
+    closed()
+    rereadAt = Date.now()
+    reread()
+  }
+  const gap = () => {
+    waits ??= setTimeout(close, Math.max(0, rereadAt + GAP_PAUSE_MS - Date.now()))
+  }
+  return { gap, closed }
+}
+
 /** Follows one execution. A gap in the numbers is closed by asking for a fresh snapshot. */
 export function executionStream(executionId: string): ExecutionStream {
   const store: ExecutionStream['store'] = createStore(() => ({
@@ -20,17 +39,15 @@ export function executionStream(executionId: string): ExecutionStream {
   }))
   const link = (change: Partial<Connectivity>) => store.setState((old) => ({ link: { ...old.link, ...change } }))
   const open = () => {
-    let rereadAt = 0
+    const gaps = gapCloser(() => socket.reread())
     const socket = liveSocket<ExecutionMessage>(`/ws/executions/${encodeURIComponent(executionId)}`, {
       open: () => link({ open: true, lastOpenAt: Date.now(), attempt: 0 }),
       lost: (attempt) => link({ open: false, attempt, lastOpenAt: store.getState().link.open ? Date.now() : store.getState().link.lastOpenAt }),
       message: (message) => {
         const applied = applyExecutionMessage(store.getState().state, message)
         if (applied.kind === 'state') store.setState({ state: applied.state })
-        if (applied.kind === 'gap' && Date.now() - rereadAt > GAP_PAUSE_MS) {
-          rereadAt = Date.now()
-          socket.reread()
-        }
+        if (applied.kind === 'gap') gaps.gap()
+        if (message.type === 'snapshot') gaps.closed()
       },
     })
     const network = () => link({ onLine: navigator.onLine })
@@ -39,6 +56,7 @@ export function executionStream(executionId: string): ExecutionStream {
     return () => {
       window.removeEventListener('online', network)
       window.removeEventListener('offline', network)
+      gaps.closed()
       socket.close()
     }
   }
