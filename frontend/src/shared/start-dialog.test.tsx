@@ -3,6 +3,7 @@ import { MantineProvider } from '@mantine/core'
 import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { MemoryRouter } from 'react-router'
 import { beforeEach, expect, it, vi } from 'vitest'
+import { sentencesReady } from '../api/sentences/said'
 import { useStartAsked } from './start-asked'
 import StartDialog from './start-dialog'
 import { parametersOf } from './start-parameters'
@@ -66,6 +67,16 @@ it('what the server says of a parameter stands at its field', async () => {
   expect(await screen.findByText('give a value')).toBeVisible()
   expect(screen.getByLabelText('limit')).toHaveAccessibleDescription(/give a value/)
   expect(screen.getByLabelText('day')).not.toHaveAccessibleDescription(/give a value/)
+})
+
+it('and that in the language of the page', async () => {
+  globalThis.document.documentElement.lang = 'zh'
+  await sentencesReady()
+  answers([422, { error: { message: 'the parameters do not fit the job', problems: [{ code: 'parameter.missing', pointer: '/parameters/limit', message: 'the parameter "limit" has no default: give a value when starting' }] } }])
+  opened()
+  press('parameters.start')
+  expect(await screen.findByText('参数“limit”没有默认值：启动时请给出值')).toBeVisible()
+  globalThis.document.documentElement.lang = 'en'
 })
 
 it('changed values can be started from the beginning', async () => {

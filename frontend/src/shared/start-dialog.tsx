@@ -4,6 +4,7 @@ import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { ApiError } from '../api/request'
+import { said } from '../api/sentences/said'
 import { startJob, type StartFrom } from '../api/start-job'
 import { answer } from './answers'
 import { ParameterField } from './parameter-field'
@@ -16,7 +17,8 @@ const close = () => useStartAsked.setState({ asked: null })
 /** The server's words for each parameter: "/parameters/day" belongs to day. */
 function problemsByName(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {}
-  const found = error.problems.map(({ pointer, message }): [string, string] => [/^\/parameters\/([^/]+)/.exec(pointer)?.[1] ?? '', message])
+  const nameOf = (pointer: string) => /^\/parameters\/([^/]+)/.exec(pointer)?.[1] ?? ''
+  const found = error.problems.map(({ pointer, message }): [string, string] => [nameOf(pointer), said(message)])
   return Object.fromEntries(found.filter(([name]) => name))
 }
 
