@@ -1,15 +1,34 @@
-import { NumberInput, SegmentedControl, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { NumberInput, SegmentedControl, Select, Switch, Textarea, TextInput, type NumberInputProps } from '@mantine/core'
+import { useState } from 'react'
 import type { KindField } from './kind-fields'
 import { PairList } from './pair-list'
 
 const FEW = 4
 const ORDER = ['label', 'input', 'error', 'description'] as ('label' | 'input' | 'error' | 'description')[]
 
+const numberOf = (typed: string | number): number | undefined =>
+  typed === '' || !Number.isFinite(Number(typed)) ? undefined : Number(typed)
+
 interface Props {
   field: KindField
   value: unknown
   error: string | undefined
   onChange: (value: unknown) => void
+}
+
+type Shared = Pick<NumberInputProps, 'label' | 'description' | 'error' | 'required' | 'withAsterisk' | 'inputWrapperOrder'>
+
+/** What is typed stands while it is under way: "2." is 2 already, and "-" no number yet. */
+function NumberField({ field, value, onChange, shared }: Omit<Props, 'error'> & { shared: Shared }) {
+  const known = typeof value === 'number' ? value : undefined
+  const [typed, setTyped] = useState<string | number>(known ?? '')
+  const limits = { ...(field.least === undefined ? {} : { min: field.least }), ...(field.most === undefined ? {} : { max: field.most }) }
+  const type = (next: string | number) => {
+    setTyped(next)
+    onChange(numberOf(next))
+  }
+  const text = numberOf(typed) === known ? typed : (known ?? '')
+  return <NumberInput {...shared} {...limits} value={text} allowDecimal={field.type === 'number'} hideControls onChange={type} />
 }
 
 /** One field of a connection, by its type: choice, switch, number, pairs or text. */
@@ -37,8 +56,7 @@ export function ConfigField({ field, value, error, onChange }: Props) {
     )
   }
   if (field.type === 'integer' || field.type === 'number') {
-    const limits = { ...(field.least === undefined ? {} : { min: field.least }), ...(field.most === undefined ? {} : { max: field.most }) }
-    return <NumberInput {...shared} {...limits} value={typeof value === 'number' ? value : ''} allowDecimal={field.type === 'number'} hideControls onChange={(next) => onChange(typeof next === 'number' ? next : undefined)} />
+    return <NumberField field={field} value={value} onChange={onChange} shared={shared} />
   }
   const text = String(value ?? '')
   if (field.long) return <Textarea {...shared} autosize minRows={3} maxRows={8} value={text} placeholder={field.example} classNames={{ input: 'pw-mono' }} onChange={(event) => onChange(event.currentTarget.value)} />
