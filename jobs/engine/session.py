@@ -54,8 +54,10 @@ _FILTER_PUSHDOWNS = (
     "spark.sql.avro.filterPushdown.enabled",
 )
 
-#: What files may hold, and how a bad record in them is told.
+#: What files and expressions may hold, and how a bad record is told.
 READING_CONF: Mapping[str, str] = {
+    # A text keeps its ${…}: Spark would put its own conf there, or nothing, and make words out of what was checked as others.
+    "spark.sql.variable.substitute": "false",
     # Encodings beyond the seven that Spark names itself: windows-1252.
     "spark.sql.legacy.javaCharsets": "true",
     # This parser goes on behind a record it cannot read and hands over its text; the other gives up the file and hands over all of it.

@@ -50,7 +50,7 @@ _PATTERN_CHECKS: Mapping[str, Callable[[SparkSession, str], object]] = {
 }
 #: Without one of these words an expression holds no reflective call, no subquery and no pattern, and need not be parsed twice.
 _SUSPECT = re.compile(
-    rf"\b(?:reflect|java_method|try_reflect|select|from|values|table|with|{'|'.join(_PATTERN_CHECKS)})\b",
+    rf"\b(?:reflect|java_method|try_reflect|identifier|select|from|values|table|with|{'|'.join(_PATTERN_CHECKS)})\b",
     re.IGNORECASE,
 )
 _QUERY_PLAN = "org.apache.spark.sql.catalyst.plans.QueryPlan"
@@ -186,6 +186,8 @@ def _common_table_names(plan: Any) -> Iterator[str]:
 
 
 def _refuse_reflection(node: Any) -> None:
+    if node.getClass().getSimpleName().endswith("UnresolvedIdentifier"):
+        raise _refused("IDENTIFIER is not allowed here: write the name itself")
     if node.getClass().getSimpleName() == "UnresolvedFunction" and str(node.nameParts().last()).lower() in _REFLECTIVE:
         raise _refused(f"the function {node.nameParts().last()} is not allowed: it calls into the JVM")
 
