@@ -106,21 +106,24 @@ class LineCounter(Counter):
         operators = _operators(execution.executedPlan())
         below, top = _rows_of_operators(operators)
         observed = observed_rows(spark, execution, set(self._taken))
-        ends = [(node_id, below[PREFIX + node_id]) for node_id, mark in self._taken.items() if mark == "observed"]
+        ends = [(node_id, below.get(PREFIX + node_id, 0)) for node_id, mark in self._taken.items() if mark == "observed"]
         seen: dict[str, Seen] = {}
         for node_id, mark in self._taken.items():
             if mark == "scan":
                 seen[node_id] = Seen(below[""])
             elif mark == "split":
-                good = next(operator for operator in reversed(operators) if kind_of(operator) == "FilterExec")
-                rejected = below[""] - output_rows(good)
-                seen[node_id] = Seen(below[""] - rejected, rejected, self._sample(spark, good.child()) if rejected else ())
+                seen[node_id] = self._parted(spark, operators, below[""])
             elif mark == "operator":
                 later = [rows for other, rows in ends if self._stands_before(node_id, other)]
                 seen[node_id] = Seen(later[0] if later else top)
             else:
-                seen[node_id] = _less_rejected(below[PREFIX + node_id], observed.get(node_id, {}))
+                seen[node_id] = _less_rejected(below.get(PREFIX + node_id, 0), observed.get(node_id, {}))
         return seen
+
+    def _parted(self, spark: SparkSession, operators: list[Any], came: int) -> Seen:
+        good = next((operator for operator in reversed(operators) if kind_of(operator) == "FilterExec"), None)
+        rejected = came - output_rows(good) if good else 0
+        return Seen(came - rejected, rejected, self._sample(spark, good.child()) if rejected else ())
 
     def _sample(self, spark: SparkSession, scanned: Any) -> tuple[tuple[str, str], ...]:
         """Some rejected rows, read again: seldom needed, where taking them along would cost every run a fifth."""

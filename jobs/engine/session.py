@@ -174,6 +174,8 @@ def execution_conf(settings: Settings) -> dict[str, str]:
     """What decides how an execution computes."""
     conf = {
         **STREAMING_CONF,
+        # It leaves out all that stands before a filter that nothing can pass, such as '${env}' = 'prod': its rows could not be told.
+        "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PruneFilters",
         "spark.sql.session.timeZone": settings.time_zone,
         "spark.sql.shuffle.partitions": str(settings.parallelism),
         "spark.sql.streaming.stateStore.providerClass": _MEMORY if settings.state_store == "memory" else _ROCKSDB,

@@ -16,6 +16,22 @@ MORE: tuple[str, dict[str, Any]] = ("flow.compute_columns", {"columns": [{"name"
 
 
 @ROLLER_AND_WHOLE
+@pytest.mark.parametrize("never", ["'${env}' = 'prod'", "1 = 0", "id > 0 and false", "cast(null as boolean)"])
+@pytest.mark.parametrize("between", [False, True])
+def test_a_filter_that_lets_nothing_through_whatever_comes(bench: Bench, job_type: str, never: str, between: bool) -> None:
+    (bench.files / "orders.csv").write_text("id,amount\n1,10\ntwo,20\n3,30\n")
+    source = ("source.file", {"path": "orders.csv", "columns": COLUMNS})
+    nodes = {"in": source, "check": ("flow.rejects", {"condition": "id = 3"}), "never": keep(never), "out": COLLECT}
+    edges = "in>check, check>never, never>out" if between else "in>never, never>out"
+    given = nodes if between else {name: node for name, node in nodes.items() if name != "check"}
+    heard = bench.completed(document(given, edges, type=job_type, parameters={"env": {"type": "string", "default": "dev"}}))
+    assert (heard.rows_in(), heard.rows("in"), heard.rows("in", "rejected")) == (3, 2, 1)
+    assert (heard.rows("never"), heard.rows("out")) == (0, 0)
+    if between:
+        assert (heard.rows("check"), heard.rows("check", "rejected")) == (1, 1)
+
+
+@ROLLER_AND_WHOLE
 def test_filters_that_follow_one_another_are_counted_each(bench: Bench, job_type: str) -> None:
     nodes = {
         "gen": numbers(1000, 500),
