@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jobs.dag.pointers import pointer_of
@@ -26,7 +27,7 @@ def cautions_of(node_type: NodeType[Any], context: NodeContext[Any], arriving: S
             pointer=pointer_of(("nodes", context.node_id, *(("config", caution.field) if caution.field else ()))),
             message=f'"{context.node_name}": {caution.message}',
         )
-        for caution in node_type.cautions(context, arriving)
+        for caution in node_type.cautions(replace(context, bounded=context.bounded or context.beside), arriving)
     ]
 
 
@@ -91,8 +92,13 @@ def refuse_second_watermark(steps: Steps, node_id: str) -> None:
 
 def _before(steps: Steps, node_id: str, holds: Callable[[Steps, str], bool]) -> str:
     """The name of a node of which it holds, before this one in a stream; "" where there is none."""
-    others = steps.upstream((node_id,)) if steps.plan.job_type == "STREAMING" else ()
+    others = steps.upstream((node_id,)) if _is_of_stream(steps, node_id) else ()
     return next((steps.by_id[other].name for other in others if other != node_id and holds(steps, other)), "")
+
+
+def _is_of_stream(steps: Steps, node_id: str) -> bool:
+    """Whether rows come to it without end; what stands beside a stream is read whole."""
+    return steps.plan.job_type == "STREAMING" and node_id not in steps.beside
 
 
 def _sets_watermark(steps: Steps, node_id: str) -> bool:
@@ -104,6 +110,6 @@ def refuse_memory(steps: Steps, node_id: str) -> None:
     """NodeError where a stream keeps state in memory and the node's is in RocksDB only."""
     node_type = steps.types[node_id]
     kept = steps.plan.settings.state_store
-    if steps.plan.job_type == "STREAMING" and isinstance(node_type, Flow) and node_type.needs_rocksdb and kept != "rocksdb":
+    if _is_of_stream(steps, node_id) and isinstance(node_type, Flow) and node_type.needs_rocksdb and kept != "rocksdb":
         message = f"its state is kept in RocksDB, and the job's settings keep state in {kept}: set the state store to rocksdb"
         raise NodeError(message, permanent=True, kind="user")

@@ -16,7 +16,7 @@ from jobs.nodes.kept_references import KeepsReferences
 
 _LONGEST_FOLDER = 150
 #: A function of SQL over the rows beside one.
-_NEIGHBOURS = re.compile(r"\)\s*over\s*\(", re.IGNORECASE)
+_NEIGHBOURS = re.compile(r"(?:\)|\bnulls)\s*over\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

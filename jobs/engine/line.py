@@ -122,8 +122,9 @@ class LineCounter(Counter):
 
     def _parted(self, spark: SparkSession, operators: list[Any], came: int) -> Seen:
         good = next((operator for operator in reversed(operators) if kind_of(operator) == "FilterExec"), None)
-        rejected = came - output_rows(good) if good else 0
-        return Seen(came - rejected, rejected, self._sample(spark, good.child()) if rejected else ())
+        if good is None or not (rejected := came - output_rows(good)):
+            return Seen(came)
+        return Seen(came - rejected, rejected, self._sample(spark, good.child()))
 
     def _sample(self, spark: SparkSession, scanned: Any) -> tuple[tuple[str, str], ...]:
         """Some rejected rows, read again: seldom needed, where taking them along would cost every run a fifth."""

@@ -87,7 +87,9 @@ class StreamCheck:
     def check(self, node_id: str) -> None:
         """NodeError where Spark would refuse to run the node in a stream, or would run it to no end."""
         node_type = self._steps.types[node_id]
-        if self._steps.plan.job_type != "STREAMING" or not isinstance(node_type, Flow) or not self._reaches_across(node_id, node_type):
+        if self._steps.plan.job_type != "STREAMING" or node_id in self._steps.beside:
+            return
+        if not isinstance(node_type, Flow) or not self._reaches_across(node_id, node_type):
             return
         above = self._steps.upstream((node_id,))
         for source in set(above) & set(self._steps.sources):

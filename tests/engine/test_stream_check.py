@@ -89,6 +89,26 @@ def test_sql_over_two_streams_that_spark_refuses_is_told_in_plain_words(analysed
     assert errors(analysed({**nodes, "one": numbers(9), "other": numbers(9)}, "one>ask, other>ask, ask>out", "SQL_TASK")) == []
 
 
+@pytest.mark.parametrize(
+    "aside",
+    [
+        ("flow.sort", {"order_by": [{"column": "id"}]}),
+        ("flow.limit", {"rows": 3}),
+        ("flow.aggregate", {"group_by": ["key"], "aggregates": [{"name": "n", "function": "count"}]}),
+        ("flow.deduplicate", {"keys": ["key"]}),
+        query("SELECT key, id FROM input QUALIFY row_number() OVER (PARTITION BY key ORDER BY id) = 1 ORDER BY id LIMIT 3"),
+        ("flow.compute_columns", {"columns": [{"name": "b", "expression": NEIGHBOUR}]}),
+    ],
+)
+def test_what_stands_beside_a_stream_is_read_whole(analysed: Callable[..., Analysis], aside: Any) -> None:
+    """A second aggregate, which no stream may have behind one that sends its groups again, too."""
+    per = ("flow.aggregate", {"group_by": ["key"], "aggregates": [{"name": "most", "function": "count"}]})
+    look = ("flow.lookup", {"keys": [{"left": "key"}], "columns": ["most"]})
+    nodes = {"gen": numbers(None), "other": numbers(90), "aside": aside, "per": per, "look": look, "out": COLLECT}
+    found = analysed(nodes, "gen>look, other>aside, aside>per, per>look.table, look>out")
+    assert [problem.message for problem in found.problems] == []
+
+
 @pytest.mark.parametrize("text", ["  ", " ; ", "\n"])
 def test_a_query_of_blanks_is_told_as_empty(analysed: Callable[..., Analysis], text: str) -> None:
     (problem,) = errors(analysed({"gen": numbers(9), "ask": query(text), "out": COLLECT}, "gen>ask, ask>out", "SQL_TASK"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.nodes.flows.sql import SqlConfig, SqlFlow
+from jobs.nodes.flows.sql import SqlConfig, SqlFlow, table_names
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,9 @@ from jobs.nodes.flows.sql import SqlConfig, SqlFlow
         "SELECT id FROM a WHERE (id = 1) UNION ALL SELECT a.id FROM a AS one,\n b two",
         "SELECT regr_slope(y, x) FROM input",
         "SELECT approx_top_k(id) FROM input",
+        "SELECT id FROM input LIMIT (10)",
+        "SELECT last_value(a) IGNORE NULLS OVER w FROM input WINDOW w AS (ORDER BY id)",
+        "SELECT id FROM input WHERE a IS DISTINCT FROM b UNION SELECT id FROM other",
     ],
 )
 def test_these_do(query: str) -> None:
@@ -39,9 +42,22 @@ def test_these_do(query: str) -> None:
         "SELECT id, k, v FROM input LATERAL VIEW explode(m) t AS k, v",
         "SELECT coalesce(a, b), c FROM (SELECT a, b, c FROM input WHERE a IN (1, 2)) WHERE c IN (1, 2)",
         "FROM input SELECT id, k",
+        "SELECT id, limit FROM input WHERE a IS NOT DISTINCT FROM b AND c is distinct\nfrom 'x'",
+        "SELECT a IS DISTINCT FROM b, c FROM input",
+        "SELECT id FROM input WHERE name LIKE ANY ('a%', 'b%') AND name NOT LIKE ALL ('c%') OR name ILIKE SOME ('d%')",
         "FROM input |> SELECT id, k",
         "SELECT id FROM input UNION ALL SELECT id FROM VALUES (1, 2), (3, 4) AS t (id, k)",
     ],
 )
 def test_these_do_not(query: str) -> None:
     assert not SqlFlow().is_stateful(SqlConfig(query=query))
+
+
+@pytest.mark.parametrize("query", ["SELECT * FROM input WHERE c IS DISTINCT FROM 'XX'", "SELECT * FROM input WHERE c LIKE SOME ('a', 'b')"])
+def test_a_comparison_within_a_row_sends_no_group_again(query: str) -> None:
+    assert SqlFlow().output_mode(SqlConfig(query=query)) == "append"
+
+
+def test_every_input_is_a_table_of_its_own() -> None:
+    assert table_names(("A", "A 3", "a!"), 3) == ["a", "a_3", "a_4"]
+    assert table_names(("Orders", "orders", "客户"), 4) == ["orders", "orders_2", "input_3", "input_4"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
@@ -30,7 +31,7 @@ _AGGREGATES = (
 #: Words of a query that looks at several rows at once; strings, quoted names and comments are taken out first.
 _ACROSS_ROWS = re.compile(
     rf"\b(?:(?:group\s+by|join|distinct|intersect|except)\b|over\s*\(|(?:{_AGGREGATES})\s*\()"
-    r"|\bunion\b(?!\s+all\b)|\b(?:order|sort)\s+by\b|\blimit\s+\d|\boffset\s+\d|\)\s*over\b|\btablesample\b"
+    r"|\bunion\b(?!\s+all\b)|\b(?:order|sort)\s+by\b|\b(?:limit|offset)\s*[\d(]|(?:\)|\bnulls)\s*over\b|\btablesample\b"
     r"|(?:\bin|\bexists|[=<>])\s*\(\s*(?:select|with)\b",
     re.IGNORECASE,
 )
@@ -48,6 +49,8 @@ _BEHIND_FROM = re.compile(
 _FROM_WITHIN = re.compile(r"\b(?:extract|trim|substr|substring|overlay)\s*\([^()]*", re.IGNORECASE)
 #: What a query reads, by name.
 _READ = re.compile(r"\b(?:from|join)\s+([\w.]+)", re.IGNORECASE)
+#: Comparisons within a row, in words that stand for more elsewhere.
+_WITHIN_ROW = re.compile(r"\bis\s+(?:not\s+)?distinct\s+from\b|(?<=like)\s+(?:any|some|all)\b", re.IGNORECASE)
 _QUOTED_OR_COMMENT = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -103,7 +106,8 @@ class SqlFlow(Flow[SqlConfig]):
 
 
 def _bare(query: str) -> str:
-    return _QUOTED_OR_COMMENT.sub(" ", query)
+    """Without what its words might be mistaken for."""
+    return _WITHIN_ROW.sub(" = ", _QUOTED_OR_COMMENT.sub(" ", query))
 
 
 def _lists_tables(query: str) -> bool:
@@ -129,12 +133,17 @@ def _has_comma(query: str, begin: int) -> bool:
     return False
 
 
-def table_names(node_names: tuple[str, ...], count: int) -> list[str]:
+def table_names(node_names: tuple[str, ...], inputs: int) -> list[str]:
     """A table name for each input: its node's in small letters, `_` for what SQL does not take, numbered when it comes twice."""
     names: list[str] = []
-    for number in range(count):
+    for number in range(inputs):
         given = node_names[number] if number < len(node_names) else f"input_{number + 1}"
         name = re.sub(r"[^a-z0-9_]+", "_", given.lower()).strip("_") or f"input_{number + 1}"
         name = f"t_{name}" if name[0].isdigit() else name
-        names.append(name if name not in names else f"{name}_{number + 1}")
+        names.append(next(free for free in _numbered(name, number + 1) if free not in names))
     return names
+
+
+def _numbered(name: str, first: int) -> Iterator[str]:
+    yield name
+    yield from (f"{name}_{number}" for number in count(first))
