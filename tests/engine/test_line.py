@@ -21,7 +21,12 @@ MORE: tuple[str, dict[str, Any]] = ("flow.compute_columns", {"columns": [{"name"
 def test_a_filter_that_lets_nothing_through_whatever_comes(bench: Bench, job_type: str, never: str, between: bool) -> None:
     (bench.files / "orders.csv").write_text("id,amount\n1,10\ntwo,20\n3,30\n")
     source: tuple[str, dict[str, Any]] = ("source.file", {"path": "orders.csv", "columns": COLUMNS})
-    nodes: dict[str, tuple[str, dict[str, Any]]] = {"in": source, "check": ("flow.rejects", {"condition": "id = 3"}), "never": keep(never), "out": COLLECT}
+    nodes: dict[str, tuple[str, dict[str, Any]]] = {
+        "in": source,
+        "check": ("flow.rejects", {"condition": "id = 3"}),
+        "never": keep(never),
+        "out": COLLECT,
+    }
     edges = "in>check, check>never, never>out" if between else "in>never, never>out"
     given = nodes if between else {name: node for name, node in nodes.items() if name != "check"}
     heard = bench.completed(document(given, edges, type=job_type, parameters={"env": {"type": "string", "default": "dev"}}))

@@ -49,6 +49,11 @@ def _columns(schema: pa.Schema) -> Iterable[tuple[str, pa.DataType]]:
     return ((column.name, column.type) for column in schema)
 
 
+def dicts_taken(made: Iterable[Any]) -> list[Any]:
+    """What a function makes one after the other, each dict as it is then: it may be filled anew for the next row."""
+    return [dict(one) if isinstance(one, dict) else one for one in made]
+
+
 def shown(value: Any) -> str:
     try:
         text = repr(value)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.code import FUNCTION
-from jobs.nodes.user_python.columns import shown
+from jobs.nodes.user_python.columns import dicts_taken, shown
 from jobs.nodes.user_python.kept import Declared, Guarded, State, Store
 from jobs.nodes.user_python.loaded import RAISED, Code
 from jobs.nodes.user_python.rejecting import Made, Rejecting, undeclared
@@ -133,10 +133,10 @@ def _rows_of(made: Any) -> list[dict[str, Any]]:
     if made is None:
         return []
     if isinstance(made, dict):
-        return [made]
+        return [dict(made)]
     if not isinstance(made, list | tuple | Iterator):
         raise TypeError(f"it returned {shown(made)}: yield dicts, or return one, a list of them or None")
-    rows = list(made)
+    rows = dicts_taken(made)
     for one in rows:
         if not isinstance(one, dict):
             raise TypeError(f"it gave {shown(one)} among its rows: a row is a dict")

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.nodes.user_python.code import FUNCTION
-from jobs.nodes.user_python.columns import shown
+from jobs.nodes.user_python.columns import dicts_taken, shown
 from jobs.nodes.user_python.loaded import RAISED, Code
 from jobs.nodes.user_python.rejecting import Made, Rejecting, undeclared
 
@@ -59,9 +59,9 @@ def _rows_of(made: Any, row: dict[str, Any]) -> list[dict[str, Any]]:
     if made is None or made is False:
         return []
     if isinstance(made, dict):
-        return [made]
+        return [made if made is row else dict(made)]
     if isinstance(made, list | tuple | Iterator):
-        rows = list(made)
+        rows = dicts_taken(made)
         if all(isinstance(one, dict) for one in rows):
             return rows
         made = next(one for one in rows if not isinstance(one, dict))
