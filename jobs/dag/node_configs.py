@@ -42,7 +42,7 @@ def _is_own(name: str, own: frozenset[str] | None) -> bool:
 
 
 def _config_problems(node_id: str, node: Node, spec: NodeTypeSpec, values: Mapping[str, Any], without_default: set[str]) -> list[Problem]:
-    """A field whose value is only known at the start is not blamed for the example value it was checked with."""
+    """A field whose value is only known at the start is not blamed for the example value it was checked with, nor is what it is part of."""
     open_fields = {
         tuple(map(str, path)) for path, name in references(node.config) if name in without_default and path[0] not in spec.verbatim
     }
@@ -50,5 +50,5 @@ def _config_problems(node_id: str, node: Node, spec: NodeTypeSpec, values: Mappi
     return [
         problem.model_copy(update={"node_id": node_id, "pointer": pointer_of(("nodes", node_id, "config")) + problem.pointer})
         for problem in found
-        if tuple(parts_of(problem.pointer)) not in open_fields
+        if tuple(parts_of(problem.pointer)) not in ({*open_fields, ()} if open_fields else ())
     ]

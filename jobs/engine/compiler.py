@@ -101,7 +101,7 @@ def filled_problems(document: DagDocument, parameters: Mapping[str, Any], regist
     """What values of parameters break in the fields that hold them, each at its parameter. Other faults are told when the job runs."""
     problems: list[Problem] = []
     for node_id, node in document.nodes.items():
-        held = _parameters_held(node_id, node, parameters, registry)
+        held = parameters_held(node_id, node, parameters, registry)
         if not held:
             continue
         try:
@@ -115,7 +115,7 @@ def filled_problems(document: DagDocument, parameters: Mapping[str, Any], regist
     return problems
 
 
-def _parameters_held(node_id: str, node: Node, parameters: Mapping[str, Any], registry: NodeRegistry) -> dict[str, str]:
+def parameters_held(node_id: str, node: Node, parameters: Mapping[str, Any], registry: NodeRegistry) -> dict[str, str]:
     """The pointer of each field of a node that a parameter fills → the parameter's name."""
     node_type = registry.get(node.type)
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,14 @@ from pyspark.sql.types import StructType
 from jobs.dag.catalogue import Catalogue
 from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
-from jobs.dag.parameters import substitute, trial_values
+from jobs.dag.parameters import references, substitute, trial_values
+from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.engine.acting import refuse_repeats
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.behind_sinks import refuse_behind_sinks, refuse_led_on
 from jobs.engine.cautions import caution_of_updates, cautions_of, refuse_memory, refuse_second_watermark, refuse_state_behind_updates
-from jobs.engine.compiler import PlanInvalid, step_compile
+from jobs.engine.compiler import PlanInvalid, parameters_held, step_compile
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
@@ -70,6 +71,7 @@ def analyse(
         return Analysis(problems)
     values, wrong = trial_values(document, parameters)
     problems += wrong
+    unknown = {name: values[name] for name, one in document.parameters.items() if one.default is None and name not in parameters}
     broken = {problem.node_id for problem in problems if problem.severity == "error" and problem.node_id and not problem.edge_id}
     broken |= {document.edges[problem.edge_id].target[0] for problem in problems if problem.edge_id in document.edges}
     steps: list[Step] = []
@@ -81,16 +83,28 @@ def analyse(
         try:
             steps.append(step_compile(document, node_id, values, registry))
         except PlanInvalid as error:
-            problems.extend(problem for problem in error.problems if problem not in problems)
+            blamed = _blamed(error.problems, node_id, parameters_held(node_id, document.nodes[node_id], unknown, registry))
+            problems.extend(problem for problem in blamed if problem not in problems)
             broken.add(node_id)
     plan = schema_plan(document, tuple(steps), connections, limits, values, job_uid)
-    found = _Analyser(spark.newSession(), document, Steps(plan, registry), given or {}).analysis()
+    found = _Analyser(spark.newSession(), document, Steps(plan, registry), given or {}, unknown).analysis()
     return Analysis([*problems, *found.problems], found.schemas)
 
 
+def _blamed(problems: Sequence[Problem], node_id: str, held: Mapping[str, str]) -> list[Problem]:
+    """Those that do not come from the sample values that stand in fields (pointer → parameter) until a start gives others."""
+    excused = {*held, pointer_of(("nodes", node_id, "config"))} if held else set()
+    return [problem for problem in problems if problem.pointer not in excused]
+
+
 class _Analyser:
-    def __init__(self, spark: SparkSession, document: DagDocument, steps: Steps, given: Mapping[str, GivenTable]) -> None:
+    """`unknown`: parameters to which only a start gives a value → the samples that stand for them."""
+
+    def __init__(
+        self, spark: SparkSession, document: DagDocument, steps: Steps, given: Mapping[str, GivenTable], unknown: Mapping[str, Any]
+    ) -> None:
         self._spark = spark
+        self._unknown = unknown
         self._document = document
         self._values = steps.plan.parameters
         self._steps = steps
@@ -157,11 +171,29 @@ class _Analyser:
         cause = error.__cause__ if isinstance(error, AtNode) and error.__cause__ else error
         node = self._document.nodes[step.node_id]
         config = substitute(node.config, self._values)
-        return problem_of(cause, step.node_id, node, config, columns, family=self._steps.types[step.node_id].family)
+        family = self._steps.types[step.node_id].family
+        problem = problem_of(cause, step.node_id, node, config, columns, family=family)
+        name = self._sample_behind(problem, family)
+        return _supposed(problem, name, self._unknown[name]) if name else problem
+
+    def _sample_behind(self, problem: Problem, family: str) -> str:
+        """A parameter whose sample may be what is wrong, "" for none: of another system's words any, of an expression's a text in it."""
+        assert problem.node_id
+        for path, name in references(self._document.nodes[problem.node_id].config):
+            is_in_field = pointer_of(("nodes", problem.node_id, "config", *path)) == problem.pointer
+            if name in self._unknown and (family != "flow" or (is_in_field and isinstance(self._unknown[name], str))):
+                return name
+        return ""
 
     def _output_ports(self, node_type: NodeType[Any], step: Step) -> list[str]:
         ports = self._frames.ports_of(step.node_id)
         return [port for port in ports if port != "errors" or node_type.rejects_rows]
+
+
+def _supposed(problem: Problem, name: str, sample: Any) -> Problem:
+    """What another system says of a sample need not hold of what a start gives."""
+    message = f'{problem.message}; ${{{name}}} has no default, so this was tried with "{sample}"'
+    return problem.model_copy(update={"severity": "warning", "message": message})
 
 
 def _is_about_columns(error: Exception) -> bool:

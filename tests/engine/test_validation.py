@@ -50,6 +50,33 @@ def test_a_mistyped_column_is_told_on_its_field_with_the_column_that_was_meant(a
     assert problem.message == '"Big": there is no column valeu; did you mean value? The columns are id, time, key, value'
 
 
+FOLDER = {"folder": {"type": "string"}}
+UNKNOWN = pytest.mark.parametrize("parameters", [FOLDER, FOLDER | {"other": {"type": "integer", "default": 1}}])
+
+
+@UNKNOWN
+def test_a_field_that_only_a_start_fills_is_no_fault_of_the_drawing(analysed: Analyse, parameters: Any) -> None:
+    source = ("source.file", {"path": "${folder}", "columns": [{"name": "id", "type": "long"}]})
+    found = analysed({"in": source, "big": keep("id > 1"), "out": COLLECT}, "in>big, big>out", parameters=parameters)
+    assert found.problems == []
+
+
+@UNKNOWN
+def test_what_a_system_says_of_a_sample_is_a_caution(analysed: Analyse, parameters: Any) -> None:
+    source = ("source.file", {"path": "of/${folder}/in"})
+    problem = only(analysed({"in": source, "out": COLLECT}, "in>out", parameters=parameters))
+    assert (problem.severity, problem.node_id) == ("warning", "in")
+    assert problem.message.endswith('; ${folder} has no default, so this was tried with ""')
+
+
+def test_so_is_what_an_expression_lacks_until_a_start_gives_it(analysed: Analyse) -> None:
+    nodes = {"gen": numbers(), "big": keep("value > ${folder}"), "bad": keep("valeu > 1"), "out": COLLECT}
+    caution = only(analysed({name: node for name, node in nodes.items() if name != "bad"}, "gen>big, big>out", parameters=FOLDER))
+    assert (caution.severity, caution.pointer) == ("warning", "/nodes/big/config/condition")
+    fault = only(analysed({name: node for name, node in nodes.items() if name != "big"}, "gen>bad, bad>out", parameters=FOLDER))
+    assert (fault.severity, fault.code) == ("error", "column.unknown")
+
+
 TOTAL = ("flow.compute_columns", {"columns": [{"name": "total", "expression": "value + sum(value)"}]})
 RULE = ("flow.expectations", {"rules": [{"name": "positive", "condition": "value + 1"}]})
 
