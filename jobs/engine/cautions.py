@@ -12,6 +12,7 @@ from jobs.engine.grouping import sends_again
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeContext, NodeError, NodeType, Sink
 from jobs.nodes.groups import GroupsRows, ReplacesByKeys
+from jobs.nodes.windows import WindowFlow
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -77,6 +78,48 @@ def refuse_state_behind_updates(steps: Steps, node_id: str) -> None:
             permanent=True,
             kind="user",
         )
+
+
+def refuse_mixed_modes(steps: Steps, node_id: str) -> None:
+    """NodeError where windows that a stream sends once, as they close, meet groups that it sends again: a query does one or the other.
+
+    Spark sends such windows again, too, as far as they are filled.
+    """
+    ways = _ways_into(steps, node_id)
+    closing = next((other for way in ways for other in way if _sends_on_close(steps, other)), "")
+    again = next((other for way in ways for other in way if sends_again(steps, other)), "")
+    if closing and again and not any({closing, again} <= set(way) for way in ways):
+        once, each = steps.by_id[closing].name, steps.by_id[again].name
+        raise NodeError(
+            f'"{once}" sends each window once, when it closes, and "{each}" sends a group again each time it changes, and one query '
+            "cannot do both: let both do the same, or give each a sink of its own",
+            permanent=True,
+            kind="user",
+        )
+
+
+def caution_of_times(steps: Steps, node_id: str) -> list[Problem]:
+    """A warning where rows of several sources, with an event time each, meet: a query has one, the slowest."""
+    ways = [way for way in _ways_into(steps, node_id) if any(_sets_watermark(steps, other) for other in way)]
+    if len(ways) < 2 or set(ways[0]) & set(ways[1]):
+        return []
+    first, second = (next(steps.by_id[other].name for other in way if _sets_watermark(steps, other)) for way in ways[:2])
+    step = steps.by_id[node_id]
+    message = (
+        f'"{step.name}": "{first}" and "{second}" before it go by event time, which goes on with the slower of the two: what one of them '
+        "holds is let go only as rows of the other come; where one may fall silent, give each a sink of its own"
+    )
+    return [Problem(severity="warning", code="times.meet", node_id=node_id, pointer=pointer_of(("nodes", node_id)), message=message)]
+
+
+def _ways_into(steps: Steps, node_id: str) -> list[tuple[str, ...]]:
+    """For each edge into a stream's node, all that comes by it."""
+    return [steps.upstream((arrow.source,)) for arrow in steps.arriving(node_id)] if _is_of_stream(steps, node_id) else []
+
+
+def _sends_on_close(steps: Steps, node_id: str) -> bool:
+    node_type = steps.types[node_id]
+    return isinstance(node_type, WindowFlow) and node_type.output_mode(steps.by_id[node_id].config) == "append"
 
 
 def refuse_second_watermark(steps: Steps, node_id: str) -> None:

@@ -117,7 +117,9 @@ class StreamCheck:
             raise
 
     def _reaches_across(self, node_id: str, node_type: Flow[Any]) -> bool:
-        return self._steps.is_stateful(node_id) or node_type.reads_names or self._looks_aside_in(node_id) != ""
+        if self._steps.is_stateful(node_id) or node_type.reads_names or self._looks_aside_in(node_id) != "":
+            return True
+        return len(self._steps.arriving(node_id)) > 1 and any(sends_again(self._steps, other) for other in self._steps.upstream((node_id,)))
 
     def _looks_aside_in(self, node_id: str) -> str:
         """The field whose expression may look at a row's neighbours, as "columns/0/expression"; "" if there is none."""

@@ -19,7 +19,15 @@ from jobs.dag.problems import Problem
 from jobs.engine.acting import refuse_repeats
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.behind_sinks import refuse_behind_sinks, refuse_led_on
-from jobs.engine.cautions import caution_of_updates, cautions_of, refuse_memory, refuse_second_watermark, refuse_state_behind_updates
+from jobs.engine.cautions import (
+    caution_of_times,
+    caution_of_updates,
+    cautions_of,
+    refuse_memory,
+    refuse_mixed_modes,
+    refuse_second_watermark,
+    refuse_state_behind_updates,
+)
 from jobs.engine.compiler import PlanInvalid, parameters_held, step_compile
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
@@ -135,6 +143,7 @@ class _Analyser:
             if step.node_id not in self._given:
                 node_type.check_connection(context)
             refuse_behind_sinks(self._steps, step.node_id)
+            refuse_mixed_modes(self._steps, step.node_id)
             if isinstance(node_type, Sink):
                 if node_type.rejects_rows:
                     schemas["errors"] = _schema(self._frames.of(step.node_id, "errors"))
@@ -148,7 +157,7 @@ class _Analyser:
                 for refuse in (refuse_state_behind_updates, refuse_second_watermark, refuse_memory, refuse_repeats, refuse_late):
                     refuse(self._steps, step.node_id)
                 self._streams.check(step.node_id)
-            self._found.problems.extend(cautions_of(node_type, context, arriving))
+            self._found.problems.extend([*caution_of_times(self._steps, step.node_id), *cautions_of(node_type, context, arriving)])
         except Exception as error:
             self._found.problems.append(self._problem(error, step, arriving))
             if isinstance(node_type, Source) and not _is_about_columns(error) and self._columns_give(step.node_id):

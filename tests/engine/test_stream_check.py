@@ -204,3 +204,44 @@ def test_numbers_that_a_union_would_round_are_warned_of(analysed: Callable[..., 
     assert (problem.severity, problem.code, problem.pointer) == ("warning", "numbers.rounded", "/nodes/all")
     assert "the column id holds exact numbers in one input and floating point in another" in problem.message
     assert analysed({**nodes, "half": ("flow.limit", {"rows": 1})}, "gen>all, other>half, half>all, all>out", "SQL_TASK").problems == []
+
+
+AGGREGATE = ("flow.aggregate", {"group_by": ["key"], "aggregates": [{"name": "n", "function": "count"}]})
+LEFT = ("flow.join", {**join("left")[1], "late": "1 min"})
+
+
+@pytest.mark.parametrize("again", [AGGREGATE, windows("update")])
+@pytest.mark.parametrize("meet", [("flow.union", {}), query("SELECT n FROM once UNION ALL SELECT n FROM again")])
+@pytest.mark.parametrize("sources", [("one", "one"), ("one", "other")])
+def test_windows_that_close_do_not_meet_what_is_sent_again(
+    analysed: Callable[..., Analysis], again: Any, meet: Any, sources: tuple[str, str]
+) -> None:
+    """Spark would send the windows again as well, as far as they are filled."""
+    nodes = {**dict.fromkeys(sources, numbers(None)), "once": windows(), "again": again, "meet": meet, "out": COLLECT}
+    edges = f"{sources[0]}>once, {sources[1]}>again, once>meet, again>meet, meet>out"
+    (problem,) = errors(analysed(nodes, edges))
+    assert problem.node_id == "meet"
+    assert '"Once" sends each window once, when it closes, and "Again" sends a group again' in problem.message
+    assert errors(analysed({**nodes, **dict.fromkeys(sources, numbers(9))}, edges, "SQL_TASK")) == []
+
+
+def test_a_join_that_gives_rows_without_a_partner_does_not_meet_them_either(analysed: Callable[..., Analysis]) -> None:
+    nodes = {
+        "a": numbers(None),
+        "b": numbers(None),
+        "c": numbers(None),
+        "both": LEFT,
+        "again": windows("update"),
+        "meet": ("flow.union", {}),
+    }
+    (problem,) = errors(analysed({**nodes, "out": COLLECT}, "a>both.left, b>both.right, c>again, both>meet, again>meet, meet>out"))
+    assert (problem.node_id, "rows without a partner" in problem.message) == ("meet", True)
+
+
+@pytest.mark.parametrize(("sources", "cautions"), [(("one", "other"), ["times.meet"]), (("one", "one"), [])])
+def test_windows_of_two_sources_that_meet_wait_for_the_slower_one(
+    analysed: Callable[..., Analysis], sources: tuple[str, str], cautions: list[str]
+) -> None:
+    nodes = {**dict.fromkeys(sources, numbers(None)), "a": windows(), "b": windows(), "meet": ("flow.union", {}), "out": COLLECT}
+    found = analysed(nodes, f"{sources[0]}>a, {sources[1]}>b, a>meet, b>meet, meet>out")
+    assert [problem.code for problem in found.problems] == cautions
