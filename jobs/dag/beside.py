@@ -1,7 +1,10 @@
 """What a stream only looks things up in: nodes whose rows are read whole beside its own."""
 
+from collections.abc import Collection
+
 from jobs.dag.catalogue import Catalogue
 from jobs.dag.document import DagDocument, Edge
+from jobs.dag.parts import part_above
 
 
 def nodes_beside(document: DagDocument, catalogue: Catalogue) -> frozenset[str]:
@@ -21,6 +24,13 @@ def nodes_beside(document: DagDocument, catalogue: Catalogue) -> frozenset[str]:
             break
         found |= more
     return frozenset(found)
+
+
+def part_read(document: DagDocument, node_ids: Collection[str], catalogue: Catalogue) -> DagDocument:
+    """`part_above` of them, to be read for itself: what a stream only looks things up in is read whole, as a query does."""
+    part = part_above(document, node_ids)
+    is_whole = document.type == "STREAMING" and set(node_ids) <= nodes_beside(document, catalogue)
+    return part.model_copy(update={"type": "SQL_TASK"}) if is_whole else part
 
 
 def _is_reference(document: DagDocument, catalogue: Catalogue, edge: Edge) -> bool:

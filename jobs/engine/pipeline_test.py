@@ -18,10 +18,10 @@ from zoneinfo import ZoneInfo
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from jobs.dag.beside import part_read
 from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
 from jobs.dag.parameters import trial_values
-from jobs.dag.parts import part_above
 from jobs.dag.pipeline_test_problems import pipeline_test_problems, problems_of_test
 from jobs.dag.pipeline_tests import PipelineTest, Rows, outlet_parts
 from jobs.dag.pointers import pointer_of
@@ -118,7 +118,7 @@ def _run(
 ) -> list[OutletResult]:
     test = document.tests[number]
     _hold(problems_of_test(pipeline_test_problems(document, REGISTRY.catalogue()), number))
-    part = part_above(document, [outlet_parts(outlet)[0] for outlet in test.expect])
+    part = part_read(document, [outlet_parts(outlet)[0] for outlet in test.expect], REGISTRY.catalogue())
     found = errors_in(structure_problems(part, REGISTRY.catalogue()))
     _hold([problem for problem in found if not problem.code.startswith("graph.")])
     values, wrong = trial_values(document, test.parameters)
@@ -133,7 +133,7 @@ def _run(
         plan = _plan(trial, document, values, place, owner)
         by_clock = timed(document, test, tables)
         for source, table in by_clock.tables.items():
-            table_write(session, table, trial.given[source], one_batch=document.type != "STREAMING")
+            table_write(session, table, trial.given[source], one_batch=part.type != "STREAMING")
         plan = replace(plan, clock=by_clock.times) if by_clock.times else _unclocked_plan(plan)
         _bring_forth(spark, plan, trial, deadline, cancelled)
         return [_compared(test, number, outlet, kept, zone) for outlet, kept in trial.kept.items()]

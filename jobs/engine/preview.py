@@ -9,10 +9,10 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.dag.beside import part_read
 from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
 from jobs.dag.parameters import substitute, trial_values
-from jobs.dag.parts import part_above
 from jobs.dag.problems import errors_in
 from jobs.dag.samples import SampleRows
 from jobs.engine.analysis_problems import problem_of
@@ -106,7 +106,7 @@ def _part(document: DagDocument, node_id: str, parameters: Mapping[str, Any], re
     if node_id not in document.nodes:
         raise LookupError(f"there is no node {node_id}")
     values, wrong = trial_values(document, parameters)
-    part = part_above(document, [node_id])
+    part = part_read(document, [node_id], registry.catalogue())
     faults = [problem for problem in errors_in(structure_problems(part, registry.catalogue())) if not problem.code.startswith("graph.")]
     if faults or wrong:
         raise PlanInvalid([*wrong, *faults])

@@ -225,6 +225,22 @@ def test_rows_that_a_reference_gives_are_joined(spark: SparkSession, tmp_path: P
     assert (result.status, result.message, result.problems) == ("passed", "", [])
 
 
+def test_what_a_stream_only_looks_things_up_in_is_tested_as_the_query_it_is(spark: SparkSession, tmp_path: Path) -> None:
+    people = {"people": [{"id": 2, "name": "Kurt"}, {"id": 1, "name": "Ada"}, {"id": 3, "name": "Emmy"}]}
+    test = {"name": "first", "given": people, "expect": {"first": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Kurt"}]}}
+    drawn: dict[str, tuple[str, dict[str, Any]]] = {
+        "orders": KAFKA,
+        "people": ("source.jdbc", {"connection": "db", "table": "people"}),
+        "sorted": ("flow.sort", {"order_by": [{"column": "id"}]}),
+        "first": ("flow.limit", {"rows": 2}),
+        "look": ("flow.lookup", {"keys": [{"left": "id"}], "columns": ["name"]}),
+        "out": OUT,
+    }
+    edges = "orders>look, people>sorted, sorted>first, first>look.table, look>out"
+    result = run(spark, tmp_path, document(drawn, edges, type="STREAMING", tests=[{**test, "ordered": True, "only_columns": True}]))
+    assert (result.status, result.message, result.problems) == ("passed", "", [])
+
+
 def test_a_fault_of_the_job_is_told_where_it_is(spark: SparkSession, tmp_path: Path) -> None:
     unknown = run(
         spark, tmp_path, orders({"given": {"orders": GIVEN}, "expect": {"out": []}}, big=("flow.filter_rows", {"condition": "x > 1"}))

@@ -40,6 +40,25 @@ def test_sources_without_sample_rows_are_read(bench: Bench) -> None:
     assert found["given"] == ["shop"]
 
 
+def test_what_a_stream_only_looks_things_up_in_is_previewed_as_the_query_it_is(bench: Bench) -> None:
+    """On its own it could be no stream: it is sorted, and its API gives its rows once."""
+    api: tuple[str, dict[str, Any]] = ("source.http_api", {"connection": "api", "path": "x", "columns": [{"name": "id", "type": "long"}]})
+    nodes = {
+        "gen": numbers(None),
+        "api": api,
+        "sorted": ("flow.sort", {"order_by": [{"column": "id", "order": "descending"}]}),
+        "twice": ("flow.sql", {"query": "SELECT id, id * 2 AS double FROM sorted ORDER BY id LIMIT 2"}),
+        "look": ("flow.lookup", {"keys": [{"left": "id"}], "columns": ["double"]}),
+        "out": COLLECT,
+    }
+    edges = "gen>look, api>sorted, sorted>twice, twice>look.table, look>out"
+    samples = {"api": SampleRows(rows=[{"id": 1}, {"id": 3}, {"id": 2}])}
+    found = looked_at(bench, nodes, edges, "sorted", samples, type="STREAMING")
+    assert [row["id"] for row in found["out"]["rows"]] == [3, 2, 1]
+    found = looked_at(bench, nodes, edges, "twice", samples, type="STREAMING")
+    assert found["out"]["rows"] == [{"id": 1, "double": 2}, {"id": 2, "double": 4}]
+
+
 def kept(bench: Bench) -> set[int]:
     """What Spark holds in memory or on disk."""
     return set(bench.spark.sparkContext._jsc.getPersistentRDDs())
