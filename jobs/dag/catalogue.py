@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jobs.dag.problems import Problem
+from jobs.dag.sql_places import SqlDialect
 
 Family = Literal["source", "flow", "sink"]
 PortKind = Literal["input", "reference", "output", "errors"]
@@ -66,6 +67,8 @@ class NodeTypeSpec:
     ports_field: str = ""
     #: Config fields in which parameters have no place.
     verbatim: frozenset[str] = frozenset()
+    #: Config fields that hold SQL, at any depth.
+    sql: Mapping[str, SqlDialect] = field(default_factory=dict)
     #: Its config holds a program, which only some may run.
     runs_user_code: bool = False
     #: Spark can run it in real time, row by row; whether a node of its can, its config may decide.

@@ -1,19 +1,23 @@
 """Parameters: values given when a job starts, used in configs as `${name}`.
 
 A text that is nothing but `${name}` becomes the value with its type; within a longer text the value is written in;
-`$${name}` stays as the literal text `${name}`. Some fields have names of their own, which the node fills in while it runs, such
-as `${cursor}`: a parameter of the same name comes first, and `$${name}` is left to the node, which makes `${name}` of it.
+`$${name}` stays as the literal text `${name}`. In SQL a value within quotes stays a text, whatever it holds. Some fields have names of
+their own, which the node fills in while it runs, such as `${cursor}`: a parameter of the same name comes first, and `$${name}` is left
+to the node, which makes `${name}` of it.
 """
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
+from types import MappingProxyType
 from typing import Any
 
 from jobs.dag.document import DagDocument, Parameter, ParameterType
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
+from jobs.dag.sql_places import SqlDialect, sql_written
 
+NO_SQL: Mapping[str, SqlDialect] = MappingProxyType({})
 _PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]*)\}")
 _SAMPLES: Mapping[ParameterType, Any] = {"string": "", "integer": 1, "number": 1, "boolean": True}
 _ARTICLES: Mapping[ParameterType, str] = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
@@ -62,29 +66,45 @@ def trial_values(document: DagDocument, given: Mapping[str, Any]) -> tuple[dict[
     return {**examples, **values}, [problem for problem in problems if problem.pointer in {_pointer(name) for name in given}]
 
 
-def config_filled(config: Mapping[str, Any], values: Mapping[str, Any], verbatim: Set[str], own_places: Set[str]) -> dict[str, Any]:
+def config_filled(
+    config: Mapping[str, Any],
+    values: Mapping[str, Any],
+    verbatim: Set[str],
+    own_places: Set[str],
+    sql: Mapping[str, SqlDialect] = NO_SQL,
+) -> dict[str, Any]:
     """A node's config with its parameters filled in, but for the fields that stay as they are written.
 
-    `own_places`: the fields in which the node fills in names itself.
+    `own_places`: the fields in which the node fills in names itself. `sql`: those that hold SQL.
     """
-    return {key: item if key in verbatim else substitute(item, values, keeps_escapes=key in own_places) for key, item in config.items()}
+    return {
+        key: item if key in verbatim else substitute(item, values, keeps_escapes=key in own_places, sql=sql.get(key))
+        for key, item in config.items()
+    }
 
 
-def substitute(config: Any, values: Mapping[str, Any], *, keeps_escapes: bool = False) -> Any:
+def substitute(config: Any, values: Mapping[str, Any], *, keeps_escapes: bool = False, sql: SqlDialect | None = None) -> Any:
     """`config` with every `${name}` of `values` filled in, at any depth, keys left alone. Unknown names stay as they are.
 
-    `keeps_escapes`: `$${name}` stays, too, for the one who fills in what is left.
+    `keeps_escapes`: `$${name}` stays, too, for the one who fills in what is left. `sql`: texts are SQL, and a value within quotes stays
+    within them.
     """
     if isinstance(config, Mapping):
-        return {key: substitute(item, values, keeps_escapes=keeps_escapes) for key, item in config.items()}
+        return {key: substitute(item, values, keeps_escapes=keeps_escapes, sql=sql) for key, item in config.items()}
     if isinstance(config, list):
-        return [substitute(item, values, keeps_escapes=keeps_escapes) for item in config]
+        return [substitute(item, values, keeps_escapes=keeps_escapes, sql=sql) for item in config]
     if not isinstance(config, str):
         return config
     whole = _PLACE.fullmatch(config)
     if whole and not whole["escape"] and whole["name"] in values:
         return values[whole["name"]]
-    return _PLACE.sub(lambda match: match[0] if keeps_escapes and match["escape"] and match["name"] else _written(match, values), config)
+
+    def filled(text: str, escaped: Callable[[str], str]) -> str:
+        return _PLACE.sub(
+            lambda match: match[0] if keeps_escapes and match["escape"] and match["name"] else _written(match, values, escaped), text
+        )
+
+    return sql_written(config, sql, filled) if sql and "${" in config else filled(config, str)
 
 
 def references(config: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -99,11 +119,13 @@ def references(config: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[
         yield from ((path, match["name"]) for match in _PLACE.finditer(config) if not match["escape"])
 
 
-def _written(match: re.Match[str], values: Mapping[str, Any]) -> str:
+def _written(match: re.Match[str], values: Mapping[str, Any], escaped: Callable[[str], str]) -> str:
     if match["escape"]:
         return match[0][1:]
-    value = values.get(match["name"], match[0])
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if match["name"] not in values:
+        return match[0]
+    value = values[match["name"]]
+    return escaped(str(value).lower() if isinstance(value, bool) else str(value))
 
 
 def _typed(value: Any, kind: ParameterType) -> Any:

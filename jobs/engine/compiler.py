@@ -18,6 +18,7 @@ from jobs.dag.problems import Problem, errors_in
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.config_problems import config_problem
+from jobs.nodes.form import sql_fields
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 
@@ -78,7 +79,9 @@ def step_compile(document: DagDocument, node_id: str, parameters: Mapping[str, A
         message = f'"{node.name}": the node type "{node.type}" does not exist here'
         raise PlanInvalid([Problem(code="node.unknown_type", node_id=node_id, pointer=f"/nodes/{node_id}/type", message=message)])
     try:
-        filled = config_filled(node.config, parameters, node_type.Config.verbatim, node_type.own_places.keys())
+        filled = config_filled(
+            node.config, parameters, node_type.Config.verbatim, node_type.own_places.keys(), sql_fields(node_type.Config)
+        )
         config = node_type.Config.model_validate(filled)
     except ValidationError as error:
         raise PlanInvalid(

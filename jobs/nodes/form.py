@@ -1,10 +1,13 @@
 """Hints that tell the browser's form how to draw a field; they travel inside the JSON Schema."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 from pydantic.json_schema import JsonSchemaValue
+
+from jobs.dag.sql_places import SqlDialect
 
 Widget = Literal["expression", "sql", "column", "columns", "connection", "path", "code", "duration", "textarea", "mapping"]
 
@@ -115,3 +118,26 @@ def _in_order(fields: Mapping[str, dict[str, Any]]) -> list[str]:
         if before := field.pop("x-after", ""):
             names.insert(names.index(before) + 1, name)
     return names
+
+
+@cache
+def sql_fields(model: type[BaseModel]) -> Mapping[str, SqlDialect]:
+    """Fields of a config that hold SQL or an expression, at any depth → whose: a database's beside a connection, else Spark's."""
+    schema = model.model_json_schema()
+    found = {name: _dialects(part, schema, beside=schema["properties"].keys()) for name, part in schema.get("properties", {}).items()}
+    return {name: "database" if "database" in dialects else "spark" for name, dialects in found.items() if dialects}
+
+
+def _dialects(part: Any, schema: Mapping[str, Any], beside: Collection[str]) -> set[SqlDialect]:
+    """`beside`: the fields that stand with this one."""
+    if isinstance(part, list):
+        return set().union(*(_dialects(item, schema, beside) for item in part))
+    if not isinstance(part, Mapping):
+        return set()
+    widget = part.get("x-widget")
+    if widget in ("sql", "expression") or (widget == "code" and "x-language" not in part):
+        return {"database" if widget == "sql" and "connection" in beside else "spark"}
+    if "$ref" in part:
+        part = schema["$defs"][part["$ref"].rpartition("/")[2]]
+    beside = part["properties"].keys() if "properties" in part else beside
+    return set().union(*(_dialects(item, schema, beside) for item in part.values()))

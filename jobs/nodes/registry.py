@@ -13,7 +13,7 @@ from jobs.dag.problems import Problem
 from jobs.nodes.base import NOT_IN_REAL_TIME, Flow, NodeType, Sink, Source
 from jobs.nodes.config_problems import config_problems, config_resolved
 from jobs.nodes.connection_kind import ConnectionKind
-from jobs.nodes.form import form_schema
+from jobs.nodes.form import form_schema, sql_fields
 from jobs.nodes.plugins import CONNECTION_GROUP, NODE_GROUP, Made, Missing, Unfit, brought, installed_points, judged, package_of
 
 NODE_TYPES: Mapping[str, str] = {
@@ -202,6 +202,7 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
         own_places=node_type.own_places,
         ports_field=node_type.ports_field,
         verbatim=node_type.Config.verbatim,
+        sql=sql_fields(node_type.Config),
         runs_user_code=node_type.runs_user_code,
         real_time=node_type.real_time,
         hinders_real_time=partial(_hinders_real_time, node_type),

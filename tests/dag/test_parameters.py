@@ -78,6 +78,29 @@ def test_places_are_filled_in(written, filled):
     assert substitute(written, {"rows": 5, "share": 0.5, "all": True}) == filled
 
 
+@pytest.mark.parametrize(
+    ("written", "value", "spark", "database"),
+    [
+        ("a = '${v}'", "O'Hare", r"a = 'O\'Hare'", "a = 'O''Hare'"),
+        ("a = '${v}'", "' OR '1'='1", r"a = '\' OR \'1\'=\'1'", "a = ''' OR ''1''=''1'"),
+        ("a = 'x' || '${v}' -- it's", "\\", r"a = 'x' || '\\' -- it's", r"a = 'x' || '\' -- it's"),
+        ('a = "${v}"', 'b"c', r'a = "b\"c"', 'a = "b""c"'),
+        ("`${v}` > 1", "b`c", "`b``c` > 1", "`b``c` > 1"),
+        ("'it''s' = b AND c = '${v}'", "'", r"'it''s' = b AND c = '\''", "'it''s' = b AND c = ''''"),
+        ("a -- ${v}\n= 1", "b\nOR c", "a -- b OR c\n= 1", "a -- b OR c\n= 1"),
+        ("FROM ${v}.orders /* '${v}' */", "shop", "FROM shop.orders /* 'shop' */", "FROM shop.orders /* 'shop' */"),
+        ("a = '$${v}'", "x", "a = '${v}'", "a = '${v}'"),
+        ("a = '", "x", "a = '", "a = '"),
+        ("${v}", "x = 'y'", "x = 'y'", "x = 'y'"),
+    ],
+)
+def test_a_value_within_quotes_of_sql_stays_within_them(written: str, value: str, spark: str, database: str):
+    config, values = {"rules": [{"condition": written}]}, {"v": value}
+    assert config_filled(config, values, frozenset(), frozenset(), {"rules": "spark"}) == {"rules": [{"condition": spark}]}
+    assert config_filled(config, values, frozenset(), frozenset(), {"rules": "database"}) == {"rules": [{"condition": database}]}
+    assert config_filled({"path": "'${v}'"}, {"v": "'"}, frozenset(), frozenset()) == {"path": "'''"}
+
+
 def test_an_escape_is_left_to_a_node_that_fills_in_names_itself():
     config = {"rows": "$${rows} ${rows}", "body": ["$${rows} ${rows} ${id} $${id}"], "code": "$${rows}"}
     assert config_filled(config, {"rows": 5}, frozenset({"code"}), frozenset({"body"})) == {

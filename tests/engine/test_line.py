@@ -37,6 +37,17 @@ def test_a_filter_that_lets_nothing_through_whatever_comes(bench: Bench, job_typ
 
 
 @ROLLER_AND_WHOLE
+@pytest.mark.parametrize(("city", "rows"), [("O'Hare", 1), ("' OR '1'='1", 0), ("\\", 0)])
+def test_a_value_of_a_parameter_is_a_text_whatever_it_holds(bench: Bench, job_type: str, city: str, rows: int) -> None:
+    (bench.files / "cities.csv").write_text("city\nO'Hare\nMidway\n")
+    cities: tuple[str, dict[str, Any]] = ("source.file", {"path": "cities.csv", "columns": [{"name": "city"}]})
+    nodes = {"in": cities, "one": keep("city = '${city}'"), "out": COLLECT}
+    parameters = {"city": {"type": "string", "default": city}}
+    heard = bench.completed(document(nodes, "in>one, one>out", type=job_type, parameters=parameters))
+    assert heard.rows("one") == rows
+
+
+@ROLLER_AND_WHOLE
 def test_filters_that_follow_one_another_are_counted_each(bench: Bench, job_type: str) -> None:
     nodes = {
         "gen": numbers(1000, 500),

@@ -61,7 +61,7 @@ class ParseConfig(base.Config):
         max_length=10_000,
         description="A Java regular expression; its first group is the first column. A text in which it finds nothing is rejected.",
         examples=[r"^(\S+) (\d{3}) (.*)$"],
-        json_schema_extra=hints("code", when="format=regex"),
+        json_schema_extra=hints("code", when="format=regex", language="regex"),
     )
     avro_schema: str = Field(
         "",
