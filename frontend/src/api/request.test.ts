@@ -14,3 +14,11 @@ it('leaves an end that was asked for as it is', async () => {
   vi.stubGlobal('fetch', vi.fn<typeof fetch>().mockRejectedValue(new DOMException('given up', 'AbortError')))
   await expect(request('GET', '/api/me')).rejects.toThrow('given up')
 })
+
+it('an answer that is sent back is the same to the last digit', async () => {
+  const answer = '{"config":{"offset":1234567890123456789}}'
+  const server = vi.fn<typeof fetch>().mockImplementation(() => Promise.resolve(new Response(answer)))
+  vi.stubGlobal('fetch', server)
+  await request('PUT', '/api/jobs/orders/draft', await request('GET', '/api/jobs/orders/draft'))
+  expect(server.mock.calls[1]?.[1]?.body).toBe(answer)
+})

@@ -1,4 +1,5 @@
 import type { Problem } from '../dag/document'
+import { parseExact } from '../dag/exact-json'
 import { said, sentencesReady } from './sentences/said'
 import { hearClock } from './server-clock'
 
@@ -53,7 +54,7 @@ async function ask<T>(method: string, path: string, body: string | undefined, he
   const response = await fetch(path, { method, credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': document.documentElement.lang, ...safety, ...headers }, body, signal }).catch(unanswered)
   hearClock(response.headers.get('Date'), asked, Date.now())
   if (!response.ok) throw await failure(response)
-  return (response.status === 204 ? undefined : await response.json()) as T
+  return (response.status === 204 ? undefined : parseExact(await response.text())) as T
 }
 
 /** JSON in, JSON out; what the server says in words is in the language of the page. Throws ApiError for an answer that is no success, TypeError when there is no answer, AbortError when `signal` gave up. */

@@ -1,6 +1,7 @@
 /** Nodes and the edges between them as text, to be pasted here or in another job. */
 
 import { freeId, freeName, type DagDocument, type DagEdge, type DagNode, type Layout } from './document'
+import { parseExact } from './exact-json'
 import { freeShift } from './layout'
 
 const MARK = 'pipeline-web/nodes'
@@ -25,7 +26,7 @@ export function copyNodes(document: DagDocument, layout: Layout, ids: Iterable<s
 
 function parseClip(text: string): Clip | null {
   try {
-    const value = JSON.parse(text) as Partial<Clip>
+    const value = parseExact(text) as Partial<Clip>
     return value?.kind === MARK && value.nodes && value.edges ? (value as Clip) : null
   } catch {
     return null

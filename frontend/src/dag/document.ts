@@ -3,7 +3,8 @@
 export type JobType = 'STREAMING' | 'BATCH_ROLLER' | 'SQL_TASK'
 export type Family = 'source' | 'flow' | 'sink'
 export type PortKind = 'input' | 'reference' | 'output' | 'errors'
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+/** Integers beyond 2^53 are bigints: see exact-json. */
+export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json }
 export type Config = Record<string, Json>
 export type Endpoint = [nodeId: string, port: string]
 

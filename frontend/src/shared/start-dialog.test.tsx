@@ -4,6 +4,7 @@ import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { MemoryRouter } from 'react-router'
 import { beforeEach, expect, it, vi } from 'vitest'
 import { sentencesReady } from '../api/sentences/said'
+import { parseExact } from '../dag/exact-json'
 import { useStartAsked } from './start-asked'
 import StartDialog from './start-dialog'
 import { parametersOf } from './start-parameters'
@@ -21,8 +22,8 @@ const answers = (...replies: [status: number, body: unknown][]) => {
 const sent = (server: ReturnType<typeof answers>, call: number): unknown => JSON.parse(String(server.mock.calls[call]?.[1]?.body))
 const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
 
-function opened(after = vi.fn()) {
-  const asked = { jobName: 'orders', title: 'Orders', parameters: parametersOf(job), from: undefined, after }
+function opened(after = vi.fn(), parameters = parametersOf(job)) {
+  const asked = { jobName: 'orders', title: 'Orders', parameters, from: undefined, after }
   useStartAsked.setState({ asked })
   render(
     <MantineProvider env="test">
@@ -50,6 +51,17 @@ it('the values are sent with their types and the dialog goes', async () => {
   await waitFor(() => expect(after).toHaveBeenCalledWith('e-1'))
   expect(sent(server, 0)).toEqual({ parameters: { day: '2013-01-01', limit: 7 } })
   expect(useStartAsked.getState().asked).toBeNull()
+})
+
+it('an integer beyond 2^53 goes to the server as it was declared or typed', async () => {
+  const server = answers([201, { execution_id: 'e-1' }])
+  const id = { type: 'integer', default: parseExact('1234567890123456789') }
+  opened(undefined, parametersOf({ ...job, document: { parameters: { id, limit: { type: 'integer' } } } }))
+  expect(screen.getByLabelText('id')).toHaveValue('1234567890123456789')
+  fireEvent.change(screen.getByLabelText('limit'), { target: { value: '9007199254740993' } })
+  press('parameters.start')
+  await waitFor(() => expect(server).toHaveBeenCalled())
+  expect(server.mock.calls[0]?.[1]?.body).toBe('{"parameters":{"id":1234567890123456789,"limit":9007199254740993}}')
 })
 
 it('a refusal leads to the checkpoint that the server offers', async () => {

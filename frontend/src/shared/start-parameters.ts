@@ -1,6 +1,7 @@
 import type { JobDetail } from '../api/types'
+import { typedNumber } from '../dag/exact-json'
 
-export type ParameterValue = string | number | boolean
+export type ParameterValue = string | number | bigint | boolean
 
 /** A parameter that a start asks for; `value` is what its field begins with, undefined for none. */
 export interface StartParameter {
@@ -28,12 +29,15 @@ export function parametersOf(job: Pick<JobDetail, 'version' | 'document' | 'late
   })
 }
 
+const typedAs = (type: StartParameter['type'], value: ParameterValue): ParameterValue =>
+  typeof value === 'string' && (type === 'integer' || type === 'number') ? typedNumber(value) : value
+
 /** What is sent: a field left empty is not named, so that its default stands or the server asks for it; a text with a default may be empty. */
 export function valuesSent(parameters: readonly StartParameter[], typed: Readonly<Record<string, ParameterValue | undefined>>): Record<string, ParameterValue> {
   const given = parameters.flatMap(({ name, type, fallback }): [string, ParameterValue][] => {
     const value = typed[name]
     const empty = value === undefined || (value === '' && !(type === 'string' && fallback !== undefined))
-    return empty ? [] : [[name, value]]
+    return empty ? [] : [[name, typedAs(type, value)]]
   })
   return Object.fromEntries(given)
 }

@@ -93,3 +93,11 @@ it('a parameter that is added takes a name that is free', () => {
   fireEvent.click(screen.getByRole('button', { name: 'Add parameter' }))
   expect(kept()).toEqual({ parameter_2: { type: 'string', default: 'x' }, parameter_3: { type: 'string', default: '' } })
 })
+
+it('an integer of any length is kept to its last digit', () => {
+  drawn({ id: { type: 'integer', default: 1234567890123456789n } })
+  expect(field('Default value')).toHaveValue('1234567890123456789')
+  type('Default value', ['9007199254740993'])
+  leave('Default value')
+  expect(JSON.stringify(kept())).toBe('{"id":{"type":"integer","default":9007199254740993}}')
+})

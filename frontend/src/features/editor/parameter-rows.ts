@@ -1,4 +1,5 @@
 import type { Json } from '../../dag/document'
+import { typedNumber } from '../../dag/exact-json'
 
 type Parameters = Record<string, Json>
 type Declared = Record<string, Json | undefined>
@@ -41,7 +42,7 @@ export function typedDefault(type: string, text: string | null): Json {
   if (text === null) return null
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : null
   if (type !== 'number' && type !== 'integer') return text
-  return text.trim() === '' ? null : Number.isFinite(Number(text)) ? Number(text) : text
+  return text.trim() === '' ? null : typedNumber(text)
 }
 
 const declaredBy = ({ type, text, origin }: ParameterRow): Declared =>
