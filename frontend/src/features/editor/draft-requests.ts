@@ -1,4 +1,5 @@
 import type { Column, DagDocument, Layout, NodeType, Problem, Row, Schemas } from '../../dag/document'
+import { wholeDocument } from '../../dag/whole-document'
 import { askDriver } from '../../api/ask-driver'
 import { ApiError, request } from '../../api/request'
 import type { Delivery, PipelineTests, Preview, Script } from '../../api/types'
@@ -41,7 +42,12 @@ export class DraftConflict extends Error {
 const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
 
 export const readJob = (name: string) => request<JobHead>('GET', job(name))
-export const readDraft = (name: string) => request<Draft>('GET', `${job(name)}/draft`)
+
+export async function readDraft(name: string): Promise<Draft> {
+  const draft = await request<Draft>('GET', `${job(name)}/draft`)
+  return { ...draft, document: wholeDocument(draft.document, name) }
+}
+
 export const readNodeTypes = async () => (await request<{ results: NodeType[] }>('GET', '/api/node-types')).results
 
 /** Sends what goes on from `revision` of the draft. Throws DraftConflict where it is another by now. */

@@ -73,16 +73,20 @@ function ColumnWidget(props: WidgetProps) {
   )
 }
 
+/** What was written elsewhere may be one word, or no list. */
+const wordsOf = ({ value }: WidgetProps): string[] =>
+  Array.isArray(value) ? value.map(String) : value == null || value === '' ? [] : [String(value)]
+
 /** Offers the columns that are known and takes any other name, too: the schema may be known later, or come from a job's parameters. */
 function ColumnsWidget(props: WidgetProps) {
   const { t } = useTranslation('canvas')
-  const chosen = (props.value ?? []) as string[]
+  const chosen = wordsOf(props)
   const offered = [...new Set(help(props).columns.map((column) => column.name))]
   return <TagsInput size="xs" id={props.id} data={offered} value={chosen} disabled={props.disabled} error={errorOf(props)} classNames={{ pill: 'pw-mono' }} placeholder={chosen.length > 0 || offered.length === 0 ? undefined : t('chooseColumns')} onChange={props.onChange} />
 }
 
 function WordsWidget(props: WidgetProps) {
-  return <TagsInput size="xs" id={props.id} value={(props.value ?? []) as string[]} error={errorOf(props)} classNames={{ pill: 'pw-mono' }} onChange={props.onChange} />
+  return <TagsInput size="xs" id={props.id} value={wordsOf(props)} error={errorOf(props)} classNames={{ pill: 'pw-mono' }} onChange={props.onChange} />
 }
 
 function ConnectionWidget(props: WidgetProps) {
