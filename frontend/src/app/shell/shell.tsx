@@ -5,6 +5,7 @@ import { ApiError } from '../../api/request'
 import { useMe } from '../../api/use-me'
 import { followOverview } from '../../live/overview-stream'
 import { AnswerList } from '../../shared/answer-list'
+import { useConnectionAsked } from '../../shared/connection-asked'
 import { later } from '../../shared/later'
 import { useStartAsked } from '../../shared/start-asked'
 import { CommandSearch } from './command-search'
@@ -15,6 +16,7 @@ import { ShortcutSheet } from './shortcut-sheet'
 import { TopBar } from './top-bar'
 import { useGlobalKeys } from './use-global-keys'
 
+const AskedConnection = later(() => import('../../features/connections/asked-connection'))
 const StartDialog = later(() => import('../../shared/start-dialog'))
 
 /** Rail, top bar and the page; one live socket for all of them. Without a session the server's sign-in page takes over. */
@@ -24,6 +26,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const [searching, setSearching] = useState(false)
   const [sheet, setSheet] = useState(false)
   const asked = useStartAsked((state) => state.asked)
+  const connection = useConnectionAsked((state) => state.asked)
   const me = useMe()
   const signedOut = me.error instanceof ApiError && (me.error.status === 401 || me.error.status === 403)
   useEffect(() => {
@@ -46,6 +49,11 @@ export function Shell({ children }: { children: ReactNode }) {
       {asked && (
         <Suspense fallback={null}>
           <StartDialog asked={asked} />
+        </Suspense>
+      )}
+      {connection && (
+        <Suspense fallback={null}>
+          <AskedConnection asked={connection} />
         </Suspense>
       )}
       <AnswerList />

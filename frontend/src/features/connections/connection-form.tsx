@@ -16,6 +16,8 @@ import { TestPanel } from './test-panel'
 interface Props {
   kind: ConnectionKind
   connection: Connection | null
+  /** What a new one begins with. */
+  begin?: Pick<Connection, 'name' | 'config'>
   /** The reader's role lets them look only. */
   readOnly?: boolean
   onSaved: (connection: Connection) => void
@@ -57,12 +59,12 @@ const written = (config: Record<string, unknown>) => Object.fromEntries(Object.e
 const isSame = (one: Record<string, unknown>, other: Record<string, unknown>) => [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => JSON.stringify(one[name]) === JSON.stringify(other[name]))
 
 /** One column, one level: name, the kind's fields, its secrets. */
-export function ConnectionForm({ kind, connection, readOnly = false, onSaved, onTested = () => undefined, onCancel }: Props) {
+export function ConnectionForm({ kind, connection, begin, readOnly = false, onSaved, onTested = () => undefined, onCancel }: Props) {
   const { t } = useTranslation(['connections', 'shared'])
   const fields = fieldsOf(kind)
-  const [name, setName] = useState(connection?.name ?? '')
+  const [name, setName] = useState(connection?.name ?? begin?.name ?? '')
   const [description, setDescription] = useState(connection?.description ?? '')
-  const [config, setConfig] = useState<Record<string, unknown>>(() => ({ ...initialConfig(fields), ...connection?.config }))
+  const [config, setConfig] = useState<Record<string, unknown>>(() => ({ ...initialConfig(fields), ...begin?.config, ...connection?.config }))
   const [secrets, setSecrets] = useState<Record<string, string | null | undefined>>({})
   const [refused, setRefused] = useState(NO_REFUSAL)
   const [project, setProject] = useState('')

@@ -1,5 +1,5 @@
 import { request } from '../../api/request'
-import type { Connection, ConnectionKind, ConnectionTest } from '../../api/types'
+import type { Connection, ConnectionTest } from '../../api/types'
 
 const path = (id: number) => `/api/connections/${id}`
 
@@ -13,7 +13,6 @@ export interface ConnectionContent {
 export type Trial = Pick<ConnectionContent, 'config' | 'secrets'>
 
 export const readConnections = async () => (await request<{ results: Connection[] }>('GET', '/api/connections')).results
-export const readKinds = async () => (await request<{ results: ConnectionKind[] }>('GET', '/api/connection-kinds')).results
 export const createConnection = (kind: string, project: string, content: ConnectionContent) => request<Connection>('POST', '/api/connections', { kind, project, ...content })
 export const changeConnection = (id: number, content: ConnectionContent) => request<Connection>('PATCH', path(id), content)
 export const deleteConnection = (id: number) => request<undefined>('DELETE', path(id))

@@ -3,9 +3,11 @@ import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
+import { readKinds } from '../../api/read-kinds'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { useMay } from '../../api/use-may'
 import { kindTitle } from '../canvas/field-words'
+import { connectionPlace } from '../../shared/connection-place'
 import { DataTable, type Column } from '../../shared/data-table'
 import { Failure } from '../../shared/failure'
 import { FilterMenu } from '../../shared/filter-menu'
@@ -15,12 +17,11 @@ import { RelativeTime } from '../../shared/relative-time'
 import { SearchField } from '../../shared/search-field'
 import { useUrlState } from '../../shared/url-state'
 import { useIsWithoutProject } from '../../shared/use-is-without-project'
-import { readConnections, readKinds } from './connection-requests'
+import { readConnections } from './connection-requests'
 import './connections.css'
 import { HealthWords } from './health-words'
 import './i18n'
 import { KindIcon } from './kind-icon'
-import { placeOf } from './place-of'
 
 const ConnectionPanel = lazy(() => import('./connection-panel'))
 const NewConnection = lazy(() => import('./new-connection'))
@@ -35,7 +36,7 @@ function useColumns(kinds: ReadonlyMap<string, ConnectionKind>, beside: boolean)
       const columns: Column<Connection>[] = [
         { key: 'name', title: t('column.name'), width: beside ? 190 : 230, cell: (row) => <span className="pw-connection-name" title={row.description || row.name}>{row.name}</span> },
         { key: 'kind', title: t('column.kind'), width: 156, cell: (row) => <span className="pw-line pw-12 pw-2"><KindIcon icon={kinds.get(row.kind)?.icon ?? ''} /><span className="pw-cut">{titleOf(kinds.get(row.kind), row.kind)}</span></span> },
-        { key: 'place', title: t('column.place'), cell: (row) => <span className="pw-mono-11 pw-2" title={placeOf(row)}>{placeOf(row)}</span> },
+        { key: 'place', title: t('column.place'), cell: (row) => <span className="pw-mono-11 pw-2" title={connectionPlace(row)}>{connectionPlace(row)}</span> },
         { key: 'used', title: t('column.used'), width: 92, numeric: true, cell: (row) => t('jobs', { count: row.used_by.length }) },
         { key: 'health', title: t('column.health'), width: beside ? 250 : 330, cell: (row) => <HealthWords connection={row} /> },
         { key: 'changed', title: t('column.changed'), width: 112, numeric: true, cell: (row) => <RelativeTime time={row.update_time} /> },
@@ -56,7 +57,7 @@ export default function ConnectionsPage() {
   const list = useQuery({ queryKey: ['connections'], queryFn: readConnections })
   const kinds = useQuery({ queryKey: ['connection-kinds'], queryFn: readKinds, staleTime: 600_000 })
   const byKind = useMemo(() => new Map((kinds.data ?? []).map((one) => [one.kind, one])), [kinds.data])
-  const rows = list.data?.filter((row) => (!kind || row.kind === kind) && `${row.name} ${row.description} ${placeOf(row)}`.toLowerCase().includes(q.toLowerCase()))
+  const rows = list.data?.filter((row) => (!kind || row.kind === kind) && `${row.name} ${row.description} ${connectionPlace(row)}`.toLowerCase().includes(q.toLowerCase()))
   const selected = list.data?.find((row) => String(row.id) === chosen)
   const columns = useColumns(byKind, selected !== undefined)
   const refetch = () => void list.refetch()

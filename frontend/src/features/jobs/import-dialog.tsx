@@ -1,34 +1,15 @@
 import { Button, Modal } from '@mantine/core'
 import { IconFileUpload } from '@tabler/icons-react'
-import { useRef, useState, type DragEvent } from 'react'
+import { lazy, Suspense, useRef, useState, type DragEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { send } from '../../api/request'
+import { importJob, type ImportOutcome } from '../../api/import-job'
 import { said } from '../../api/sentences/said'
-import type { Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
-import { createFromDocument, type Imported } from './job-requests'
 
-interface Outcome {
-  file: string
-  job: string | null
-  problems: Problem[]
-  error: string
-}
+const ProposedConnections = lazy(() => import('./proposed-connections'))
 
-/** A file becomes a draft, with its problems for the editor to mend; one that cannot be read says why. */
-async function importFile(file: File): Promise<Outcome> {
-  try {
-    const found = await send<Imported>('POST', '/api/jobs/import', await file.text(), 'application/octet-stream')
-    if (!found.document) return { file: file.name, job: null, problems: found.problems, error: '' }
-    const made = await createFromDocument(found.document)
-    return { file: file.name, job: made.job_name, problems: found.problems, error: '' }
-  } catch (error) {
-    return { file: file.name, job: null, problems: [], error: (error as Error).message }
-  }
-}
-
-function OutcomeLine({ outcome }: { outcome: Outcome }) {
+function OutcomeLine({ outcome }: { outcome: ImportOutcome }) {
   const { t } = useTranslation('jobs')
   const errors = outcome.problems.filter((problem) => problem.severity === 'error')
   return (
@@ -53,12 +34,13 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   const input = useRef<HTMLInputElement>(null)
   const [over, setOver] = useState(false)
   const [busy, setBusy] = useState(false)
-  const [outcomes, setOutcomes] = useState<Outcome[]>([])
+  const [outcomes, setOutcomes] = useState<ImportOutcome[]>([])
+  const proposed = outcomes.flatMap(({ connections }) => connections)
   const take = async (files: FileList | null) => {
     if (!files?.length) return
     setBusy(true)
     for (const file of files) {
-      const outcome = await importFile(file)
+      const outcome = await importJob(file)
       setOutcomes((old) => [...old, outcome])
     }
     setBusy(false)
@@ -84,6 +66,11 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
           <OutcomeLine key={index} outcome={outcome} />
         ))}
       </ul>
+      {proposed.length > 0 && (
+        <Suspense fallback={null}>
+          <ProposedConnections connections={proposed} />
+        </Suspense>
+      )}
       <div className="pw-form-acts">
         <Button onClick={onClose}>{t('shared:close')}</Button>
       </div>

@@ -1,7 +1,6 @@
 import { withQuery } from '../../api/pages'
 import { request } from '../../api/request'
 import type { Configs, Job, JobConfig, JobType, Schedule, ScheduleTimes } from '../../api/types'
-import type { Problem } from '../../dag/document'
 
 const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
 
@@ -14,14 +13,6 @@ export const exportAddress = (name: string, format: 'json' | 'yaml') => `${job(n
 /** A draft without nodes; it is published from the editor. */
 export const createJob = (name: string, title: string, type: JobType, project: string) =>
   request<Job>('POST', '/api/jobs', { schema_version: 1, name, title, type, nodes: {}, edges: {}, publish: false, project })
-
-export const createFromDocument = (document: Record<string, unknown>) => request<Job>('POST', '/api/jobs', { ...document, publish: false })
-
-export interface Imported {
-  document: Record<string, unknown> | null
-  problems: Problem[]
-  connections: { name: string; kind: string; config: Record<string, unknown>; node_id: string }[]
-}
 
 export const readConfigs = (name: string) => request<Configs>('GET', `${job(name)}/config`)
 export const saveConfigs = (name: string, results: Pick<JobConfig, 'config_key' | 'config_value' | 'description'>[]) => request<Configs>('PUT', `${job(name)}/config`, { results })

@@ -1,4 +1,4 @@
-import type { Connection } from '../../api/types'
+import type { Connection } from '../api/types'
 
 interface Option {
   name: string
@@ -10,7 +10,7 @@ const joined = (parts: unknown[], sign: string) => parts.filter(Boolean).join(si
 const served = (host: unknown, port: unknown, below: string) => (host ? joined([host, port], ':') + below : '')
 
 /** Where each system is, in one line without its secrets. */
-export function placeOf({ config }: Pick<Connection, 'config'>): string {
+export function connectionPlace({ config }: Pick<Connection, 'config'>): string {
   if (config.bucket) return joined([config.endpoint, config.bucket, config.folder], '/')
   if (Array.isArray(config.options)) {
     const told = Object.fromEntries((config.options as Option[]).map(({ name, value }) => [name, value]))

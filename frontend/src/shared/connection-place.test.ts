@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { placeOf } from './place-of'
+import { connectionPlace } from './connection-place'
 
 it.each([
   [{ host: 'db', port: 5432, database: 'shop' }, 'db:5432/shop'],
@@ -10,5 +10,5 @@ it.each([
   [{ folder: 'bucket/in', options: [] }, 'bucket/in'],
   [{}, ''],
 ])('%j is at %s', (config, place) => {
-  expect(placeOf({ config })).toBe(place)
+  expect(connectionPlace({ config })).toBe(place)
 })

@@ -1,0 +1,56 @@
+// @vitest-environment jsdom
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { fireEvent, render, screen, waitFor } from '@testing-library/react'
+import i18next from 'i18next'
+import { initReactI18next } from 'react-i18next'
+import { expect, it, vi } from 'vitest'
+import { useConnectionAsked } from '../../shared/connection-asked'
+
+await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: {} } })
+const { default: AskedConnection } = await import('./asked-connection')
+
+const mqtt = {
+  kind: 'mqtt',
+  title: 'MQTT',
+  icon: 'antenna',
+  available: true,
+  unavailable_reason: '',
+  secrets: {},
+  secrets_when: {},
+  secrets_of_lines: [],
+  schema: { properties: { host: { type: 'string', title: 'Host' }, tls: { type: 'string', title: 'TLS', default: 'prefer' } } },
+}
+
+function opened(kind: string) {
+  const sent: unknown[] = []
+  vi.stubGlobal('fetch', (address: string, given?: RequestInit) => {
+    if (given?.method === 'POST') sent.push(JSON.parse(given.body as string))
+    const body = address === '/api/connection-kinds' ? { results: [mqtt] } : { results: [], name: 'plant' }
+    return Promise.resolve(new Response(JSON.stringify(body)))
+  })
+  const asked = { name: 'plant', kind, config: { host: 'plant.example.com' }, after: vi.fn() }
+  useConnectionAsked.setState({ asked })
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient()}>
+        <AskedConnection asked={asked} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  )
+  return { asked, sent }
+}
+
+it('begins with what was proposed, and tells who asked once it is kept', async () => {
+  const { asked, sent } = opened('mqtt')
+  expect(await screen.findByLabelText('Host')).toHaveValue('plant.example.com')
+  fireEvent.click(screen.getByRole('button', { name: 'Keep the connection' }))
+  await waitFor(() => expect(asked.after).toHaveBeenCalled())
+  expect(sent).toMatchObject([{ kind: 'mqtt', name: 'plant', config: { host: 'plant.example.com', tls: 'prefer' } }])
+  expect(useConnectionAsked.getState().asked).toBeNull()
+})
+
+it('says that a kind cannot be created here', async () => {
+  opened('teapot')
+  expect(await screen.findByText('Connections of the kind teapot cannot be created here')).toBeVisible()
+})

@@ -1,0 +1,42 @@
+import { Loader, Modal } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { readKinds } from '../../api/read-kinds'
+import { said } from '../../api/sentences/said'
+import { useConnectionAsked, type ConnectionAsked } from '../../shared/connection-asked'
+import { Notice } from '../../shared/notice'
+import { kindTitle } from '../canvas/field-words'
+import { ConnectionForm } from './connection-form'
+import './connections.css'
+import './i18n'
+
+const close = () => useConnectionAsked.setState({ asked: null })
+
+function AskedForm({ asked }: { asked: ConnectionAsked }) {
+  const { t } = useTranslation('connections')
+  const { data, error } = useQuery({ queryKey: ['connection-kinds'], queryFn: readKinds, staleTime: 600_000 })
+  const queries = useQueryClient()
+  const kind = data?.find((one) => one.kind === asked.kind)
+  const saved = () => {
+    close()
+    void queries.invalidateQueries({ queryKey: ['connections'] })
+    asked.after()
+  }
+  if (error) return <Notice glyph="failed" title={error.message} />
+  if (!data) return <Loader size={16} />
+  if (!kind?.available) {
+    const title = t('asked.none', { kind: kind ? kindTitle(kind) : asked.kind })
+    return <Notice glyph="warning" title={title}>{said(kind?.unavailable_reason ?? '')}</Notice>
+  }
+  return <ConnectionForm kind={kind} connection={null} begin={asked} onSaved={saved} onCancel={close} />
+}
+
+/** The form of a connection that another page proposes, filled in as far as it is known. */
+export default function AskedConnection({ asked }: { asked: ConnectionAsked }) {
+  const { t } = useTranslation('connections')
+  return (
+    <Modal opened onClose={close} title={t('asked.title', { name: asked.name })} size={460}>
+      <AskedForm asked={asked} />
+    </Modal>
+  )
+}

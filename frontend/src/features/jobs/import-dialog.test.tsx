@@ -1,0 +1,36 @@
+// @vitest-environment jsdom
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { act, fireEvent, render, screen } from '@testing-library/react'
+import { MemoryRouter } from 'react-router'
+import { expect, it, vi } from 'vitest'
+import { useConnectionAsked } from '../../shared/connection-asked'
+import { ImportDialog } from './import-dialog'
+
+const shop = { name: 'shop', kind: 'postgresql', config: { host: 'db.example.com', port: 5432, database: 'shop' }, node_ids: ['orders'], secrets: ['password'] }
+const answers: Record<string, unknown> = {
+  '/api/jobs/import': { document: { name: 'orders' }, problems: [], connections: [shop] },
+  '/api/jobs': { job_name: 'orders' },
+  '/api/connection-kinds': { results: [] },
+}
+
+it('what the files need of connections is listed with its address, and its form begins with it', async () => {
+  vi.stubGlobal('fetch', (address: string) => Promise.resolve(new Response(JSON.stringify(answers[address]))))
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient()}>
+        <MemoryRouter>
+          <ImportDialog onClose={vi.fn()} onDone={vi.fn()} />
+        </MemoryRouter>
+      </QueryClientProvider>
+    </MantineProvider>,
+  )
+  fireEvent.change(screen.getByLabelText('import.choose', { selector: 'input' }), { target: { files: [new File(['{}'], 'a.json'), new File(['{}'], 'b.json')] } })
+  expect(await screen.findAllByText('import.open')).toHaveLength(2)
+  expect(await screen.findByText('postgresql · db.example.com:5432/shop')).toBeVisible()
+  fireEvent.click(screen.getByRole('button', { name: 'import.create' }))
+  const { asked } = useConnectionAsked.getState()
+  expect(asked).toMatchObject({ name: 'shop', kind: 'postgresql', config: shop.config })
+  act(() => asked?.after())
+  expect(screen.getByText('import.created')).toBeVisible()
+})
