@@ -7,20 +7,21 @@ export const NODE_HEIGHT = 92
 const COLUMN = 240
 const ROW = 128
 
-/** The layout with a place for every node; places that exist are kept. */
+/** The layout with a place of its own for every node; places that exist are kept. */
 export function completeLayout(document: DagDocument, layout: Layout): Layout {
   const missing = Object.keys(document.nodes).filter((id) => !layout.positions[id])
   if (missing.length === 0) return layout
   const depth = new Map<string, number>()
   const rows = new Map<number, number>()
-  const placed: Record<string, Position> = {}
+  const kept = Object.entries(layout.positions).filter(([id]) => id in document.nodes)
+  const placed: Record<string, Position> = Object.fromEntries(kept)
   for (const id of topologicalOrder(document)) {
     const before = Object.values(document.edges).filter((edge) => edge.to[0] === id).map((edge) => depth.get(edge.from[0]) ?? 0)
     const column = before.length ? Math.max(...before) + 1 : 0
     depth.set(id, column)
     const row = rows.get(column) ?? 0
     rows.set(column, row + 1)
-    placed[id] = layout.positions[id] ?? { x: 40 + column * COLUMN, y: 40 + row * ROW }
+    placed[id] ??= freePlace({ ...layout, positions: placed }, { x: 40 + column * COLUMN, y: 40 + row * ROW })
   }
   return { ...layout, positions: placed }
 }

@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { bothOf, differenceOf, isNone } from '../../../dag/difference'
+import { completeLayout } from '../../../dag/layout'
 import { answer } from '../../../shared/answers'
 import { RelativeTime } from '../../../shared/relative-time'
-import { useEditor } from '../editor-store'
+import { useEditor, type Drawing } from '../editor-store'
 import { DiffCanvas } from './diff-canvas'
 import { DifferenceList } from './difference-list'
 import './i18n'
@@ -31,6 +32,13 @@ function VersionList({ versions, chosen, current, choose }: { versions: readonly
   )
 }
 
+/** Takes back what was just done, and nothing that was done after it. */
+const undoOf = (done: Drawing, late: () => string) => () => {
+  const { jobName, history, undo } = useEditor.getState()
+  if (jobName && history.present === done) undo()
+  else answer(false, late())
+}
+
 /** One version beside the draft; whoever may draw can take it back. */
 function OneVersion({ jobName, version, onTaken }: { jobName: string; version: number; onTaken: () => void }) {
   const { t } = useTranslation('versions')
@@ -47,9 +55,9 @@ function OneVersion({ jobName, version, onTaken }: { jobName: string; version: n
   if (!before || !compared) return <p className="pw-dim" aria-busy="true">{t('loading')}</p>
   const isSame = isNone(compared.difference)
   const take = () => {
-    const { change, undo } = useEditor.getState()
-    change({ document: before })
-    answer(true, t('taken', { version }), { words: t('undo'), run: undo })
+    const { change } = useEditor.getState()
+    change({ document: before, layout: completeLayout(before, layout) })
+    answer(true, t('taken', { version }), { words: t('undo'), run: undoOf(useEditor.getState().history.present, () => t('undoLate')) })
     onTaken()
   }
   return (
