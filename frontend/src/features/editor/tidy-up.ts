@@ -3,7 +3,7 @@ import { useEditor } from './editor-store'
 
 /** Lay the drawing out in layers from left to right. The layout library is loaded on the first click, in a worker. */
 export async function tidyUp(): Promise<void> {
-  const { history, moveNodes } = useEditor.getState()
+  const { jobName, history, moveNodes } = useEditor.getState()
   const { document } = history.present
   const { default: Elk } = await import('elkjs/lib/elk-api')
   const elk = new Elk({ workerFactory: () => new Worker(new URL('elkjs/lib/elk-worker.min.js', import.meta.url)) })
@@ -14,6 +14,7 @@ export async function tidyUp(): Promise<void> {
       children: Object.keys(document.nodes).map((id) => ({ id, width: NODE_WIDTH, height: NODE_HEIGHT })),
       edges: Object.entries(document.edges).map(([id, edge]) => ({ id, sources: [edge.from[0]], targets: [edge.to[0]] })),
     })
+    if (useEditor.getState().jobName !== jobName) return
     const grid = (value: number | undefined) => Math.round((value ?? 0) / 4) * 4
     moveNodes(Object.fromEntries((graph.children ?? []).map((child) => [child.id, { x: grid(child.x), y: grid(child.y) }])))
   } finally {

@@ -23,7 +23,7 @@ type Taken = Required<Pick<PipelineTest, 'given' | 'columns' | 'expect'>>
 async function tested(document: DagDocument, taken: Taken, signal: AbortSignal): Promise<Taken['expect']> {
   const name = 'taken'
   const expect = Object.fromEntries(Object.keys(taken.expect).map((outlet) => [outlet, []]))
-  const answer = await runTest(useEditor.getState().jobName, { ...document, tests: [{ name, ...taken, expect }] }, name, signal, true)
+  const answer = await runTest(document.name, { ...document, tests: [{ name, ...taken, expect }] }, name, signal, true)
   const [result] = answer.results
   if (!result || result.status === 'error') throw new Error(said(result?.problems[0]?.message ?? result?.message ?? answer.message))
   return Object.fromEntries(result.outlets.map((outlet) => [outlet.outlet, outlet.rows as Row[]]))

@@ -1,5 +1,5 @@
 import i18next from 'i18next'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { familyOf, type PipelineTest } from '../../../dag/document'
 import { useDocument, useEditor } from '../editor-store'
 import { useSamples } from '../samples/use-samples'
@@ -27,7 +27,7 @@ export function addTest(given: Omit<PipelineTest, 'name'> = {}) {
   useTestRuns.setState({ place: now.length })
 }
 
-/** Makes a test of rows and of what comes of them at the selected node, as its preview shows it; a second click while it reads gives up. */
+/** Makes a test of rows and of what comes of them at the selected node, as its preview shows it; a second click while it reads gives up, and so does leaving. */
 export function useTaking(done: () => void = () => undefined) {
   const document = useDocument()
   const selected = useEditor((state) => state.selected)
@@ -35,16 +35,20 @@ export function useTaking(done: () => void = () => undefined) {
   const [reading, setReading] = useState(false)
   const [why, setWhy] = useState('')
   const asked = useRef<AbortController | null>(null)
+  useEffect(() => () => asked.current?.abort(), [])
   const [nodeId] = [...selected].filter((id) => document.nodes[id] && familyOf(document.nodes[id].type) !== 'source')
   const act = async () => {
     if (reading) return asked.current?.abort()
     if (!nodeId || selected.size !== 1) return
     const own = new AbortController()
+    const { jobName } = useEditor.getState()
     asked.current = own
     setReading(true)
     setWhy('')
     try {
-      addTest(await takenFromPreview(document, nodeId, samples, own.signal))
+      const taken = await takenFromPreview(document, nodeId, samples, own.signal)
+      if (own.signal.aborted || useEditor.getState().jobName !== jobName) return
+      addTest(taken)
       done()
     } catch (error) {
       if (!own.signal.aborted) setWhy(error instanceof Error ? error.message : String(error))

@@ -1,0 +1,25 @@
+import { expect, it, vi } from 'vitest'
+import { catalogue, chain } from '../../dag/fixtures'
+import { useEditor } from './editor-store'
+import { tidyUp } from './tidy-up'
+
+type Graph = { children: { id: string; x: number; y: number }[] }
+let layOut: (graph: Graph) => void = () => undefined
+const laidOut = new Promise<Graph>((resolve) => (layOut = resolve))
+vi.mock('elkjs/lib/elk-api', () => ({
+  default: class {
+    layout = () => laidOut
+    terminateWorker = vi.fn()
+  },
+}))
+
+it('what was laid out of one job does not move the nodes of another', async () => {
+  const open = (name: string) => useEditor.getState().open(name, catalogue, { document: { ...chain(), name }, layout: { positions: {}, notes: [] } }, 1, [])
+  open('one')
+  const tidied = tidyUp()
+  open('other')
+  const before = useEditor.getState().history.present
+  layOut({ children: [{ id: 'a', x: 900, y: 900 }] })
+  await tidied
+  expect(useEditor.getState().history.present).toBe(before)
+})
