@@ -45,8 +45,8 @@ interface EditorState {
   checked: DagDocument | null
   selected: ReadonlySet<string>
   selectedEdges: ReadonlySet<string>
-  /** The config field to focus, such as `condition` or `columns.1.name`; set by a click on a problem. */
-  focusField: string | null
+  /** The config field to focus, such as `condition` or `columns.1.name`; set by a click on a problem. Another object focuses it once more. */
+  focusField: { path: string } | null
   open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[], readOnly?: boolean, delivery?: Delivery | null) => void
   change: (next: Partial<Drawing>, key?: string) => void
   addNode: (type: NodeType, at: Position, link?: { from?: Endpoint; to?: Endpoint; edge?: string }) => string
@@ -175,11 +175,11 @@ export const useEditor = create<EditorState>((set, get) => ({
 
   focusProblem: (problem) => {
     const type = get().catalogue.get(get().history.present.document.nodes[problem.node_id ?? '']?.type ?? '')
-    const field = fieldPath(problem, problem.node_id ?? '', type)?.join('.') ?? null
+    const path = fieldPath(problem, problem.node_id ?? '', type)?.join('.')
     set({
       selected: new Set(problem.node_id ? [problem.node_id] : []),
       selectedEdges: new Set(problem.edge_id && !problem.node_id ? [problem.edge_id] : []),
-      focusField: field,
+      focusField: path === undefined ? null : { path },
     })
   },
 

@@ -23,7 +23,8 @@ interface Props {
   columns: Column[]
   tables: FormHelp['tables']
   connections: FormHelp['connections']
-  focusField: string | null
+  /** Another object focuses it once more. */
+  focusField: { path: string } | null
   readOnly: boolean
   onChange: (config: Config, field: string) => void
 }
@@ -57,7 +58,7 @@ export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, 
 
   useEffect(() => {
     if (!focusField) return
-    const path = drawnPath(schema, focusField.split('.'))
+    const path = drawnPath(schema, focusField.path.split('.'))
     const places = path.map((_, index) => path.slice(0, path.length - index).join('.'))
     const field = places.map((place) => host.current?.querySelector<HTMLElement>(`[data-field="${CSS.escape(place)}"]`)).find(Boolean)
     field?.closest('details')?.setAttribute('open', '')
@@ -75,7 +76,7 @@ export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, 
         schema={schema}
         uiSchema={uiSchema}
         formData={shown}
-        formContext={{ columns, tables, connections, focusField, warnings, readOnly } satisfies FormHelp}
+        formContext={{ columns, tables, connections, warnings, readOnly } satisfies FormHelp}
         validator={validator}
         templates={{ ...templates, BaseInputTemplate: BaseInput }}
         widgets={widgets}

@@ -8,7 +8,6 @@ export interface FormHelp {
   tables: readonly Table[]
   /** Undefined until they are known. */
   connections: { name: string; kind: string }[] | undefined
-  focusField: string | null
   /** Sentences that warn only. */
   warnings: ReadonlySet<string>
   readOnly: boolean

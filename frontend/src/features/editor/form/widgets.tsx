@@ -1,6 +1,6 @@
 import { Autocomplete, NumberInput, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils'
-import { Suspense } from 'react'
+import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { later } from '../../../shared/later'
@@ -117,9 +117,12 @@ function ExpressionWidget(props: WidgetProps) {
   const numbered = schema['x-widget'] === 'code'
   const language = String(schema['x-language'] ?? 'sql')
   const value = String(props.value ?? '')
+  // What stands in for the field until it is loaded hands the focus on to it.
+  const [goTo, setGoTo] = useState<{ at: number } | null>(null)
+  const standIn = <Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} onFocus={() => setGoTo({ at: 0 })} onBlur={() => setGoTo(null)} />
   return (
-    <Suspense fallback={<Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} />}>
-      <CodeField id={props.id} label={props.label} value={value} example={example(props)} columns={help(props).columns} tables={schema['x-widget'] === 'sql' && !isInRow(props.id) ? help(props).tables : []} invalid={errorOf(props)} tall={tall} numbered={numbered} language={language} readOnly={help(props).readOnly} onChange={props.onChange} />
+    <Suspense fallback={standIn}>
+      <CodeField id={props.id} label={props.label} value={value} example={example(props)} columns={help(props).columns} tables={schema['x-widget'] === 'sql' && !isInRow(props.id) ? help(props).tables : []} invalid={errorOf(props)} tall={tall} numbered={numbered} language={language} readOnly={help(props).readOnly} goTo={goTo} onChange={props.onChange} />
     </Suspense>
   )
 }

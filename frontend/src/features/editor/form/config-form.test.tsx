@@ -1,0 +1,57 @@
+// @vitest-environment jsdom
+import { MantineProvider } from '@mantine/core'
+import { act, fireEvent, render, screen, waitFor } from '@testing-library/react'
+import i18next from 'i18next'
+import { initReactI18next } from 'react-i18next'
+import { MemoryRouter } from 'react-router'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { nodeType, port } from '../../../dag/fixtures'
+import type { Config, Problem } from '../../../dag/document'
+import { useEditor } from '../editor-store'
+
+await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: {} } })
+await import('../../canvas/i18n')
+const { ConfigForm } = await import('./config-form')
+
+Element.prototype.scrollIntoView = vi.fn()
+Range.prototype.getClientRects = () => [] as unknown as DOMRectList
+
+const TYPE = nodeType('flow.keep', [port('in', 'input')], {
+  type: 'object',
+  properties: {
+    condition: { type: 'string', title: 'Condition', 'x-widget': 'expression' },
+    prefetch: { type: 'integer', title: 'Prefetch', default: 250 },
+    share: { type: 'number', title: 'Share' },
+  },
+})
+const problem: Problem = { severity: 'error', code: 'config.invalid', node_id: 'keep', pointer: '/nodes/keep/config/condition', message: 'the condition is no condition' }
+const editor = () => useEditor.getState()
+const config = () => editor().history.present.document.nodes.keep?.config
+
+function Panel() {
+  const focusField = useEditor((state) => state.focusField)
+  const kept = useEditor((state) => state.history.present.document.nodes.keep?.config) ?? {}
+  const change = (next: Config, field: string) => editor().changeNode('keep', { config: next }, field)
+  return <ConfigForm nodeId="keep" nodeName="Keep" type={TYPE} config={kept} problems={[]} columns={[]} tables={[]} connections={[]} focusField={focusField} readOnly={false} onChange={change} />
+}
+
+beforeEach(() => {
+  const node = { type: 'flow.keep', type_version: 1, name: 'Keep', config: {} }
+  const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: { keep: node }, edges: {}, settings: {} }
+  editor().open('a', new Map([[TYPE.type, TYPE]]), { document, layout: { positions: {}, notes: [] } }, 1, [])
+  render(
+    <MantineProvider env="test">
+      <MemoryRouter>
+        <Panel />
+      </MemoryRouter>
+    </MantineProvider>,
+  )
+})
+
+it('a click on a problem focuses its expression, also before that is loaded, and again at a second click', async () => {
+  act(() => editor().focusProblem(problem))
+  await waitFor(() => expect(document.activeElement).toHaveAttribute('contenteditable', 'true'))
+  act(() => (document.activeElement as HTMLElement).blur())
+  act(() => editor().focusProblem(problem))
+  expect(document.activeElement).toHaveAttribute('contenteditable', 'true')
+})
