@@ -48,10 +48,27 @@ beforeEach(() => {
   )
 })
 
+const type = (label: string, ...texts: string[]) => texts.forEach((value) => fireEvent.change(screen.getByLabelText(label, { exact: false }), { target: { value } }))
+const field = (label: string) => screen.getByLabelText(label, { exact: false })
+
 it('a click on a problem focuses its expression, also before that is loaded, and again at a second click', async () => {
   act(() => editor().focusProblem(problem))
   await waitFor(() => expect(document.activeElement).toHaveAttribute('contenteditable', 'true'))
   act(() => (document.activeElement as HTMLElement).blur())
   act(() => editor().focusProblem(problem))
   expect(document.activeElement).toHaveAttribute('contenteditable', 'true')
+})
+
+it.each([[['']], [['0']], [['2', '']]])('a number shows what the setting is after Undo of %j', (texts) => {
+  type('Prefetch', ...texts)
+  expect(config()?.prefetch).not.toBe(250)
+  act(() => editor().undo())
+  expect(field('Prefetch')).toHaveValue('250')
+})
+
+it('a decimal number is typed sign by sign, and a long one kept to its last digit', () => {
+  type('Share', '0', '0.', '0.0', '0.05')
+  expect(field('Share')).toHaveValue('0.05')
+  type('Prefetch', '9007199254740993')
+  expect(JSON.stringify(config())).toBe('{"prefetch":9007199254740993,"share":0.05}')
 })

@@ -9,6 +9,7 @@ import { BaseInput } from './base-input'
 import type { FormHelp } from './form-context'
 import { drawnPath, prepared, uiSchemaOf, withChosen, withDefaults } from './form-schema'
 import { MappingField } from './mapping-field'
+import { NumberField } from './number-field'
 import { templates } from './templates'
 import { validator } from './validator'
 import { widgets } from './widgets'
@@ -45,6 +46,7 @@ function errorTree(problems: Problem[], nodeId: string, nodeName: string, type: 
 }
 
 const noSubmit = 'div'
+const FIELDS = { mapping: MappingField, NumberField }
 
 /** A node's settings, drawn from the JSON Schema of its type; errors are the server's. Another language needs another one. */
 export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, tables, connections, focusField, readOnly, onChange }: Props) {
@@ -80,7 +82,7 @@ export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, 
         validator={validator}
         templates={{ ...templates, BaseInputTemplate: BaseInput }}
         widgets={widgets}
-        fields={{ mapping: MappingField }}
+        fields={FIELDS}
         extraErrors={errors}
         noValidate
         showErrorList={false}
