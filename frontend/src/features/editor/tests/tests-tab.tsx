@@ -8,7 +8,7 @@ import { TestForm } from './test-form'
 import { GLYPHS, TestResult } from './test-result'
 import { useShown, useTestRuns } from './tests-store'
 import { addTest, useTaking, writeTests } from './use-taking'
-import { placeOfTest, useWritten } from './written-rows'
+import { placeOfTest } from './written-rows'
 import './tests.css'
 
 const NONE: PipelineTest[] = []
@@ -79,10 +79,7 @@ export function TestsTab() {
         test={test}
         place={placeOfTest(jobName, chosen)}
         change={(next, key) => writeTests(tests.map((one, number) => (number === chosen ? next : one)), key && `tests/${chosen}/${key}`)}
-        remove={() => {
-          useWritten.getState().forget(jobName)
-          writeTests(tests.filter((_, number) => number !== chosen))
-        }}
+        remove={() => writeTests(tests.filter((_, number) => number !== chosen))}
       />
       <TestResult test={test} />
     </div>

@@ -1,4 +1,6 @@
 import { create } from 'zustand'
+import type { PipelineTest } from '../../../dag/document'
+import { useEditor } from '../editor-store'
 
 interface Written {
   text: string
@@ -28,3 +30,28 @@ export const placeOfTest = (jobName: string, number: number) => `${jobName}/${nu
 
 /** Whether something is written for a test that cannot be read. */
 export const isUnreadable = (place: string) => Object.entries(useWritten.getState().written).some(([key, { error }]) => isOf(key, place) && error !== undefined)
+
+type Tests = readonly PipelineTest[]
+const NONE: Tests = []
+
+/** Where the test that stood at `number` stands now: one that is still there may have another number, one that was changed keeps its own; null: it is gone. */
+function numberAfter(before: Tests, after: Tests, number: number): number | null {
+  const found = after.findIndex((test) => test === before[number])
+  return found >= 0 ? found : before.length === after.length ? number : null
+}
+
+/** What is written goes along with its test, also where others before it are removed, or come back by Undo. */
+function follow(jobName: string, before: Tests, after: Tests): void {
+  const moved = Object.entries(useWritten.getState().written).flatMap(([place, one]): [string, Written][] => {
+    if (!isOf(place, jobName)) return [[place, one]]
+    const [number = '', ...rest] = place.slice(jobName.length + 1).split('/')
+    const next = numberAfter(before, after, Number(number))
+    return next === null ? [] : [[[placeOfTest(jobName, next), ...rest].join('/'), one]]
+  })
+  useWritten.setState({ written: Object.fromEntries(moved) })
+}
+
+useEditor.subscribe((now, last) => {
+  const [before, after] = [last, now].map(({ history }) => history.present.document.tests ?? NONE) as [Tests, Tests]
+  if (before !== after && now.jobName === last.jobName) follow(now.jobName, before, after)
+})
