@@ -54,7 +54,8 @@ interface EditorState {
   removeSelected: () => void
   remove: (nodeIds: string[], edgeIds?: string[]) => void
   changeNode: (id: string, change: Partial<DagNode>, key?: string) => void
-  moveNodes: (positions: Record<string, Position>) => void
+  /** Moves with the same key that follow each other closely are one step. */
+  moveNodes: (positions: Record<string, Position>, key?: string) => void
   select: (nodeIds: Iterable<string>, edgeIds?: Iterable<string>) => void
   focusProblem: (problem: Problem) => void
   undo: () => void
@@ -166,9 +167,9 @@ export const useEditor = create<EditorState>((set, get) => ({
     get().change({ document: portsFollowed(document, changed, id, get().catalogue.get(document.nodes[id]?.type ?? '')) }, key)
   },
 
-  moveNodes: (positions) => {
+  moveNodes: (positions, key) => {
     const { layout } = get().history.present
-    get().change({ layout: { ...layout, positions: { ...layout.positions, ...positions } } })
+    get().change({ layout: { ...layout, positions: { ...layout.positions, ...positions } } }, key)
   },
 
   select: (nodeIds, edgeIds = []) => set({ selected: new Set(nodeIds), selectedEdges: new Set(edgeIds), focusField: null }),

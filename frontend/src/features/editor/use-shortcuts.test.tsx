@@ -48,3 +48,13 @@ it('undoes from wherever one reads', () => {
   fireEvent.keyDown(screen.getByText('rows'), { key: 'z', ctrlKey: true })
   expect(nodes()).toEqual(['one'])
 })
+
+it('a held arrow key is one step of Undo', () => {
+  useEditor.getState().changeNode('one', { name: 'Named' })
+  for (let times = 0; times < 250; times += 1) fireEvent.keyDown(document.body, { key: 'ArrowRight', repeat: times > 0 })
+  expect(place()).toEqual({ x: 4000, y: 0 })
+  useEditor.getState().undo()
+  expect(place()).toEqual({ x: 0, y: 0 })
+  useEditor.getState().undo()
+  expect(useEditor.getState().history.present.document.nodes.one?.name).toBe('One')
+})

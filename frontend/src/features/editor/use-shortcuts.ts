@@ -16,7 +16,8 @@ const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-STEP, 0], ArrowR
 function moveSelected([dx, dy]: [number, number]) {
   const { selected, history, moveNodes } = useEditor.getState()
   const { positions } = history.present.layout
-  moveNodes(Object.fromEntries([...selected].map((id) => [id, { x: (positions[id]?.x ?? 0) + dx, y: (positions[id]?.y ?? 0) + dy }])))
+  const moved = [...selected].map((id) => [id, { x: (positions[id]?.x ?? 0) + dx, y: (positions[id]?.y ?? 0) + dy }])
+  moveNodes(Object.fromEntries(moved), `move/${[...selected].join(' ')}`)
 }
 
 const isCommand = (event: KeyboardEvent) => event.ctrlKey || event.metaKey
