@@ -2,7 +2,7 @@ import { Background, BackgroundVariant, MiniMap, ReactFlow, useReactFlow, type C
 import '@xyflow/react/dist/base.css'
 import { useCallback, useRef, useState, type DragEvent } from 'react'
 import { useTranslation } from 'react-i18next'
-import { connectionRefusal, type Refusal } from '../../dag/connect-rules'
+import { connectionRefusal, isFull, type Refusal } from '../../dag/connect-rules'
 import { familyOf, isInput, type Endpoint } from '../../dag/document'
 import { NODE_HEIGHT, NODE_WIDTH } from '../../dag/layout'
 import '../canvas/canvas.css'
@@ -65,10 +65,15 @@ export function EditorCanvas() {
         setRefusal(connectionRefusal(history.present.document, catalogue, ...pair))
         return
       }
+      const toInput = state.fromHandle.type === 'target'
+      if (toInput && isFull(history.present.document, catalogue, from)) {
+        setRefusal({ reason: 'full', detail: '' })
+        return
+      }
       const point = 'changedTouches' in event ? event.changedTouches[0] : event
       if (!point) return
       const at = screenToFlowPosition({ x: point.clientX, y: point.clientY })
-      openPicker(state.fromHandle.type === 'source' ? { from, at } : { to: from, at: { x: at.x - NODE_WIDTH, y: at.y } })
+      openPicker(toInput ? { to: from, at: { x: at.x - NODE_WIDTH, y: at.y } } : { from, at })
     },
     [screenToFlowPosition],
   )

@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { DagDocument } from '../../dag/document'
+import { catalogue, chain, SINK, SOURCE } from '../../dag/fixtures'
 import { useEditor } from './editor-store'
 
 const node = (name: string) => ({ type: 'sink.print', type_version: 1, name, config: {} })
@@ -22,4 +23,13 @@ it('an edge that is redone away is no longer selected', () => {
   editor().select([], ['e1'])
   editor().redo()
   expect([...editor().selectedEdges]).toEqual([])
+})
+
+it('a new node is not joined to an input that is full', () => {
+  editor().open('chain', catalogue, { document: chain(), layout: { positions: {}, notes: [] } }, 1, [])
+  editor().addNode(SOURCE, { x: 0, y: 0 }, { to: ['b', 'in'] })
+  expect(Object.keys(editor().history.present.document.nodes)).toHaveLength(4)
+  expect(Object.values(editor().history.present.document.edges).map(({ to }) => to[0])).toEqual(['b', 'c'])
+  editor().addNode(SINK, { x: 0, y: 0 }, { from: ['b', 'out'] })
+  expect(Object.values(editor().history.present.document.edges)).toHaveLength(3)
 })

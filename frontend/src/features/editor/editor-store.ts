@@ -49,7 +49,7 @@ interface EditorState {
   focusField: { path: string } | null
   open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[], readOnly?: boolean, delivery?: Delivery | null) => void
   change: (next: Partial<Drawing>, key?: string) => void
-  addNode: (type: NodeType, at: Position, link?: { from?: Endpoint; to?: Endpoint; edge?: string }) => string
+  addNode: (type: NodeType, at: Position, link?: Link) => string
   connect: (from: Endpoint, to: Endpoint) => Refusal | null
   removeSelected: () => void
   remove: (nodeIds: string[], edgeIds?: string[]) => void
@@ -67,12 +67,20 @@ interface EditorState {
 const emptyDocument: DagDocument = { schema_version: 1, name: '', type: 'STREAMING', parameters: {}, nodes: {}, edges: {}, settings: {} }
 const emptyDrawing: Drawing = { document: emptyDocument, layout: { positions: {}, notes: [] } }
 
-const wired = (document: DagDocument, id: string, type: NodeType, link: { from?: Endpoint; to?: Endpoint; edge?: string } | undefined): DagDocument => {
+interface Link {
+  from?: Endpoint
+  to?: Endpoint
+  edge?: string
+}
+
+/** With the new node joined to where it is wanted, if it may be. */
+const wired = (document: DagDocument, catalogue: Catalogue, id: string, type: NodeType, link: Link | undefined): DagDocument => {
+  const joined = (from: Endpoint, to: Endpoint) => (connectionRefusal(document, catalogue, from, to) ? document : edit.connect(document, from, to))
   if (link?.edge) return edit.insertOnEdge(document, link.edge, id, type)
   const input = type.ports.find((port) => port.kind === 'input')
   const output = type.ports.find((port) => port.kind === 'output')
-  if (link?.from && input) return edit.connect(document, link.from, [id, input.name])
-  if (link?.to && output) return edit.connect(document, [id, output.name], link.to)
+  if (link?.from && input) return joined(link.from, [id, input.name])
+  if (link?.to && output) return joined([id, output.name], link.to)
   return document
 }
 
@@ -136,7 +144,7 @@ export const useEditor = create<EditorState>((set, get) => ({
     const { document, layout } = get().history.present
     const added = edit.addNode(document, { ...type, title: typeWords(i18next.t, type).title })
     const positions = { ...layout.positions, [added.id]: freePlace(layout, at) }
-    get().change({ document: wired(added.document, added.id, type, link), layout: { ...layout, positions } })
+    get().change({ document: wired(added.document, get().catalogue, added.id, type, link), layout: { ...layout, positions } })
     set({ selected: new Set([added.id]), selectedEdges: new Set() })
     return added.id
   },
