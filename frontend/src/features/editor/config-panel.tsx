@@ -7,6 +7,7 @@ import { familyOf } from '../../dag/document'
 import { fieldPath, nodeProblems } from '../../dag/problems'
 import { FamilyTile } from '../canvas/family-tile'
 import { typeWords } from '../canvas/type-words'
+import { copyText } from '../../shared/clipboard'
 import { StateGlyph } from '../../shared/state-glyph'
 import { inputColumns, useDocument, useEditor } from './editor-store'
 import { ConfigForm } from './form/config-form'
@@ -43,7 +44,7 @@ function NodeMenu({ id, name }: { id: string; name: string }) {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => void navigator.clipboard.writeText(useEditor.getState().copy())}>{t('copyNode')}</Menu.Item>
+        <Menu.Item onClick={() => void copyText(useEditor.getState().copy())}>{t('copyNode')}</Menu.Item>
         <Menu.Item color="red" onClick={() => useEditor.getState().remove([id])}>
           {t('deleteNode')}
         </Menu.Item>

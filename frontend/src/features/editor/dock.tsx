@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import type { Problem } from '../../dag/document'
 import { ordered, worst } from '../../dag/problems'
+import { copyText } from '../../shared/clipboard'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useDocument, useEditor } from './editor-store'
 import { PreviewTab } from './preview-tab'
@@ -82,7 +83,7 @@ function DocumentJson() {
   const text = JSON.stringify(useDocument(), null, 2)
   return (
     <div className="pw-json">
-      <button type="button" className="pw-link" onClick={() => void navigator.clipboard.writeText(text)}>
+      <button type="button" className="pw-link" onClick={() => void copyText(text)}>
         {t('copyJson')}
       </button>
       <pre tabIndex={0}>{text}</pre>

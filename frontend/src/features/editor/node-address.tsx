@@ -1,21 +1,18 @@
-import { ActionIcon, CopyButton, TextInput } from '@mantine/core'
-import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { ActionIcon, TextInput } from '@mantine/core'
+import { IconCopy } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { NodeType } from '../../dag/document'
+import { copyText } from '../../shared/clipboard'
 import { readJob } from './draft-requests'
 import { useEditor } from './editor-store'
 
 function Copy({ text }: { text: string }) {
   const { t } = useTranslation('canvas')
   return (
-    <CopyButton value={text}>
-      {({ copied, copy }) => (
-        <ActionIcon variant="subtle" color="gray" aria-label={t('addressCopy')} onClick={copy}>
-          {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-        </ActionIcon>
-      )}
-    </CopyButton>
+    <ActionIcon variant="subtle" color="gray" aria-label={t('addressCopy')} onClick={() => void copyText(text)}>
+      <IconCopy size={14} />
+    </ActionIcon>
   )
 }
 

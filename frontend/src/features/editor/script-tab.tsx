@@ -3,6 +3,7 @@ import { IconCopy, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
+import { copyText } from '../../shared/clipboard'
 import { later } from '../../shared/later'
 import type { Script } from '../../api/types'
 import { isSameLogic, type DagDocument, type Problem } from '../../dag/document'
@@ -78,7 +79,7 @@ export function ScriptTab() {
         <span className="pw-grow" />
         {text && (
           <>
-            <Button size="compact-xs" leftSection={<IconCopy size={12} />} onClick={() => void navigator.clipboard.writeText(text)}>{t('copyJson')}</Button>
+            <Button size="compact-xs" leftSection={<IconCopy size={12} />} onClick={() => void copyText(text)}>{t('copyJson')}</Button>
             <Button size="compact-xs" leftSection={<IconDownload size={12} />} onClick={() => download(name, text)}>{t('script.download')}</Button>
           </>
         )}

@@ -1,7 +1,8 @@
-import { Button, CopyButton, SegmentedControl, TextInput } from '@mantine/core'
+import { Button, SegmentedControl, TextInput } from '@mantine/core'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Token } from '../../api/types'
+import { copyText } from '../../shared/clipboard'
 import { makeToken } from './token-requests'
 
 const SCOPES: readonly Token['scope'][] = ['READ', 'FULL']
@@ -14,7 +15,7 @@ function Shown({ text }: { text: string }) {
       <b className="pw-12">{t('made')}</b>
       <div className="pw-line">
         <input className="pw-mono pw-grow" readOnly value={text} aria-label={t('text')} onFocus={(event) => event.currentTarget.select()} />
-        <CopyButton value={text}>{({ copied, copy }) => <Button onClick={copy}>{t(copied ? 'copied' : 'copy')}</Button>}</CopyButton>
+        <Button onClick={() => void copyText(text)}>{t('copy')}</Button>
       </div>
     </div>
   )

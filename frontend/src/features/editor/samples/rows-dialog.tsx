@@ -3,6 +3,7 @@ import { IconBraces, IconClipboard } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { pastedText } from '../../../shared/clipboard'
 import { later } from '../../../shared/later'
 import { said } from '../../../api/sentences/said'
 import type { Sample } from '../../../api/types'
@@ -82,7 +83,7 @@ function Field({ name, edited }: { name: string; edited: Edited }) {
     setDenied(false)
     edited.write(text)
   }
-  const paste = () => navigator.clipboard.readText().then((text) => void edited.read(text), () => setDenied(true))
+  const paste = () => pastedText().then((text) => void edited.read(text), () => setDenied(true))
   return (
     <div>
       <div className="pw-rows-head">
