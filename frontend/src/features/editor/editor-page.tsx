@@ -20,6 +20,7 @@ import { NodePicker } from './node-picker'
 import { Outline } from './outline'
 import { Palette } from './palette'
 import { useDraftSync } from './use-draft-sync'
+import { useDroppedFiles } from './use-dropped-files'
 import { useShortcuts } from './use-shortcuts'
 
 function LeftPanel() {
@@ -49,6 +50,7 @@ function LeftPanel() {
 function Board({ jobName, found }: { jobName: string; found: JobHead | undefined }) {
   const { analyseNow } = useDraftSync()
   useShortcuts()
+  useDroppedFiles()
   const readOnly = useEditor((state) => state.readOnly)
   const head = useQuery({ queryKey: ['job-head', jobName], queryFn: () => readJob(jobName), initialData: found })
   if (!head.data) return null
