@@ -1,14 +1,17 @@
 import { Loader, Modal } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { readKinds } from '../../api/read-kinds'
 import { said } from '../../api/sentences/said'
 import { useConnectionAsked, type ConnectionAsked } from '../../shared/connection-asked'
+import { later } from '../../shared/later'
 import { Notice } from '../../shared/notice'
 import { kindTitle } from '../canvas/field-words'
-import { ConnectionForm } from './connection-form'
 import './connections.css'
 import './i18n'
+
+const ConnectionForm = later(async () => ({ default: (await import('./connection-form')).ConnectionForm }))
 
 const close = () => useConnectionAsked.setState({ asked: null })
 
@@ -36,7 +39,9 @@ export default function AskedConnection({ asked }: { asked: ConnectionAsked }) {
   const { t } = useTranslation('connections')
   return (
     <Modal opened onClose={close} title={t('asked.title', { name: asked.name })} size={460}>
-      <AskedForm asked={asked} />
+      <Suspense fallback={<Loader size={16} />}>
+        <AskedForm asked={asked} />
+      </Suspense>
     </Modal>
   )
 }
