@@ -16,7 +16,8 @@ export interface ImportOutcome {
 export async function importJob(file: File): Promise<ImportOutcome> {
   const outcome: ImportOutcome = { file: file.name, job: null, problems: [], connections: [], error: '' }
   try {
-    const { document, problems, connections } = await send<Imported>('POST', '/api/jobs/import', await file.text(), 'application/octet-stream')
+    const text = await file.text()
+    const { document, problems, connections } = await send<Imported>('POST', '/api/jobs/import', text, 'application/octet-stream')
     if (!document) return { ...outcome, problems }
     const made = await request<Job>('POST', '/api/jobs', { ...document, publish: false })
     return { ...outcome, job: made.job_name, problems, connections }

@@ -5,7 +5,8 @@ import { isInput, portsOf, type Catalogue, type DagDocument, type Endpoint, type
 const port = (document: DagDocument, catalogue: Catalogue, [nodeId, name]: Endpoint): Port | undefined =>
   portsOf(document.nodes[nodeId], catalogue.get(document.nodes[nodeId]?.type ?? '')).find((candidate) => candidate.name === name)
 
-const incomingOf = (document: DagDocument, to: Endpoint) => Object.values(document.edges).filter((edge) => edge.to[0] === to[0] && edge.to[1] === to[1])
+const incomingOf = (document: DagDocument, to: Endpoint) =>
+  Object.values(document.edges).filter((edge) => edge.to[0] === to[0] && edge.to[1] === to[1])
 
 /** Node ids on a way from `start` to `goal`, both included; null if there is none. */
 export function pathBetween(document: DagDocument, start: string, goal: string): string[] | null {
@@ -40,7 +41,8 @@ export function connectionRefusal(document: DagDocument, catalogue: Catalogue, f
   const input = port(document, catalogue, to)
   if (!output || !input) return { reason: 'unknown', detail: '' }
   if (isInput(output) || !isInput(input)) return { reason: 'direction', detail: '' }
-  if (incomingOf(document, to).some((edge) => edge.from[0] === from[0] && edge.from[1] === from[1])) return { reason: 'duplicate', detail: '' }
+  const isDuplicate = incomingOf(document, to).some((edge) => edge.from[0] === from[0] && edge.from[1] === from[1])
+  if (isDuplicate) return { reason: 'duplicate', detail: '' }
   if (isFull(document, catalogue, to)) return { reason: 'full', detail: '' }
   const way = pathBetween(document, to[0], from[0])
   if (way) return { reason: 'cycle', detail: way.map((id) => document.nodes[id]?.name ?? id).join(' → ') }

@@ -1,4 +1,4 @@
-/** A document that was written by hand or elsewhere, so that it can be drawn: every part is there and of its kind, and what else stands in it stays. */
+/** A document that was written elsewhere, so that it can be drawn: every part is there and of its kind; what else stands in it stays. */
 
 import type { DagDocument, DagEdge, DagNode, Endpoint, GivenRows, Json, PipelineTest, Row } from './document'
 

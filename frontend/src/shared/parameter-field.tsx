@@ -29,5 +29,6 @@ export function ParameterField({ parameter, value, error, onChange }: Props) {
     )
   }
   if (type === 'string') return <TextInput {...shared} value={String(value ?? '')} onChange={(event) => onChange(event.currentTarget.value)} />
-  return <NumberInput {...shared} value={typeof value === 'boolean' ? '' : typeof value === 'number' ? value : String(value ?? '')} allowDecimal={type === 'number'} hideControls onChange={onChange} />
+  const number = typeof value === 'boolean' ? '' : typeof value === 'number' ? value : String(value ?? '')
+  return <NumberInput {...shared} value={number} allowDecimal={type === 'number'} hideControls onChange={onChange} />
 }

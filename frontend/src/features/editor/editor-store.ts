@@ -45,7 +45,7 @@ interface EditorState {
   checked: DagDocument | null
   selected: ReadonlySet<string>
   selectedEdges: ReadonlySet<string>
-  /** The config field to focus, such as `condition` or `columns.1.name`; set by a click on a problem. Another object focuses it once more. */
+  /** The config field to focus, such as `columns.1.name`; set by a click on a problem. Another object focuses it once more. */
   focusField: { path: string } | null
   open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[], readOnly?: boolean, delivery?: Delivery | null) => void
   change: (next: Partial<Drawing>, key?: string) => void
@@ -75,7 +75,8 @@ interface Link {
 
 /** With the new node joined to where it is wanted, if it may be. */
 const wired = (document: DagDocument, catalogue: Catalogue, id: string, type: NodeType, link: Link | undefined): DagDocument => {
-  const joined = (from: Endpoint, to: Endpoint) => (connectionRefusal(document, catalogue, from, to) ? document : edit.connect(document, from, to))
+  const joined = (from: Endpoint, to: Endpoint) =>
+    connectionRefusal(document, catalogue, from, to) ? document : edit.connect(document, from, to)
   if (link?.edge) return edit.insertOnEdge(document, link.edge, id, type)
   const input = type.ports.find((port) => port.kind === 'input')
   const output = type.ports.find((port) => port.kind === 'output')

@@ -28,7 +28,7 @@ async function onDrop(event: DragEvent): Promise<void> {
   for (const file of [...(event.dataTransfer?.files ?? [])]) tell(await importJob(file))
 }
 
-/** A file that is dropped on the editor becomes a job of its own: what is drawn stays, and the browser does not open the file in its place. */
+/** A file that is dropped on the editor becomes a job of its own: what is drawn stays, and the browser opens no file in its place. */
 export function useDroppedFiles(): void {
   useEffect(() => {
     const drop = (event: DragEvent) => void onDrop(event)

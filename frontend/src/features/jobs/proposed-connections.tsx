@@ -20,6 +20,7 @@ export default function ProposedConnections({ connections }: { connections: read
     const kind = kinds.data?.find((one) => one.kind === word)
     return kind ? kindTitle(kind) : word
   }
+  const whereOf = (one: ProposedConnection) => [titleOf(one.kind), connectionPlace(one)].filter(Boolean).join(' · ')
   const each = new Map(connections.map((connection) => [keyOf(connection), connection]))
   const create = (key: string, { name, kind, config }: ProposedConnection) =>
     useConnectionAsked.setState({ asked: { name, kind, config, after: () => setMade((old) => new Set([...old, key])) } })
@@ -33,9 +34,10 @@ export default function ProposedConnections({ connections }: { connections: read
             <StateGlyph state={made.has(key) ? 'completed' : 'warning'} />
             <div className="pw-grow">
               <div className="pw-cut">{connection.name}</div>
-              <div className="pw-11 pw-3 pw-wrap">{[titleOf(connection.kind), connectionPlace(connection)].filter(Boolean).join(' · ')}</div>
+              <div className="pw-11 pw-3 pw-wrap">{whereOf(connection)}</div>
             </div>
-            {made.has(key) ? <span className="pw-11 pw-3">{t('import.created')}</span> : <Button onClick={() => create(key, connection)}>{t('import.create')}</Button>}
+            {made.has(key) && <span className="pw-11 pw-3">{t('import.created')}</span>}
+            {!made.has(key) && <Button onClick={() => create(key, connection)}>{t('import.create')}</Button>}
           </li>
         ))}
       </ul>

@@ -9,7 +9,7 @@ const valueOf = (typed: unknown): unknown => {
   return typed === '' ? undefined : typedNumber(typed.replace(getDecimalSeparator(), '.'))
 }
 
-/** A number as it is being typed, such as "0.0", for as long as the setting is what was made of it: a setting that changed elsewhere, as by Undo, is shown. */
+/** A number as it is typed, such as "0.0", while the setting is what was made of it: one that changed elsewhere, as by Undo, is shown. */
 export function NumberField(props: FieldProps) {
   const { formData, onChange } = props
   const [typed, setTyped] = useState<{ text: unknown; value: unknown } | null>(null)

@@ -119,7 +119,8 @@ function ExpressionWidget(props: WidgetProps) {
   const value = String(props.value ?? '')
   // What stands in for the field until it is loaded hands the focus on to it.
   const [goTo, setGoTo] = useState<{ at: number } | null>(null)
-  const standIn = <Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} onFocus={() => setGoTo({ at: 0 })} onBlur={() => setGoTo(null)} />
+  const hands = { onFocus: () => setGoTo({ at: 0 }), onBlur: () => setGoTo(null) }
+  const standIn = <Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} {...hands} />
   return (
     <Suspense fallback={standIn}>
       <CodeField id={props.id} label={props.label} value={value} example={example(props)} columns={help(props).columns} tables={schema['x-widget'] === 'sql' && !isInRow(props.id) ? help(props).tables : []} invalid={errorOf(props)} tall={tall} numbered={numbered} language={language} readOnly={help(props).readOnly} goTo={goTo} onChange={props.onChange} />

@@ -27,7 +27,10 @@ export function addTest(given: Omit<PipelineTest, 'name'> = {}) {
   useTestRuns.setState({ place: now.length })
 }
 
-/** Makes a test of rows and of what comes of them at the selected node, as its preview shows it; a second click while it reads gives up, and so does leaving. */
+/**
+ * Makes a test of rows and of what comes of them at the selected node, as its preview shows it.
+ * A second click while it reads gives up, and so does leaving.
+ */
 export function useTaking(done: () => void = () => undefined) {
   const document = useDocument()
   const selected = useEditor((state) => state.selected)

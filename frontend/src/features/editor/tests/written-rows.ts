@@ -34,7 +34,7 @@ export const isUnreadable = (place: string) => Object.entries(useWritten.getStat
 type Tests = readonly PipelineTest[]
 const NONE: Tests = []
 
-/** Where the test that stood at `number` stands now: one that is still there may have another number, one that was changed keeps its own; null: it is gone. */
+/** Where the test that stood at `number` stands now, which is where it was if it was only changed; null: it is gone. */
 function numberAfter(before: Tests, after: Tests, number: number): number | null {
   const found = after.findIndex((test) => test === before[number])
   return found >= 0 ? found : before.length === after.length ? number : null
