@@ -54,12 +54,13 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         port_check(host, port)
-        with data_lock(data):
+        with data_lock(data) as lock:
             redis = redis_configure(data / "redis")
             environment = variables(host, port, data, redis)
             with running(data, environment):
                 prepare(environment)
-                return asyncio.run(Supervisor(services(host, port, data, redis), cwd=ROOT, environment=environment).run())
+                kept = services(host, port, data, redis)
+                return asyncio.run(Supervisor(kept, cwd=ROOT, environment=environment, handed_on=[lock.fileno()]).run())
     except (CannotStart, FrontendBroken, JarsUnavailable) as error:
         print(error, file=sys.stderr)
         return 1
@@ -82,7 +83,10 @@ def port_check(host: str, port: str) -> None:
 
 
 def data_lock(data: Path) -> IO[str]:
-    """Held while the product runs: two runs on one data folder would share a database and fight over its drivers."""
+    """Held while the product runs: two runs on one data folder would share a database and fight over its drivers.
+
+    A service that is handed its descriptor holds it too, so that what a killed start left behind keeps others out.
+    """
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (data / "run.lock").open("w")

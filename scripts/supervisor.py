@@ -9,7 +9,10 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+
+from jobs.driver.mortality import die_with_parent
 
 PR_SET_CHILD_SUBREAPER = 36
 COLOURS = (36, 32, 35, 34, 33, 96)
@@ -39,12 +42,16 @@ class Service:
 
 
 class Supervisor:
-    """Starts services in the order given, restarts one that dies, stops them in reverse order on SIGINT or SIGTERM."""
+    """Starts services in the order given, restarts one that dies, stops them in reverse order on SIGINT or SIGTERM.
 
-    def __init__(self, services: Sequence[Service], *, cwd: Path, environment: dict[str, str]) -> None:
+    On Linux they do not outlive it, however it ends. `handed_on`: descriptors that stay open as long as any of them lives.
+    """
+
+    def __init__(self, services: Sequence[Service], *, cwd: Path, environment: dict[str, str], handed_on: Sequence[int] = ()) -> None:
         self.services = services
         self.cwd = cwd
         self.environment = environment
+        self.handed_on = handed_on
         self.processes: dict[str, asyncio.subprocess.Process] = {}
         self.stopping = asyncio.Event()
         self.exit_code = 0
@@ -132,6 +139,9 @@ class Supervisor:
                 stdout=write_end,
                 stderr=write_end,
                 start_new_session=True,
+                pass_fds=self.handed_on,
+                # Outright: in whatever order they were asked to end, one would wait for another that is gone already.
+                preexec_fn=partial(die_with_parent, signal.SIGKILL, parent=os.getpid()),
             )
         finally:
             os.close(write_end)

@@ -1,5 +1,6 @@
 """The terminal that `make run` shows: one stop for all, and nothing left behind."""
 
+import fcntl
 import json
 import os
 import signal
@@ -17,13 +18,17 @@ from tests.servers.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
-import asyncio, json, os, sys
+import asyncio, fcntl, json, os, sys
 from pathlib import Path
 from scripts import supervisor
 from scripts.supervisor import Service, Supervisor
 supervisor.REAP_SECONDS = 0.1
 services = [Service(**{**service, "log": Path(service["log"]) if "log" in service else None}) for service in json.loads(sys.argv[1])]
-sys.exit(asyncio.run(Supervisor(services, cwd=Path.cwd(), environment=dict(os.environ)).run()))
+handed_on = [open(path, "w") for path in sys.argv[2:]]
+for lock in handed_on:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+descriptors = [lock.fileno() for lock in handed_on]
+sys.exit(asyncio.run(Supervisor(services, cwd=Path.cwd(), environment=dict(os.environ), handed_on=descriptors).run()))
 """
 #: Says its name when it is asked to end.
 POLITE = "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done"
@@ -34,10 +39,12 @@ def shell(name: str, script: str, **more: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def supervised(tmp_path: Path, *services: dict[str, Any]) -> Iterator[tuple["subprocess.Popen[bytes]", Path]]:
+def supervised(tmp_path: Path, *services: dict[str, Any], locks: tuple[Path, ...] = ()) -> Iterator[tuple["subprocess.Popen[bytes]", Path]]:
     log = tmp_path / "log"
     with log.open("wb") as out:
-        process = subprocess.Popen([sys.executable, "-c", PROGRAM, json.dumps(services)], cwd=ROOT, stdout=out, stderr=out)
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, json.dumps(services), *map(str, locks)], cwd=ROOT, stdout=out, stderr=out
+        )
         try:
             yield process, log
         finally:
@@ -53,6 +60,15 @@ def says(log: Path, words: str) -> None:
 def pid_in(path: Path) -> int:
     wait_until(lambda: path.is_file() and path.read_text().strip().isdigit(), seconds=10, what=str(path))
     return int(path.read_text())
+
+
+def is_free(lock: Path) -> bool:
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
 
 
 def test_every_line_carries_the_name_of_its_service(tmp_path: Path) -> None:
@@ -90,6 +106,27 @@ def test_a_grandchild_in_a_group_of_its_own_ends_too(tmp_path: Path) -> None:
         process.terminate()
         assert process.wait(timeout=20) == 0
     assert grandchild not in process_parents()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no signal at the death of a parent")
+def test_services_do_not_outlive_one_that_is_killed(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    deaf = f"trap '' TERM HUP; echo $$ > {pid_file}; while :; do sleep 0.05; done"
+    with supervised(tmp_path, shell("deaf", deaf)) as (process, _):
+        service = pid_in(pid_file)
+        process.kill()
+        wait_until(lambda: service not in process_parents(), seconds=10, what="the end of the service")
+
+
+def test_a_lock_that_is_handed_on_is_held_while_anything_a_service_left_behind_lives(tmp_path: Path) -> None:
+    pid_file, path = tmp_path / "pid", tmp_path / "lock"
+    with supervised(tmp_path, shell("web", f"setsid sh -c 'echo $$ > {pid_file}; exec sleep 300' & wait"), locks=(path,)) as (process, _):
+        left_behind = pid_in(pid_file)
+        process.kill()
+        process.wait(timeout=10)
+        assert not is_free(path)
+        os.kill(left_behind, signal.SIGKILL)
+        wait_until(lambda: is_free(path), seconds=10, what="a lock that nobody holds")
 
 
 @pytest.mark.slow
