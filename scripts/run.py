@@ -18,6 +18,7 @@ from typing import IO
 
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.frontend import FrontendBroken, frontend_build
+from scripts.java_home import java_home_first
 from scripts.local_files import local_files_make
 from scripts.ports import free_port
 from scripts.services import redis_binary
@@ -48,6 +49,7 @@ class Redis:
 
 
 def main() -> int:
+    java_home_first()
     host, port = os.environ.get("HOST") or "127.0.0.1", os.environ.get("PORT") or "8000"
     data = Path(os.environ.get("DATA_DIR") or ROOT / "data").expanduser().resolve()
     # Until the supervisor listens itself, a request to stop ends the preparations as Ctrl-C does.
@@ -136,7 +138,6 @@ def variables(host: str, port: str, data: Path, redis: Redis) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         # In a container everything is root; Celery's warning is about pickled messages, and ours are JSON.
         "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
-        "PATH": java_path(environment),
     }
 
 
@@ -163,11 +164,6 @@ def machine_names() -> list[str]:
         except OSError:
             address = "127.0.0.1"
     return list(dict.fromkeys([address, socket.gethostname(), socket.getfqdn()]))
-
-
-def java_path(environment: dict[str, str]) -> str:
-    home, path = environment.get("JAVA_HOME"), environment.get("PATH", "")
-    return f"{home}/bin{os.pathsep}{path}" if home else path
 
 
 def prepare(environment: dict[str, str]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from scripts.check import checks_run
 from scripts.class_archive import archive_make
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
+from scripts.java_home import java_home_first
 from scripts.machine import missing_packages_install
 from tests.servers.h2 import h2_jars_fetch
 from tests.servers.hbase import hbase_jars_fetch
@@ -104,6 +105,7 @@ def lane_run(lane: Lane) -> list[str]:
 
 
 def main() -> int:
+    java_home_first()
     missing_packages_install()
     failed: list[str] = []
     for group in GROUPS:

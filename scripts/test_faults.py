@@ -3,12 +3,14 @@
 import sys
 
 from scripts.fetch_jars import JarsUnavailable
+from scripts.java_home import java_home_first
 from scripts.machine import missing_packages_install
 from scripts.test import sparks_jars_fetch, suite
 from tests.servers.kafka import kafka_jars_fetch
 
 
 def main() -> int:
+    java_home_first()
     missing_packages_install()
     try:
         sparks_jars_fetch()

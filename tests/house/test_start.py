@@ -3,14 +3,17 @@
 import hashlib
 import json
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from pipeline_web.variables import running_variables
-from scripts import bootstrap
+from scripts import bootstrap, run, test, test_faults
 from scripts.bundle import BundleTooLarge, bundle_check
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.run import CannotStart, data_lock, port_check, redis_configure, running
@@ -19,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def program(folder: Path, name: str, script: str) -> str:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
@@ -46,6 +49,25 @@ def test_java_home_counts_before_the_path(monkeypatch: pytest.MonkeyPatch, tmp_p
     program(tmp_path / "bin", "java", "echo 'openjdk version \"21.0.1\"' >&2")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert bootstrap.java_problem() == ""
+
+
+@pytest.mark.parametrize("start", [run.main, test.main, test_faults.main], ids=["run", "test", "test-faults"])
+def test_a_java_that_only_java_home_names_is_used_by_a_start(
+    start: Callable[[], int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    java = program(tmp_path / "jdk" / "bin", "java", "exit 0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    for module, first_act in ((run, "port_check"), (test, "missing_packages_install"), (test_faults, "missing_packages_install")):
+        monkeypatch.setattr(module, first_act, stopped)
+    with suppress(KeyboardInterrupt):
+        start()
+    assert shutil.which("java") == java
+
+
+def stopped(*_: str) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_python_that_does_not_fit_is_said_in_one_line_with_the_command() -> None:
