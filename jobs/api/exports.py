@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,6 +14,7 @@ from rest_framework.response import Response
 from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, body_read, described
 from jobs.api.documents import DocumentView
 from jobs.api.driver_questions import driver_answer
+from jobs.api.jobs import JobView
 from jobs.api.parsers import BoundedJsonParser
 from jobs.dag.document import document_data, parse_document
 from jobs.dag.graph import check_document
@@ -61,6 +63,13 @@ class DefaultsOut(Shape):
 
 
 class DefaultsView(DocumentView):
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """A job that was called `defaults` before that word was reserved is still read, changed and deleted at its address."""
+        if request.method in ("GET", "HEAD", "PATCH", "DELETE"):
+            of_job: HttpResponseBase = JobView.as_view()(request, job_name="defaults")
+            return of_job
+        return super().dispatch(request, *args, **kwargs)
+
     @described(
         "A document as publishing would keep it: with every default written in", takes=DefaultsBody, responds=DefaultsOut, tag="documents"
     )

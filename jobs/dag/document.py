@@ -20,6 +20,8 @@ from jobs.dag.time_zones import time_zone_known
 
 #: Words that stand in routes beside a job's name.
 RESERVED_NAMES = frozenset({"validate", "preview", "import", "new", "script"})
+#: Those that no new job may be called; one that was called `defaults` before that word was taken can be read and run as ever.
+RESERVED_FOR_NEW_JOBS = RESERVED_NAMES | {"defaults"}
 SLUG = r"^[a-z0-9][a-z0-9-]{0,199}$"
 
 

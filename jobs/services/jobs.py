@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from jobs.dag.document import DagDocument, canonical_json, logic_hash, parse_document
+from jobs.dag.document import RESERVED_FOR_NEW_JOBS, DagDocument, canonical_json, logic_hash, parse_document
 from jobs.dag.graph import structure_problems
 from jobs.dag.problems import Problem, errors_in
 from jobs.dag.resolved import with_defaults
@@ -57,6 +57,9 @@ def _identity(document: Mapping[str, Any], problems: list[Problem]) -> tuple[str
     empty, faults = parse_document({key: document[key] for key in ("name", "type", "title", "description") if key in document})
     if empty is None:
         raise Invalid("the document needs a name and a type that can be used", problems=problems or faults)
+    if empty.name in RESERVED_FOR_NEW_JOBS:
+        problem = Problem(code="document.invalid", pointer="/name", message=f'"{empty.name}" is a reserved word: choose another name')
+        raise Invalid("the document needs a name and a type that can be used", problems=[problem])
     return empty.name, empty.type, empty.title, empty.description
 
 

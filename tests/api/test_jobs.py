@@ -1,5 +1,6 @@
 """Making, reading, changing, publishing and deleting jobs over REST."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -9,7 +10,9 @@ from django.utils import timezone
 
 from jobs.api import exports
 from jobs.models import AuditEntry, Execution, ExecutionStatus, Job, JobVersion, Project, Role, Worker
+from jobs.services import jobs as jobs_service
 from tests.api.rows import chain, codes, execution, job, member, send
+from tests.api.test_routes import routes
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +55,25 @@ def test_a_name_that_is_taken_is_a_conflict(browser: Client, editor: User) -> No
     job(editor)
     answer = send(browser, "POST", "/api/jobs", chain())
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "job.name_taken")
+
+
+def test_no_new_job_is_called_as_an_address_beside_jobs(browser: Client) -> None:
+    for word in {route.split("/")[2] for route in routes() if re.fullmatch(r"api/jobs/\w+", route)}:
+        for publish in (True, False):
+            answer = send(browser, "POST", "/api/jobs", {**chain(word), "publish": publish})
+            assert (answer.status_code, answer.json()["error"]["problems"][0]["pointer"]) == (422, "/name"), word
+            assert "is a reserved word: choose another name" in answer.json()["error"]["problems"][0]["message"]
+
+
+def test_a_job_made_before_its_name_was_reserved_is_used_as_ever(browser: Client, editor: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs_service, "RESERVED_FOR_NEW_JOBS", frozenset())
+    job(editor, "defaults")
+    assert browser.get("/api/jobs/defaults").json()["version"] == 1
+    assert send(browser, "PATCH", "/api/jobs/defaults", {"title": "Renamed"}).json()["title"] == "Renamed"
+    assert send(browser, "POST", "/api/jobs/defaults/publish", {}).json()["version"] == 2
+    assert send(browser, "POST", "/api/jobs/defaults", {"document": chain()}).json()["document"]["settings"]["rejected_rows"]
+    assert send(browser, "DELETE", "/api/jobs/defaults").status_code == 204
+    assert browser.get("/api/jobs/defaults").status_code == 404
 
 
 def test_a_title_changes_and_the_name_does_not(browser: Client, editor: User) -> None:
