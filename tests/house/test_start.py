@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -13,10 +14,12 @@ from pathlib import Path
 import pytest
 
 from pipeline_web.variables import running_variables
-from scripts import bootstrap, run, test, test_faults
+from scripts import announce, bootstrap, run, test, test_faults
 from scripts.bundle import BundleTooLarge, bundle_check
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
+from scripts.ports import free_port
 from scripts.run import CannotStart, data_lock, port_check, redis_configure, running
+from tests.nodes.api_server import api_server
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -184,6 +187,15 @@ def test_the_ci_script_is_executable_and_sound() -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111
     assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
+
+
+def test_a_start_looks_at_its_own_address_without_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(urllib.request, "_opener", None)  # it remembers the proxies of the first time
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    with api_server(lambda _: (200, {}, b"ready")) as server:
+        assert announce.answers(f"{server.url}/readyz")
+    assert not announce.answers(f"{server.url}/readyz")
 
 
 def test_a_command_in_another_terminal_finds_the_running_product(tmp_path: Path) -> None:
