@@ -1,23 +1,34 @@
 """The linear shorthand `{name, type, source, transform: […], sink, config}`, rewritten to nodes and edges."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from jobs.dag.catalogue import Catalogue
+from jobs.dag.broker_addresses import propose_kafka, propose_rabbitmq
+from jobs.dag.catalogue import Catalogue, NodeTypeSpec
 from jobs.dag.document import DURATIONS
 from jobs.dag.durations import duration_text
+from jobs.dag.jdbc_addresses import propose_jdbc
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
-from jobs.dag.proposals import ProposedConnection, propose_http, propose_jdbc
+from jobs.dag.proposals import Proposal, ProposedConnection, propose_http
 
 _FLOW_ALIASES = {"map": "flow.compute_columns", "filter": "flow.filter_rows", "select": "flow.select_fields"}
 _STEP_KEYS = {"type", "name", "config"}
 #: `a.b(` – a method of a value. SQL has functions of values: no node could ever run it.
 _METHOD_CALL = re.compile(r"(?<![A-Za-z0-9_.])((?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Za-z_][A-Za-z0-9_]*)\s*\(")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+#: The last word of a node's type → what makes a connection of its `url` and the user beside it.
+Propose = Callable[[str, str], Proposal | None]
+_PROPOSALS: Mapping[str, Propose] = {
+    "http_api": propose_http,
+    "jdbc": propose_jdbc,
+    "kafka": propose_kafka,
+    "rabbitmq": propose_rabbitmq,
+    "rabbitmq_stream": propose_rabbitmq,
+}
 _SECRETS = ("password", "token", "api_key", "secret")
 
 
@@ -68,7 +79,7 @@ def _node(result: Rewritten, catalogue: Catalogue, node_id: str, family: str, st
     node_type = _type_of(written, family, catalogue, config)
     node: dict[str, Any] = {"type": node_type, "name": _name(step, node_id, node_type, catalogue), "config": config}
     _shorten_lists(node["type"], config)
-    _propose(result, node_id, node["type"], config)
+    _propose(result, node_id, catalogue.get(node_type), config, _PROPOSALS.get(node_type.rpartition(".")[2]))
     _report_functions(result, node_id, node)
     return node
 
@@ -108,28 +119,40 @@ def _shorten_lists(node_type: str, config: dict[str, Any]) -> None:
         config["columns"] = [{"name": name, "expression": expression} for name, expression in columns.items()]
 
 
-def _propose(result: Rewritten, node_id: str, node_type: str, config: dict[str, Any]) -> None:
+def _propose(result: Rewritten, node_id: str, spec: NodeTypeSpec | None, config: dict[str, Any], propose: Propose | None) -> None:
+    """`url` becomes a connection. Where it cannot, everything stays as it was written, and checking the document tells so."""
     url = config.get("url")
-    if not isinstance(url, str):
+    proposal = propose(url, str(config.get("user", config.get("username", "")))) if propose and isinstance(url, str) else None
+    if proposal is None:
         return
-    proposed: ProposedConnection | None = None
-    if node_type.endswith(".http_api"):
-        found = propose_http(url)
-        if found is not None:
-            proposed, config["path"], asked = found
-            if asked:
-                config["parameters"] = [{"name": name, "value": value} for name, value in asked]
-    elif node_type.endswith(".jdbc"):
-        proposed = propose_jdbc(url, str(config.pop("user", config.pop("username", ""))))
-    if proposed is None:
+    kind = proposal.connection.kind
+    if spec and spec.connection_kinds and kind not in spec.connection_kinds:
+        taken = ", ".join(spec.connection_kinds)
+        message = f'this address needs a connection of the kind "{kind}", which this node does not take: it takes {taken}'
+        result.problems.append(_on_config("connection.unsupported", node_id, "url", message))
         return
-    del config["url"]
+    signs_in = ("user", "username") if kind != "http_api" else ()
+    for name in ("url", *signs_in):
+        config.pop(name, None)
+    config.update({name: value for name, value in proposal.node_config.items() if name != "topic" or not config.get(name)})
+    _connect(result, node_id, config, proposal)
+
+
+def _connect(result: Rewritten, node_id: str, config: dict[str, Any], proposal: Proposal) -> None:
     secrets = tuple(name for name in _SECRETS if config.pop(name, None) is not None)
+    proposed = proposal.connection
     proposed = replace(proposed, secrets=tuple(dict.fromkeys((*proposed.secrets, *secrets))), node_ids=(node_id,))
-    config["connection"] = _register(result, proposed).name
-    message = f'the connection "{config["connection"]}" was proposed from the address of this node: create it, and enter its secrets'
-    pointer = pointer_of(("nodes", node_id, "config", "connection"))
-    result.problems.append(Problem(severity="warning", code="connection.proposed", node_id=node_id, pointer=pointer, message=message))
+    name = config["connection"] = _register(result, proposed).name
+    message = f'the connection "{name}" was proposed from the address of this node: create it, and enter its secrets'
+    result.problems.append(_of_connection("connection.proposed", node_id, message))
+    if proposal.left_out:
+        options = ", ".join(proposal.left_out)
+        message = f'the address also names {options}, for which the connection "{name}" has no field: left out'
+        result.problems.append(_of_connection("connection.left_out", node_id, message))
+
+
+def _of_connection(code: str, node_id: str, message: str) -> Problem:
+    return _on_config(code, node_id, "connection", message).model_copy(update={"severity": "warning"})
 
 
 def _register(result: Rewritten, proposed: ProposedConnection) -> ProposedConnection:

@@ -167,11 +167,82 @@ def test_a_field_nobody_knows_is_refused():
         ("jdbc:postgresql://[::1]:5433/s?user=ann&password=x", "postgresql", {"host": "::1", "port": 5433, "database": "s", "user": "ann"}),
         ("jdbc:sqlite:flights/warehouse.sqlite3", "sqlite", {"path": "flights/warehouse.sqlite3"}),
         ("jdbc:mysql://h/d", "mysql", {"host": "h", "port": 3306, "database": "d"}),
+        ("jdbc:mariadb://h:3307/d", "mysql", {"host": "h", "port": 3307, "database": "d"}),
+        (
+            "jdbc:postgresql://h/d?sslmode=require&currentSchema=sales",
+            "postgresql",
+            {"host": "h", "port": 5432, "database": "d", "tls": "require", "search_path": "sales"},
+        ),
+        ("jdbc:postgresql://h/d?ssl=true", "postgresql", {"host": "h", "port": 5432, "database": "d", "tls": "verify-full"}),
+        ("jdbc:mysql://h/d?sslMode=VERIFY_CA", "mysql", {"host": "h", "port": 3306, "database": "d", "tls": "verify-ca"}),
+        ("jdbc:mysql://h/d?useSSL=false", "mysql", {"host": "h", "port": 3306, "database": "d", "tls": "disable"}),
+        ("jdbc:db2://h:50001/x", "jdbc", {"driver": "db2", "host": "h", "port": 50001, "database": "x"}),
+        ("jdbc:db2://h/x:user=ann;password=y;", "jdbc", {"driver": "db2", "host": "h", "port": 50000, "database": "x", "user": "ann"}),
+        ("jdbc:oracle:thin:@//h:1522/pdb1", "jdbc", {"driver": "oracle", "host": "h", "port": 1522, "database": "pdb1"}),
+        ("jdbc:oracle:thin:@h:1521:ORCL", "jdbc", {"driver": "oracle", "host": "h", "port": 1521, "database": "ORCL"}),
+        ("jdbc:sqlserver://h;databaseName=x", "jdbc", {"driver": "sqlserver", "host": "h", "port": 1433, "database": "x"}),
+        ("jdbc:h2:tcp://[::1]/x", "jdbc", {"driver": "h2", "host": "::1", "database": "x"}),
     ],
 )
 def test_a_jdbc_address_becomes_fields(url, kind, config):
-    (proposed,) = imported(shorthand(sink={"type": "jdbc", "config": {"url": url, "table": "t"}})).connections
+    found = imported(shorthand(source={"type": "jdbc", "config": {"url": url, "table": "t"}}), REGISTRY.catalogue())
+    (proposed,) = found.connections
     assert (proposed.kind, dict(proposed.config)) == (kind, config)
+    assert proposed.config.keys() <= REGISTRY.connection_kinds()[kind].Config.model_fields.keys()
+    assert "connection.left_out" not in [problem.code for problem in found.problems]
+
+
+@pytest.mark.parametrize(
+    ("type_name", "url", "kind", "config", "node"),
+    [
+        ("kafka", "kafka-1:9093, kafka-2", "kafka", {"servers": "kafka-1:9093, kafka-2:9092"}, {}),
+        ("kafka", "kafka://broker/orders", "kafka", {"servers": "broker:9092"}, {"topic": "orders"}),
+        ("kafka", "SASL_SSL://b:1", "kafka", {"servers": "b:1", "security": "sasl_tls"}, {}),
+        ("rabbitmq", "amqp://mq.example.com", "rabbitmq", {"host": "mq.example.com", "port": 5672}, {}),
+        (
+            "rabbitmq",
+            "amqps://ann:hunter2@mq/%2Fshop",
+            "rabbitmq",
+            {"host": "mq", "port": 5671, "user": "ann", "virtual_host": "/shop", "tls": True},
+            {},
+        ),
+    ],
+)
+def test_the_address_of_a_broker_becomes_fields(type_name, url, kind, config, node):
+    found = imported(shorthand(source={"type": type_name, "config": {"url": url}}), REGISTRY.catalogue())
+    (proposed,) = found.connections
+    assert found.document is not None
+    assert (proposed.kind, dict(proposed.config)) == (kind, config)
+    assert proposed.config.keys() <= REGISTRY.connection_kinds()[kind].Config.model_fields.keys()
+    assert found.document["nodes"]["source"]["config"] == {**node, "connection": proposed.name}
+    assert "hunter2" not in repr(found)
+
+
+def test_a_user_beside_the_address_of_a_broker_signs_in():
+    config = {"url": "b:9092", "user": "ann", "password": "hunter2", "topic": "t"}
+    found = imported(shorthand(source={"type": "kafka", "config": config}), REGISTRY.catalogue())
+    (proposed,) = found.connections
+    assert dict(proposed.config) == {"servers": "b:9092", "user": "ann", "security": "sasl_plaintext"}
+    assert proposed.secrets == ("password",)
+    assert "hunter2" not in repr(found)
+
+
+def test_what_no_field_takes_of_an_address_is_named():
+    url = "jdbc:postgresql://h/d?sslmode=require&password=hunter2&connectTimeout=5&options=-c"
+    found = imported(shorthand(sink={"type": "jdbc", "config": {"url": url, "table": "t"}}), REGISTRY.catalogue())
+    (told,) = [problem for problem in found.problems if problem.code == "connection.left_out"]
+    assert (told.severity, told.pointer) == ("warning", "/nodes/sink/config/connection")
+    assert told.message == 'the address also names connectTimeout, options, for which the connection "d" has no field: left out'
+
+
+def test_a_database_that_the_node_cannot_reach_is_told_on_its_address():
+    config = {"url": "jdbc:db2://h:50000/x", "table": "t", "user": "ann"}
+    found = imported(shorthand(sink={"type": "jdbc", "config": config}), REGISTRY.catalogue())
+    told = next(problem for problem in found.problems if problem.code == "connection.unsupported")
+    assert (told.severity, told.pointer) == ("error", "/nodes/sink/config/url")
+    assert found.connections == []
+    assert found.document is not None
+    assert found.document["nodes"]["sink"]["config"] == config
 
 
 def test_the_query_of_a_web_address_becomes_parameters():
@@ -186,14 +257,18 @@ def test_the_query_of_a_web_address_becomes_parameters():
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://host/x", "https://", "https://host:port/", "jdbc:postgresql:", "jdbc:", "", "//[", "jdbc:x://h:99999/"]
+    "url",
+    [
+        *("ftp://host/x", "https://", "https://host:port/", "jdbc:postgresql:", "jdbc:", "", "//[", "jdbc:x://h:99999/"),
+        *("jdbc:oracle:thin:scott/tiger@h:1521:x", "jdbc:oracle:thin:@(DESCRIPTION=(HOST=h))"),
+    ],
 )
-@pytest.mark.parametrize("type_name", ["http_api", "jdbc"])
+@pytest.mark.parametrize("type_name", ["http_api", "jdbc", "kafka", "rabbitmq"])
 def test_an_address_nobody_can_read_stays_where_it_was(url, type_name):
-    found = imported(shorthand(source={"type": type_name, "config": {"url": url}}))
+    found = imported(shorthand(source={"type": type_name, "config": {"url": url, "user": "ann"}}))
     assert found.connections == []
     assert found.document is not None
-    assert found.document["nodes"]["source"]["config"]["url"] == url
+    assert found.document["nodes"]["source"]["config"] == {"url": url, "user": "ann"}
 
 
 def test_secrets_never_reach_the_document():
