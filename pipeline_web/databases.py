@@ -1,17 +1,21 @@
 """How the product is connected to its own database."""
 
+from pathlib import Path
 from typing import Any
 
 import environ
 
+_SQLITE = "django.db.backends.sqlite3"
 
-def database_settings(url: str, seconds_kept: int) -> dict[str, Any]:
-    """Django's database entry for `url`. SQLite: WAL, immediate transactions, 20 s of patience for a lock.
+
+def database_settings(url: str, seconds_kept: int, *, otherwise: Path) -> dict[str, Any]:
+    """Django's database entry for `url`, or the SQLite file `otherwise`. SQLite: WAL, immediate transactions, 20 s of patience for a lock.
 
     A connection to another one is used for at most `seconds_kept`, and looked after before each use.
     """
-    entry: dict[str, Any] = dict(environ.Env.db_url_config(url))
-    if entry["ENGINE"] == "django.db.backends.sqlite3":
+    # As a path, for in an address + % # and ? would mean something else than the folder that is called so.
+    entry: dict[str, Any] = dict(environ.Env.db_url_config(url)) if url else {"ENGINE": _SQLITE, "NAME": str(otherwise)}
+    if entry["ENGINE"] == _SQLITE:
         entry["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,

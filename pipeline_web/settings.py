@@ -92,7 +92,7 @@ TEMPLATES = [
 
 DATABASES = {
     "default": database_settings(
-        env.str("DATABASE_URL", f"sqlite:///{DATA_DIR / 'pipeline_web.sqlite3'}"), env.int("DATABASE_CONN_MAX_AGE", 60)
+        env.str("DATABASE_URL", ""), env.int("DATABASE_CONN_MAX_AGE", 60), otherwise=DATA_DIR / "pipeline_web.sqlite3"
     )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -1,0 +1,34 @@
+"""What the settings make of an installation's variables, as a process of its own reads them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Of the test run, and of the machine it runs on.
+_OTHERS = {"DATABASE_URL", "DATA_DIR", "HOST", "PORT", "PUBLIC_URL", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "DJANGO_SETTINGS_MODULE"}
+
+
+def said(data: Path, program: str, **variables: str) -> Any:
+    """The JSON that `program` prints, where `settings` are those of an installation with `variables`."""
+    kept = {name: value for name, value in os.environ.items() if name not in _OTHERS}
+    environment = {**kept, "DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "pipeline_web.settings", **variables}
+    script = f"import json, django\ndjango.setup()\nfrom django.conf import settings\n{program}"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", ["a+b", "50%20off", "c#", "why?mode=ro", "with space"])
+def test_the_database_of_a_folder_of_any_name_stands_in_it(tmp_path: Path, name: str) -> None:
+    data = tmp_path / name
+    data.mkdir()
+    kept = "from django.db import connection\nconnection.cursor().execute('CREATE TABLE t (a)')\n"
+    assert said(data, f"{kept}print(json.dumps(settings.DATABASES['default']['OPTIONS']['timeout']))") == 20
+    assert (data / "pipeline_web.sqlite3").is_file()
+    assert [folder.name for folder in tmp_path.iterdir()] == [name]
