@@ -8,6 +8,7 @@ import environ
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from pipeline_web.addresses import host_written, own_address
 from pipeline_web.databases import database_settings
 from pipeline_web.keys import key_read_or_created
 from pipeline_web.variables import VARIABLES, running_variables
@@ -37,9 +38,9 @@ else:
 
 HOST = env.str("HOST", "127.0.0.1")
 PORT = env.int("PORT", 8000)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", cast=str.strip, default=["127.0.0.1", "localhost", "[::1]", HOST])
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", cast=str.strip, default=["127.0.0.1", "localhost", "[::1]", host_written(HOST)])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", cast=str.strip, default=[])
-PUBLIC_URL = env.str("PUBLIC_URL", f"http://{HOST}:{PORT}")
+PUBLIC_URL = env.str("PUBLIC_URL", f"http://{host_written(HOST)}:{PORT}")
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -214,8 +215,7 @@ LOG_DIR = Path(env.str("LOG_DIR", str(DATA_DIR / "logs")))
 FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", cast=str.strip, default=[str(DATA_DIR / "files")])]
 #: Where each project has a folder of its own, called as the project is.
 PROJECT_FILES = Path(env.str("PROJECT_FILES", str(DATA_DIR / "project-files"))).resolve()
-#: Where this machine reaches itself: an address that means "all of mine" is none to connect to.
-_OWN_ADDRESS = {"0.0.0.0": f"127.0.0.1:{PORT}", "::": f"[::1]:{PORT}"}.get(HOST, f"{HOST}:{PORT}")  # noqa: S104
+_OWN_ADDRESS = own_address(HOST, PORT)
 #: `host:port` pairs that HTTP nodes may reach although the address is private; the embedded start reaches its own demo API as well.
 HTTP_ALLOWED_HOSTS = [*env.list("HTTP_ALLOWED_HOSTS", cast=str.strip, default=[]), *([_OWN_ADDRESS] if EMBEDDED else [])]
 #: JSON files with the JDBC drivers and the kinds of file stores that connections may use; none where they are empty.

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from pipeline_web.addresses import EVERY_INTERFACE, own_address
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.frontend import FrontendBroken, frontend_build
 from scripts.java_home import java_home_first
@@ -25,8 +26,6 @@ from scripts.services import redis_binary
 from scripts.supervisor import Service, Supervisor
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Addresses that mean "every interface": a browser on this machine reaches them by loopback.
-EVERY_INTERFACE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104
 
 
 class CannotStart(Exception):
@@ -123,7 +122,6 @@ def redis_configure(folder: Path) -> Redis:
 def variables(host: str, port: str, data: Path, redis: Redis) -> dict[str, str]:
     """The environment of every service: what the person gave, and what only this start knows."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    reached = EVERY_INTERFACE.get(host, f"[{host}]" if ":" in host else host)
     if host in EVERY_INTERFACE:
         names = machine_names()
         environment.setdefault("ALLOWED_HOSTS", ",".join([*names, "localhost", "127.0.0.1", "[::1]"]))
@@ -133,7 +131,7 @@ def variables(host: str, port: str, data: Path, redis: Redis) -> dict[str, str]:
         "PORT": port,
         "DATA_DIR": str(data),
         "REDIS_URL": redis.url,
-        "PIPELINE_LOCAL_ADDRESS": f"{reached}:{port}",
+        "PIPELINE_LOCAL_ADDRESS": own_address(host, port),
         "DJANGO_SETTINGS_MODULE": "pipeline_web.settings",
         "PYTHONUNBUFFERED": "1",
         # In a container everything is root; Celery's warning is about pickled messages, and ours are JSON.

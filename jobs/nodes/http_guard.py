@@ -67,9 +67,10 @@ def checked_addresses(host: str, port: int, limits: Limits) -> list[str]:
     if not _is_allowed(host, port, limits):
         for address in addresses:
             if not is_public(address):
+                name = _written(host)
                 raise NodeError(
-                    f"{host}:{port} leads to the private address {address}, which this installation does not allow; "
-                    f"let an administrator add {host}:{port} to HTTP_ALLOWED_HOSTS",
+                    f"{name}:{port} leads to the private address {address}, which this installation does not allow; "
+                    f"let an administrator add {name}:{port} to HTTP_ALLOWED_HOSTS",
                     permanent=True,
                     kind="user",
                 )
@@ -90,4 +91,9 @@ def is_public(address: str) -> bool:
 
 def _is_allowed(host: str, port: int, limits: Limits) -> bool:
     allowed = {entry.lower() for entry in limits.http_allowed_hosts}
-    return f"{host.lower()}:{port}" in allowed
+    return bool(allowed & {f"{host.lower()}:{port}", f"{_written(host.lower())}:{port}"})
+
+
+def _written(host: str) -> str:
+    """As it stands in an address: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host

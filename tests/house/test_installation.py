@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from pipeline_web.addresses import own_address
+from scripts.run import Redis, variables
+
 ROOT = Path(__file__).resolve().parents[2]
 #: Of the test run, and of the machine it runs on.
 _OTHERS = {"DATABASE_URL", "DATA_DIR", "HOST", "PORT", "PUBLIC_URL", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "DJANGO_SETTINGS_MODULE"}
@@ -32,3 +35,19 @@ def test_the_database_of_a_folder_of_any_name_stands_in_it(tmp_path: Path, name:
     assert said(data, f"{kept}print(json.dumps(settings.DATABASES['default']['OPTIONS']['timeout']))") == 20
     assert (data / "pipeline_web.sqlite3").is_file()
     assert [folder.name for folder in tmp_path.iterdir()] == [name]
+
+
+def test_an_ipv6_host_stands_in_brackets_in_every_address(tmp_path: Path) -> None:
+    names = ("PUBLIC_URL", "DEMO_API_URL", "ALLOWED_HOSTS", "HTTP_ALLOWED_HOSTS")
+    program = f"print(json.dumps({{name: getattr(settings, name) for name in {names}}}))"
+    told = said(tmp_path, program, HOST="fd00::7", PORT="8123")
+    assert told["PUBLIC_URL"] == "http://[fd00::7]:8123"
+    assert told["DEMO_API_URL"] == "http://[fd00::7]:8123/demo/api"
+    assert "[fd00::7]" in told["ALLOWED_HOSTS"]
+    assert told["HTTP_ALLOWED_HOSTS"] == ["[fd00::7]:8123"]
+    assert said(tmp_path, program, HOST="::")["HTTP_ALLOWED_HOSTS"] == ["[::1]:8000"]
+
+
+def test_a_start_tells_its_services_the_same_own_address(tmp_path: Path) -> None:
+    told = variables("fd00::7", "8123", tmp_path, Redis(1, "p", tmp_path / "redis.conf"))
+    assert told["PIPELINE_LOCAL_ADDRESS"] == own_address("fd00::7", 8123) == "[fd00::7]:8123"

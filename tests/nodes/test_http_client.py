@@ -189,6 +189,13 @@ def test_one_private_address_among_public_ones_is_enough_to_refuse():
         http_guard.checked_addresses("two.example", 80, Limits())
 
 
+@pytest.mark.parametrize("entry", ["[::1]:8000", "::1:8000"])
+def test_an_ipv6_address_is_allowed_as_it_stands_in_an_address(entry: str) -> None:
+    assert http_guard.checked_addresses("::1", 8000, Limits(http_allowed_hosts=(entry,))) == ["::1"]
+    with pytest.raises(NodeError, match=r"add \[::1\]:8001 to HTTP_ALLOWED_HOSTS"):
+        http_guard.checked_addresses("::1", 8001, Limits(http_allowed_hosts=(entry,)))
+
+
 @pytest.mark.parametrize(
     "address",
     [
