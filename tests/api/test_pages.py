@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -19,6 +20,7 @@ from jobs.api import page_words
 from jobs.models import AuditEntry, Driver, DriverStatus, SignInLink
 from jobs.services.access import sign_in_link_create
 from jobs.services.examples import EXAMPLES
+from pipeline_web.addresses import origin_of
 from tests.api.rows import job
 from tests.services.job_rows import driver_row
 
@@ -194,6 +196,17 @@ def test_a_link_wants_its_own_form(editor: User) -> None:
     token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
     assert token is not None
     assert strict.post(path, {"csrfmiddlewaretoken": token.group(1)}).status_code == 302
+
+
+def test_behind_tls_people_sign_in_from_the_address_they_type(editor: User, settings: Any) -> None:
+    path = f"/sign-in/link/{sign_in_link_create(user=editor)}"
+    from_there = {"host": "pipelines.example.com", "origin": "https://pipelines.example.com"}
+    for address, status in (("https://elsewhere.example.com/", 403), ("https://pipelines.example.com/", 302)):
+        settings.CSRF_TRUSTED_ORIGINS = [origin_of(address)]
+        strict = Client(enforce_csrf_checks=True, headers=from_there)
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', strict.get(path).content.decode())
+        assert token is not None
+        assert strict.post(path, {"csrfmiddlewaretoken": token.group(1)}).status_code == status
 
 
 def test_signing_out_is_a_post(browser: Client) -> None:

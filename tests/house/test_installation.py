@@ -51,3 +51,20 @@ def test_an_ipv6_host_stands_in_brackets_in_every_address(tmp_path: Path) -> Non
 def test_a_start_tells_its_services_the_same_own_address(tmp_path: Path) -> None:
     told = variables("fd00::7", "8123", tmp_path, Redis(1, "p", tmp_path / "redis.conf"))
     assert told["PIPELINE_LOCAL_ADDRESS"] == own_address("fd00::7", 8123) == "[fd00::7]:8123"
+
+
+@pytest.mark.parametrize(
+    ("variables", "origins"),
+    [
+        ({"PUBLIC_URL": "https://pipelines.example.com/"}, ["https://pipelines.example.com"]),
+        ({"PUBLIC_URL": "https://Pipelines.example.com:443/at/"}, ["https://pipelines.example.com"]),
+        ({"PUBLIC_URL": ""}, ["http://127.0.0.1:8000"]),
+        ({"PUBLIC_URL": "pipelines.example.com"}, []),
+        (
+            {"CSRF_TRUSTED_ORIGINS": "https://one.example/, https://*.two.example:8443"},
+            ["https://one.example", "https://*.two.example:8443"],
+        ),
+    ],
+)
+def test_of_the_addresses_people_type_scheme_and_host_are_trusted(tmp_path: Path, variables: dict[str, str], origins: list[str]) -> None:
+    assert said(tmp_path, "print(json.dumps(settings.CSRF_TRUSTED_ORIGINS))", **variables) == origins
