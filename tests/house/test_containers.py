@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,38 @@ def test_the_variables_of_compose_are_variables_of_the_settings() -> None:
     settings = (ROOT / "pipeline_web" / "settings.py").read_text()
     for name in SERVICES["web"]["environment"]:
         assert f'"{name}"' in settings, name
+
+
+def test_what_stands_in_the_env_file_counts_unless_it_is_fixed_and_said_to_be() -> None:
+    environment = SERVICES["web"]["environment"]
+    fixed = [name for name, value in environment.items() if not re.match(rf"\$\{{{name}:[-?]", value)]
+    assert fixed == ["PIPELINE_MODE", "HOST", "PORT", "DATA_DIR"]
+    (said,) = re.findall(r"Fixed are ([^:]+):", (ROOT / "README.md").read_text())
+    assert re.findall(r"`(\w+)`", said) == fixed
+
+
+def test_what_is_fixed_is_what_the_image_and_the_other_services_go_by() -> None:
+    environment = SERVICES["web"]["environment"]
+    assert f'--port", "{environment["PORT"]}"' in DOCKERFILE
+    assert SERVICES["web"]["ports"][0].endswith(f":{environment['PORT']}")
+    assert f"data:{environment['DATA_DIR']}" in SERVICES["web"]["volumes"]
+    assert f"--schedule={environment['DATA_DIR']}/beat-schedule" in SERVICES["beat"]["command"]
+
+
+def test_beat_is_healthy_as_long_as_it_writes_its_schedule_down(tmp_path: Path) -> None:
+    _, command = SERVICES["beat"]["healthcheck"]["test"]
+    here = command.replace("$$", "$").replace("/data", str(tmp_path))
+    assert here != command
+    schedule = tmp_path / "beat-schedule.db"
+
+    def healthy() -> bool:
+        return subprocess.run(["sh", "-c", here], check=False).returncode == 0
+
+    assert not healthy()
+    schedule.touch()
+    assert healthy()
+    os.utime(schedule, times=(time.time() - 900, time.time() - 900))
+    assert not healthy()
 
 
 def test_the_image_runs_as_nobody_special_and_copies_what_exists() -> None:
