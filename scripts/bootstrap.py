@@ -51,20 +51,32 @@ def debian_offers(package: str) -> bool:
 
 
 def fitting_pythons() -> list[str]:
-    candidates = [sys.executable] + [shutil.which("python" + version) for version in WANTED]
+    # Where uv puts those it installs, which a shell that is open already may not look through.
+    own = [os.path.expanduser("~/.local/bin/python" + version) for version in WANTED]
+    candidates = [sys.executable] + [shutil.which("python" + version) for version in WANTED] + own
     return [python for python in candidates if python and version_of(python) in WANTED]
 
 
 def python_problem(pythons: list[str]) -> str:
     if not pythons:
-        offered = next(("python" + version for version in WANTED if debian_offers("python" + version)), "python3.12")
-        command = installer("{0} {0}-venv".format(offered), "python3.12", "python@3.12")
-        return "Python 3.11 or 3.12 is needed, and this machine has {0}: {1}".format(sys.version.split()[0], command)
+        return "Python 3.11 or 3.12 is needed, and this machine has {0}{1}".format(sys.version.split()[0], python_remedy())
     if not any(has_venv(python) for python in pythons):
         version = version_of(pythons[0])
         command = installer("python{0}-venv".format(version), "python{0}".format(version), "python@{0}".format(version))
         return "The venv module of Python {0} is missing: {1}".format(version, command)
     return ""
+
+
+def python_remedy() -> str:
+    """How to get one: by the machine's packages, or where they offer none, as in Debian 13, by uv."""
+    offered = next(("python" + version for version in WANTED if debian_offers("python" + version)), "")
+    if not offered and debian_offers("python3"):
+        by_uv = installer("pipx", "pipx", "pipx") + " && pipx run uv python install 3.12"
+        return ", whose packages offer neither: {0} (it comes from GitHub), or take Debian 12 or Ubuntu 24.04".format(by_uv)
+    # A fresh container knows no packages at all.
+    named = "{0} {0}-venv".format(offered or "python3")
+    command = installer(named, "python3.12", "python@3.12")
+    return ": " + (command if offered else command.replace("apt-get install", "apt-get update && apt-get install"))
 
 
 def has_venv(python: str) -> bool:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -78,6 +79,42 @@ def test_a_python_that_does_not_fit_is_said_in_one_line_with_the_command() -> No
     assert line.startswith("Python 3.11 or 3.12 is needed, and this machine has ")
     assert "install" in line
     assert "\n" not in line
+
+
+def test_a_python_that_the_machines_packages_offer_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    debian(monkeypatch, tmp_path, "python3", "python3.11")
+    assert bootstrap.python_problem([]).endswith(": apt-get install python3.11 python3.11-venv")
+
+
+def test_where_the_packages_offer_no_python_that_fits_it_is_said_who_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    debian(monkeypatch, tmp_path, "python3", "python3.13")
+    line = bootstrap.python_problem([])
+    assert "apt-get install pipx && pipx run uv python install 3.12" in line
+    assert "Debian 12 or Ubuntu 24.04" in line
+    assert "\n" not in line
+
+
+def test_a_fresh_container_is_told_to_ask_for_its_packages_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    debian(monkeypatch, tmp_path)
+    assert bootstrap.python_problem([]).endswith(": apt-get update && apt-get install python3 python3-venv")
+
+
+def test_a_python_that_uv_installed_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = program(tmp_path / "home" / ".local" / "bin", "python3.12", "echo 3.12")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", program(tmp_path, "old", "echo 3.13"))
+    assert bootstrap.fitting_pythons() == [found]
+
+
+def debian(monkeypatch: pytest.MonkeyPatch, folder: Path, *offered: str) -> None:
+    """A Debian as root whose packages are these."""
+    known = " ".join(f"{name}) echo '  Candidate: 1.2';;" for name in offered)
+    program(folder, "apt-cache", f'case "$2" in {known} *) echo "N: Unable to locate package $2";; esac')
+    program(folder, "apt-get", "exit 0")
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(os, "getuid", lambda: 0)
 
 
 def test_a_missing_venv_module_is_said_with_the_package(tmp_path: Path) -> None:
