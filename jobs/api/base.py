@@ -158,9 +158,16 @@ def answer_page(
     rows: QuerySet[RowT],
     shapes_of: Callable[[Sequence[RowT]], Sequence[BaseModel]],
     ordering: tuple[str, ...] | None = None,
+    *,
+    largest: int | None = None,
 ) -> Response:
-    """One page of `rows` by cursor: over (create_time, id), newest first, unless another `ordering` is given."""
+    """One page of `rows` by cursor: over (create_time, id), newest first, unless another `ordering` is given.
+
+    With `largest` a page holds so many rows, unless fewer are asked for.
+    """
     paginator = CreateTimeCursorPagination()
+    if largest is not None:
+        paginator.page_size = paginator.max_page_size = largest
     if ordering is not None:
         paginator.ordering = ordering
     page = paginator.paginate_queryset(rows, request, view=view)

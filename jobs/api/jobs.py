@@ -8,11 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.analysis import analysis_check
-from jobs.api.base import ANY_OBJECT, PAGED, ApiView, answer, answer_list, answer_page, asked, body_read, described, json_object
+from jobs.api.base import ANY_OBJECT, PAGED, ApiView, answer, answer_page, asked, body_read, described, json_object
 from jobs.api.drafts import IF_STILL, draft_asked
 from jobs.dag.problems import Problem
 from jobs.models import Role
-from jobs.selectors.job_details import job_detail, version_get, versions_out
+from jobs.selectors.job_details import job_detail, version_get, versions_of, versions_out
 from jobs.selectors.jobs import ORDERS, job_get, jobs_filtered, jobs_for_lists, jobs_out, jobs_visible
 from jobs.selectors.query_words import query_refused
 from jobs.selectors.refusals import Invalid
@@ -22,6 +22,9 @@ from jobs.services.access import role_check
 from jobs.services.executions import execution_start
 from jobs.services.jobs import job_create, job_delete, job_enable, job_publish, job_update, project_for
 
+#: So many were told before this list had pages: who asks for no other size gets as many.
+VERSIONS_PAGE = 500
+VERSIONS_PAGED = (PAGED[0], asked("page_size", f"At most {VERSIONS_PAGE}, and as many unless asked.", int))
 Title = Annotated[str, StringConstraints(max_length=200)]
 
 
@@ -139,9 +142,10 @@ class JobPublishView(ApiView):
 
 
 class JobVersionsView(ApiView):
-    @described("Published versions, newest first", responds=VersionList, tag="jobs")
+    @described("Published versions, newest first", responds=VersionList, tag="jobs", query=VERSIONS_PAGED)
     def get(self, request: Request, job_name: str) -> Response:
-        return answer_list(versions_out(job_get(user=self.user(), job_name=job_name)))
+        job = job_get(user=self.user(), job_name=job_name)
+        return answer_page(self, request, versions_of(job), versions_out, largest=VERSIONS_PAGE)
 
 
 class JobVersionView(ApiView):

@@ -1,8 +1,11 @@
 """One job in full: its document, its draft, its versions, its settings."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
+
+from django.db.models import QuerySet
 
 from jobs.dag.document import parse_document
 from jobs.dag.graph import check_document
@@ -71,9 +74,12 @@ def draft_out(draft: JobDraft, problems: list[Problem] | None = None) -> DraftOu
     )
 
 
-def versions_out(job: Job) -> list[VersionOut]:
-    """Newest first, without their documents; at most the newest 500."""
-    rows = JobVersion.objects.filter(job=job).select_related("created_by").defer("dag_definition").order_by("-version")[:500]
+def versions_of(job: Job) -> QuerySet[JobVersion]:
+    """Without their documents."""
+    return JobVersion.objects.filter(job=job).select_related("created_by").defer("dag_definition")
+
+
+def versions_out(rows: Iterable[JobVersion]) -> list[VersionOut]:
     return [VersionOut(**_version_fields(row)) for row in rows]
 
 

@@ -51,6 +51,17 @@ def test_a_half_drawn_draft_is_kept_with_its_problems(browser: Client) -> None:
     assert browser.get("/api/jobs/numbers").json()["problems"] > 0
 
 
+def test_versions_are_told_page_by_page_to_the_first(browser: Client, editor: User) -> None:
+    of = job(editor)
+    JobVersion.objects.bulk_create(JobVersion(job=of, version=number, dag_definition="{}", logic_hash="") for number in range(2, 602))
+    path = "/api/jobs/numbers/versions"
+    newest = browser.get(path).json()
+    assert [row["version"] for row in newest["results"]] == list(range(601, 101, -1))
+    rest = browser.get(newest["next"]).json()
+    assert ([row["version"] for row in rest["results"]], rest["next"]) == (list(range(101, 0, -1)), None)
+    assert len(browser.get(path, {"page_size": 10}).json()["results"]) == 10
+
+
 def test_a_name_that_is_taken_is_a_conflict(browser: Client, editor: User) -> None:
     job(editor)
     answer = send(browser, "POST", "/api/jobs", chain())

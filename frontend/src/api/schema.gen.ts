@@ -10256,7 +10256,12 @@ export interface operations {
     };
     jobs_job_name_versions_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Where the next page begins: part of `next`. */
+                cursor?: string;
+                /** @description At most 500, and as many unless asked. */
+                page_size?: number;
+            };
             header?: never;
             path: {
                 job_name: string;
