@@ -116,6 +116,7 @@ def configs_out(job: Job) -> list[ConfigOut]:
             config_value=row.config_value,
             config_type=cast(Literal["STRING", "INT", "BOOLEAN", "JSON"], row.config_type),
             description=row.description,
+            create_time=row.create_time,
             update_time=row.update_time,
         )
         for row in JobConfig.objects.filter(job=job).order_by("config_key")

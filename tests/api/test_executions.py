@@ -12,11 +12,19 @@ from django.test import Client
 from django.utils import timezone
 
 from checkpoints.models import CheckpointStatus
-from jobs.models import Event, Execution, ExecutionStatus, JobType, MetricSample
+from jobs.models import Event, Execution, ExecutionStatus, JobConfig, JobSchedule, JobType, MetricSample
 from tests.api.rows import checkpoint, execution, history, job, send
 
 pytestmark = pytest.mark.django_db
 S = ExecutionStatus
+#: Of each table, the columns that are promised to others, besides those that say whose row it is.
+COLUMNS: dict[type, str] = {
+    Execution: "execution_id job_type generation attempt next_attempt_at storage_host restored_from_checkpoint_id create_time job_name "
+    "version status start_time end_time duration_ms processed_records failed_records error_message error_stack_trace checkpoint_path "
+    "retry_count triggered_by",
+    JobSchedule: "schedule_type cron_expression time_zone event_topic dependencies enabled last_trigger_time next_trigger_time create_time",
+    JobConfig: "config_key config_value config_type description create_time update_time",
+}
 
 
 def test_the_list_is_newest_first_and_pages_by_cursor_without_repeats(browser: Client, editor: User) -> None:
@@ -33,6 +41,20 @@ def test_the_list_is_newest_first_and_pages_by_cursor_without_repeats(browser: C
         if len(seen) == 3:
             execution(made)  # a new one does not shift the pages behind
     assert seen == ids[::-1]
+
+
+def test_fields_are_called_as_the_columns_are(browser: Client, editor: User) -> None:
+    """Others read the same row by SQL and over REST."""
+    Execution.objects.filter(pk=execution(job(editor)).pk).update(storage_host="data-1", checkpoint_path="/data/checkpoints/u/g")
+    send(browser, "PUT", "/api/jobs/numbers/schedule", {"cron_expression": "30 6 * * *"})
+    send(browser, "PUT", "/api/jobs/numbers/config", {"parallelism": 4})
+    (told,) = browser.get("/api/executions").json()["results"]
+    assert (told["storage_host"], told["checkpoint_path"]) == ("data-1", "/data/checkpoints/u/g")
+    schedule = browser.get("/api/jobs/numbers/schedule").json()
+    assert (schedule["event_topic"], schedule["dependencies"]) == ("", [])
+    (config,) = browser.get("/api/jobs/numbers/config").json()["results"]
+    for model, row in ((Execution, told), (JobSchedule, schedule), (JobConfig, config)):
+        assert set(COLUMNS[model].split()) <= row.keys(), model
 
 
 def test_filters_narrow_the_list(browser: Client, editor: User) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.storages import folder_of
+from jobs.driver.planning import execution_locations
 from jobs.models import Command, Driver, Event, Execution, Job, TransitionRefused
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.events import event_record
@@ -178,6 +179,7 @@ def test_a_claim_takes_the_lease_and_a_higher_attempt() -> None:
     assert (claimed.status, claimed.attempt, claimed.driver_id) == ("INITIALIZING", 1, driver.pk)
     assert claimed.lease_expires_at is not None
     assert claimed.lease_expires_at > timezone.now()
+    assert claimed.checkpoint_path == str(execution_locations(claimed).live)
     assert execution_claim(driver=driver) is None
 
 

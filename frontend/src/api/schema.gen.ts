@@ -2225,6 +2225,11 @@ export interface components {
             /** Description */
             description: string;
             /**
+             * Create Time
+             * Format: date-time
+             */
+            create_time: string;
+            /**
              * Update Time
              * Format: date-time
              */
@@ -2739,6 +2744,8 @@ export interface components {
          *     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
          *     `buffer_size`: messages that wait in its sources' own buffers; null where they have none. `backpressure_status`: "", OK, HOLDING
          *     (nothing more is taken), DROPPING or FAILED; `dropped_records`: messages discarded unread, as the strategy asks.
+         *     `storage_host`: the name of the disk that its position is on, "" where every worker sees it; `checkpoint_path`: the folder there
+         *     with Spark's own position, "" before the first attempt.
          *     `resolved` are the settings it runs with; `worker` is the driver, "host:pid", while one holds the lease.
          */
         ExecutionOut: {
@@ -2842,6 +2849,10 @@ export interface components {
             };
             /** Seq */
             seq: number;
+            /** Storage Host */
+            storage_host: string;
+            /** Checkpoint Path */
+            checkpoint_path: string;
             /** Worker */
             worker: string;
             /** Created By */
@@ -4205,8 +4216,17 @@ export interface components {
             cron_expression: string;
             /** Time Zone */
             time_zone: string;
+            /** Event Topic */
+            event_topic: string;
+            /** Dependencies */
+            dependencies: string[];
             /** Enabled */
             enabled: boolean;
+            /**
+             * Create Time
+             * Format: date-time
+             */
+            create_time: string;
             /** Last Trigger Time */
             last_trigger_time: string | null;
             /** Next Trigger Time */

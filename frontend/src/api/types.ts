@@ -19,7 +19,8 @@ export type LogPage = Shapes['LogPage']
 export type RejectedRow = Shapes['RejectedRowOut']
 export type Expectation = Shapes['ExpectationOut']
 export type Draft = Shapes['DraftSummary']
-export type Schedule = Shapes['ScheduleOut']
+/** Without what no page shows, and what a page that proposes one could not know. */
+export type Schedule = Omit<Shapes['ScheduleOut'], 'event_topic' | 'dependencies' | 'create_time'>
 export type ScheduleTimes = Shapes['ScheduleTimesOut']
 export type RecentExecution = Shapes['RecentExecution']
 export type Job = Shapes['JobOut']

@@ -22,6 +22,8 @@ class ExecutionOut(Shape):
     `waiting_for`: a system that a node of the running attempt needs and that has not answered since `waiting_since`; "" if none.
     `buffer_size`: messages that wait in its sources' own buffers; null where they have none. `backpressure_status`: "", OK, HOLDING
     (nothing more is taken), DROPPING or FAILED; `dropped_records`: messages discarded unread, as the strategy asks.
+    `storage_host`: the name of the disk that its position is on, "" where every worker sees it; `checkpoint_path`: the folder there
+    with Spark's own position, "" before the first attempt.
     `resolved` are the settings it runs with; `worker` is the driver, "host:pid", while one holds the lease.
     """
 
@@ -64,6 +66,8 @@ class ExecutionOut(Shape):
     parameters: dict[str, Any]
     resolved: dict[str, Any]
     seq: int
+    storage_host: str
+    checkpoint_path: str
     worker: str
     created_by: str
     last_checkpoint_time: datetime | None

@@ -35,7 +35,10 @@ class ScheduleOut(Shape):
     schedule_type: Literal["CRON", "MANUAL", "EVENT", "DEPENDENCY"]
     cron_expression: str
     time_zone: str
+    event_topic: str
+    dependencies: list[str]
     enabled: bool
+    create_time: datetime
     last_trigger_time: datetime | None
     next_trigger_time: datetime | None
     words: str
@@ -129,6 +132,7 @@ class ConfigOut(Shape):
     config_value: str
     config_type: Literal["STRING", "INT", "BOOLEAN", "JSON"]
     description: str
+    create_time: datetime
     update_time: datetime
 
 

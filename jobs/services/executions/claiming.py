@@ -1,12 +1,15 @@
 """Leases: who runs an execution, and until when. All times are the database's."""
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
+from checkpoints.storage import live_folder
 from jobs import queue
 from jobs.models import LEASED, Driver, DriverKind, Execution, ExecutionStatus, Job
 from jobs.services.events import event_append
@@ -25,8 +28,9 @@ def execution_claim(*, driver: Driver, besides: Collection[str] = ()) -> Executi
     """
     isolation = "dedicated" if driver.kind == DriverKind.DEDICATED else "shared"
     ready = _claimable().filter(isolation=isolation, storage_host__in=("", settings.STORAGE_HOST)).exclude(execution_id__in=besides)
-    for execution_id, job_id in ready.order_by("create_time", "id").values_list("execution_id", "job_id")[:_CANDIDATES]:
-        if _claim(execution_id, job_id, driver):
+    rows = ready.order_by("create_time", "id").values_list("execution_id", "job_id", "generation")
+    for execution_id, job_id, generation in rows[:_CANDIDATES]:
+        if _claim(execution_id, job_id, generation, driver):
             return Execution.objects.select_related("job").get(execution_id=execution_id)
     return None
 
@@ -38,10 +42,10 @@ def _claimable() -> "QuerySet[Execution]":
 
 
 @transaction.atomic
-def _claim(execution_id: str, job_id: int, driver: Driver) -> bool:
+def _claim(execution_id: str, job_id: int, generation: UUID, driver: Driver) -> bool:
     # The counter's row makes claims of one job wait for one another: each then sees the lease of the one before.
     Job.objects.filter(pk=job_id).update(attempt_counter=F("attempt_counter") + 1)
-    attempt = Job.objects.values_list("attempt_counter", flat=True).get(pk=job_id)
+    attempt, job_uid = Job.objects.values_list("attempt_counter", "job_uid").get(pk=job_id)
     taken = (
         _claimable()
         .filter(execution_id=execution_id)
@@ -54,6 +58,7 @@ def _claim(execution_id: str, job_id: int, driver: Driver) -> bool:
             next_attempt_at=None,
             start_time=Coalesce("start_time", Now()),
             storage_host="" if settings.CHECKPOINT_ROOT_SHARED else settings.STORAGE_HOST,
+            checkpoint_path=str(live_folder(Path(settings.CHECKPOINT_ROOT), str(job_uid), str(generation))),
             seq=F("seq") + 1,
         )
     )
