@@ -8,6 +8,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from jobs.engine.clock import SparkClock
 from jobs.engine.query import StreamQuery
+from jobs.nodes.hadoop_paths import hadoop_path
 
 
 class ClockedQuery(StreamQuery):
@@ -17,7 +18,7 @@ class ClockedQuery(StreamQuery):
 
     def _started_by(self, writer: DataStreamWriter) -> StreamingQuery:
         self._clock = SparkClock(self._spark, self._steps.plan.clock[0])
-        return self._clock.start(writer, self._frame, self._name(), self.folder.as_uri())
+        return self._clock.start(writer, self._frame, self._name(), hadoop_path(self.folder))
 
     def _batch(self, frame: DataFrame, batch_id: int) -> None:
         super()._batch(frame, batch_id)

@@ -25,6 +25,7 @@ from jobs.engine.progress import last_committed, streaming_leaves
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
 from jobs.engine.vanished import sources_check
+from jobs.nodes.hadoop_paths import hadoop_path
 
 logger = logging.getLogger(__name__)
 _COMMIT_SECONDS = 20.0
@@ -109,7 +110,7 @@ class StreamQuery:
                 self._launch()
 
     def _launch(self) -> None:
-        writer = self._writer().option("checkpointLocation", self.folder.as_uri()).queryName(self._name())
+        writer = self._writer().option("checkpointLocation", hadoop_path(self.folder)).queryName(self._name())
         self._query = self._started_by(writer)
         self._run_ids.add(self.run_id)
         self._pausing.clear()

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from jobs.nodes.hadoop_paths import hadoop_path_read
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
@@ -119,7 +121,7 @@ class RejectedRows:
         """The rows that count, of `schema`, with the column REASON."""
         from pyspark.sql import functions as F
 
-        paths = [path.as_uri() for path in self.found()]
+        paths = [hadoop_path_read(path) for path in self.found()]
         if not paths:
             return rejected_none(spark, schema)
         lines = spark.read.schema(_LINE).json(paths)

@@ -12,6 +12,8 @@ from threading import Event
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
+from jobs.nodes.hadoop_paths import hadoop_path
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -40,7 +42,7 @@ class LinesUnderWay:
         """`lines` has one column of text. To be called inside `with`, whose end tells the reader that no more will come."""
         self._early = _TRIES_ONCE.fullmatch(str(lines.sparkSession.sparkContext.master)) is not None
         writer = lines.write.mode("overwrite").option("maxRecordsPerFile", _LINES_IN_FILE)
-        writer.text(self._folder.resolve().as_uri())
+        writer.text(hadoop_path(self._folder.resolve()))
 
     def __enter__(self) -> LinesUnderWay:
         shutil.rmtree(self._folder, ignore_errors=True)
