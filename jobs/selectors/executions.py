@@ -96,6 +96,7 @@ def executions_out(rows: Iterable[Execution]) -> list[ExecutionOut]:
 _TROUBLE = ("error_message", "error_node_id", "error_class", "waiting_for", "waiting_node_id", "waiting_since")
 
 _BUFFER = ("buffer_size", "backpressure_status", "dropped_records")
+_PLACE = ("storage_host", "checkpoint_path")
 
 
 def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
@@ -125,8 +126,7 @@ def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
         written_records=row.written_records,
         failed_records=row.failed_records,
         error_stack_trace=row.error_stack_trace if detailed else None,
-        **{name: getattr(row, name) for name in _TROUBLE},
-        **{name: getattr(row, name) for name in _BUFFER},
+        **{name: getattr(row, name) for name in (*_TROUBLE, *_BUFFER, *_PLACE)},
         retry_count=row.retry_count,
         max_retry_times=_retries(row),
         triggered_by=cast(TriggerWord, row.triggered_by),
@@ -134,8 +134,6 @@ def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
         parameters=row.parameters,
         resolved=row.resolved,
         seq=row.seq,
-        storage_host=row.storage_host,
-        checkpoint_path=row.checkpoint_path,
         worker=_worker(row),
         created_by=row.created_by.get_username() if row.created_by else "",
         last_checkpoint_time=getattr(row, "last_checkpoint", None),
