@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,45 +91,6 @@ def abandoned() -> "QuerySet[Checkpoint]":
     """PENDING ones whose attempt no longer holds its execution: nobody will finish them. By the database's clock."""
     unheld = Q(execution__lease_expires_at=None) | Q(execution__lease_expires_at__lt=Now()) | ~Q(attempt=F("execution__attempt"))
     return Checkpoint.objects.filter(unheld, status=CheckpointStatus.PENDING)
-
-
-@dataclass(frozen=True)
-class Readable:
-    """The newest checkpoint that can be read, and what is wrong with those that are newer."""
-
-    checkpoint: Checkpoint | None
-    damaged: list[tuple[Checkpoint, list[str]]] = field(default_factory=list)
-
-
-def newest_readable(*, generation: UUID | str, pulse: Pulse = no_pulse) -> Readable:
-    """What to fall back to when the live folder of a generation cannot be read. Every byte of what is offered was checked.
-
-    Its own checkpoints, then the one that it was begun from and those before that. StorageFailed where a store does not answer:
-    an older checkpoint is no answer to that.
-    """
-    damaged: list[tuple[Checkpoint, list[str]]] = []
-    for checkpoint in _passed(generation):
-        problems = checkpoint_problems(checkpoint, pulse)
-        if not problems:
-            return Readable(checkpoint, damaged)
-        damaged.append((checkpoint, problems))
-    return Readable(None, damaged)
-
-
-def _passed(generation: UUID | str) -> Iterator[Checkpoint]:
-    """The complete checkpoints that a generation and its executions passed through, newest first, back to a start from the beginning."""
-    rows, seen, taken_by = completed(), set[int](), timezone.now()
-    while True:
-        runs = executions().filter(generation=generation)
-        own = Q(generation=generation) | Q(execution__in=runs)
-        for checkpoint in rows.filter(own, create_time__lte=taken_by).exclude(pk__in=seen):
-            seen.add(checkpoint.pk)
-            yield checkpoint
-        begun_from = runs.exclude(restored_from_checkpoint_id=None).values("restored_from_checkpoint_id")
-        origin = Checkpoint.objects.filter(pk__in=begun_from, create_time__lt=taken_by).order_by("create_time").first()
-        if origin is None or origin.generation == generation:
-            return
-        generation, taken_by = origin.generation, origin.create_time
 
 
 def batches_kept(*, generation: UUID | str) -> dict[str, int]:

@@ -15,6 +15,7 @@ from typing import Any
 from django.conf import settings
 
 from checkpoints.database_storage import DATABASE, DatabaseStorage
+from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint
 from checkpoints.storage import OutsideRoot, inside, storage_key
 from checkpoints.stores.addresses import Access, name_of, storage_at
@@ -84,9 +85,14 @@ def folder_of(checkpoint: Checkpoint) -> Path:
 
 
 def host_of(checkpoint: Checkpoint) -> str:
-    """The other host on whose disk its files are, of which nothing can be told here; "" if they can be reached from this one."""
+    """The other host on whose disk its files are, of which nothing can be told here; "" if they can be reached from this one.
+
+    A host may be called otherwise than it was.
+    """
     host = str(checkpoint.execution.storage_host)
-    return host if checkpoint.storage == LOCAL and host != settings.STORAGE_HOST else ""
+    if checkpoint.storage != LOCAL or host == settings.STORAGE_HOST or settings.CHECKPOINT_ROOT_SHARED:
+        return ""
+    return "" if (folder_of(checkpoint) / MANIFEST).is_file() else host
 
 
 def root_is_there() -> bool:

@@ -29,7 +29,8 @@ def nodes_beside(document: DagDocument, catalogue: Catalogue) -> frozenset[str]:
 def part_read(document: DagDocument, node_ids: Collection[str], catalogue: Catalogue) -> DagDocument:
     """`part_above` of them, to be read for itself: what a stream only looks things up in is read whole, as a query does."""
     part = part_above(document, node_ids)
-    is_whole = document.type == "STREAMING" and set(node_ids) <= nodes_beside(document, catalogue)
+    read = {edge.source[0] for edge in document.edges.values()}
+    is_whole = document.type == "STREAMING" and set(node_ids) <= nodes_beside(document, catalogue) & read
     return part.model_copy(update={"type": "SQL_TASK"}) if is_whole else part
 
 

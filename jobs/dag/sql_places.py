@@ -12,8 +12,10 @@ from typing import Literal
 SqlDialect = Literal["spark", "database"]
 
 _COMMENT = r"--[^\n]*|/\*.*?\*/"
+#: A backslash is nothing else in it, and its quote cannot be in it at all.
+_RAW = r"(?<!\w)[rR](?P<raw>'[^']*'|\"[^\"]*\")"
 _QUOTED: Mapping[SqlDialect, re.Pattern[str]] = {
-    "spark": re.compile(rf"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|{_COMMENT}", re.DOTALL),
+    "spark": re.compile(rf"{_RAW}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|{_COMMENT}", re.DOTALL),
     "database": re.compile(rf"'[^']*'|\"[^\"]*\"|`[^`]*`|{_COMMENT}", re.DOTALL),
 }
 
@@ -22,10 +24,17 @@ def sql_written(text: str, dialect: SqlDialect, fill: Callable[[str, Callable[[s
     """`text` with its places filled. `fill(piece, escaped)` fills those of a piece, each value as `escaped` makes it."""
     pieces, end = [], 0
     for quoted in _QUOTED[dialect].finditer(text):
-        within = partial(_within, quote=quoted[0][0], dialect=dialect)
-        pieces += [fill(text[end : quoted.start()], str), fill(quoted[0], within)]
+        token = _common(quoted)
+        within = partial(_within, quote=token[0], dialect=dialect)
+        pieces += [fill(text[end : quoted.start()], str), token if "${" not in token else fill(token, within)]
         end = quoted.end()
     return "".join([*pieces, fill(text[end:], str)])
+
+
+def _common(quoted: re.Match[str]) -> str:
+    """A raw text that holds a place, written as others are: a value may hold its quote."""
+    raw = quoted.groupdict().get("raw")
+    return raw.replace("\\", "\\\\") if raw and "${" in raw else quoted[0]
 
 
 def _within(value: str, *, quote: str, dialect: SqlDialect) -> str:

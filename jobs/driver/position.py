@@ -11,14 +11,16 @@ from typing import Any
 from django.conf import settings
 
 from checkpoints.cut import CutDamaged
+from checkpoints.fall_back import Readable, newest_readable, passed
 from checkpoints.job_cut import job_queries
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import Readable, batches_kept, folders_restorable, newest_readable, positions_restorable
+from checkpoints.selectors import batches_kept, folders_restorable, positions_restorable
 from checkpoints.services import checkpoints_check, damage_note
 from checkpoints.storage import checkpoint_restore
 from checkpoints.storages import opened, root_is_there
 from checkpoints.stores.base import StorageFailed, StorageUnfit
+from checkpoints.stores.local import LOCAL
 from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import live_readable
 from jobs.driver.planning import execution_locations, execution_plan
@@ -47,7 +49,7 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger,
     damage = _damage(execution, plan)
     if not damage:
         return _told(plan, restored, log)
-    if not root_is_there():
+    if not root_is_there() and _lies_there(execution):
         raise ExecutionFailure(f"there is nothing in {settings.CHECKPOINT_ROOT}: is its disk mounted? ({damage})", kind="external")
     try:
         found = newest_readable(generation=execution.generation, pulse=pulse)
@@ -62,6 +64,12 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger,
     execution_generation_renew(execution=execution, checkpoint=found.checkpoint, actor=actor, reason="; ".join([damage, *_words(found)]))
     restored = _restored(execution, pulse)
     return _told(execution_plan(execution), restored, log)
+
+
+def _lies_there(execution: Execution) -> bool:
+    """Whether what would be gone on from instead lies on the same disk."""
+    newest = next(passed(execution.generation), None)
+    return newest is None or newest.storage == LOCAL
 
 
 def _words(found: Readable) -> list[str]:

@@ -225,8 +225,10 @@ class DriverProcess:
             attempt.hand_over(self._reason)
         # One that cannot be interrupted must not keep the others waiting, nor the process.
         begun, patience = time.monotonic(), settings.STOP_GRACE_SECONDS / 2 if self.exit_code else settings.STOP_GRACE_SECONDS + 5
+        forced = not self.exit_code
         while self._held() and time.monotonic() < begun + patience:
-            if self.exit_code and time.monotonic() > begun + patience / 2:
+            if not forced and time.monotonic() > begun + patience / 2:
+                forced = True
                 self._force()
             self._wake.wait(0.2)
             self._wake.clear()

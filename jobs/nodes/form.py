@@ -124,20 +124,22 @@ def _in_order(fields: Mapping[str, dict[str, Any]]) -> list[str]:
 def sql_fields(model: type[BaseModel]) -> Mapping[str, SqlDialect]:
     """Fields of a config that hold SQL or an expression, at any depth → whose: a database's beside a connection, else Spark's."""
     schema = model.model_json_schema()
-    found = {name: _dialects(part, schema, beside=schema["properties"].keys()) for name, part in schema.get("properties", {}).items()}
+    fields = schema.get("properties", {})
+    found = {name: _dialects(part, schema.get("$defs", {}), beside=fields.keys()) for name, part in fields.items()}
     return {name: "database" if "database" in dialects else "spark" for name, dialects in found.items() if dialects}
 
 
-def _dialects(part: Any, schema: Mapping[str, Any], beside: Collection[str]) -> set[SqlDialect]:
-    """`beside`: the fields that stand with this one."""
+def _dialects(part: Any, definitions: Mapping[str, Any], beside: Collection[str]) -> set[SqlDialect]:
+    """`beside`: the fields that stand with this one. `definitions`: those that no part around it is made by, or it would have no end."""
     if isinstance(part, list):
-        return set().union(*(_dialects(item, schema, beside) for item in part))
+        return set().union(*(_dialects(item, definitions, beside) for item in part))
     if not isinstance(part, Mapping):
         return set()
     widget = part.get("x-widget")
     if widget in ("sql", "expression") or (widget == "code" and "x-language" not in part):
         return {"database" if widget == "sql" and "connection" in beside else "spark"}
     if "$ref" in part:
-        part = schema["$defs"][part["$ref"].rpartition("/")[2]]
+        name = part["$ref"].rpartition("/")[2]
+        part, definitions = definitions.get(name, {}), {other: one for other, one in definitions.items() if other != name}
     beside = part["properties"].keys() if "properties" in part else beside
-    return set().union(*(_dialects(item, schema, beside) for item in part.values()))
+    return set().union(*(_dialects(item, definitions, beside) for item in part.values()))

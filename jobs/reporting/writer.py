@@ -98,11 +98,14 @@ class Writer:
         taken = [(reporter, reported) for reporter in reporters if (reported := reporter.take()) is not None]
         if not taken:
             return {}
+        return self._kept(taken)
+
+    def _kept(self, taken: Sequence[tuple[Reporting, Reported]]) -> dict[str, int] | None:
         try:
             close_old_connections()
             return reported_write(batch=[reported for _, reported in taken])
         except (db.DataError, db.IntegrityError):
-            return _written_apart([reported for _, reported in taken])
+            return self._kept_apart(taken)
         except db.Error as error:
             logger.warning("counts cannot be kept just now: %s", error)
             for reporter, reported in taken:
@@ -112,6 +115,14 @@ class Writer:
             logger.exception("counts are left out")
             return {}
 
+    def _kept_apart(self, taken: Sequence[tuple[Reporting, Reported]]) -> dict[str, int] | None:
+        """What no database takes of one execution comes again no better, and must not keep the others waiting."""
+        if len(taken) > 1:
+            found = [self._kept([one]) for one in taken]
+            return None if None in found else {name: seq for one in found if one for name, seq in one.items()}
+        logger.exception("counts of execution %s are left out", taken[0][1].execution_id)
+        return {}
+
     def _tick(self, seqs: dict[str, int]) -> None:
         with self._lock:
             reporters = list(self._reporters.values())
@@ -120,14 +131,3 @@ class Writer:
                 reporter.tick(seqs.get(reporter.execution_id))
             except Exception:
                 logger.exception("live figures of %s", reporter.execution_id)
-
-
-def _written_apart(reports: Sequence[Reported]) -> dict[str, int]:
-    """What no database takes of one execution comes again no better, and must not keep the others waiting."""
-    written: dict[str, int] = {}
-    for reported in reports:
-        try:
-            written |= reported_write(batch=[reported])
-        except db.Error:  # the newest counts come with the next batch
-            logger.exception("counts of execution %s are left out", reported.execution_id)
-    return written

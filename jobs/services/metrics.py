@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Min
 from django.utils import timezone
 
 from jobs.dag.storable import storable
@@ -146,6 +147,8 @@ def metrics_roll_up(*, now: datetime | None = None) -> int:
 def _roll_up(fine: int, coarse: int, now: datetime) -> int:
     end = _floor(now, coarse)
     start = _roll_up_start(fine, coarse, now)
+    first = MetricSample.objects.filter(resolution=fine, time__gte=start, time__lt=end).aggregate(first=Min("time"))["first"]
+    start = end if first is None else _floor(first, coarse)
     step = timedelta(seconds=coarse * _WINDOWS)
     made = 0
     while start < end:

@@ -283,6 +283,20 @@ def test_nothing_is_lost_of_what_lies_on_another_host(execution: Execution, oper
     assert dict(Checkpoint.objects.values_list("pk", "exclusive_bytes")) == sizes
 
 
+def test_a_host_that_is_called_otherwise_than_before_finds_its_own_files(execution: Execution, operator: Client) -> None:
+    rows = [kept(execution) for _ in range(4)]
+    ended(execution)
+    Execution.objects.filter(pk=execution.pk).update(storage_host="as it was called")
+    send(operator, "PATCH", f"/api/checkpoints/{rows[0].pk}", {"is_savepoint": True})
+    send(operator, "POST", "/api/checkpoints/cleanup", {"dry_run": False})
+    assert {row.checkpoint_id: row.status for row in Checkpoint.objects.all()} == {
+        1: "COMPLETED",
+        2: "EXPIRED",
+        3: "COMPLETED",
+        4: "COMPLETED",
+    }
+
+
 def test_rows_are_not_marked_for_want_of_a_disk_or_for_files_on_another_host(
     execution: Execution, operator: Client, root: Path, tmp_path: Path
 ) -> None:

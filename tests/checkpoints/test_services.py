@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from checkpoints.cut import cut_files
 from checkpoints.deletion import checkpoint_delete
+from checkpoints.fall_back import newest_readable
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import newest_readable, not_restorable
+from checkpoints.selectors import not_restorable
 from checkpoints.services import (
     CheckpointRefused,
     checkpoint_begin,

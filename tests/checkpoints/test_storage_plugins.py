@@ -11,9 +11,9 @@ from redis import Redis
 
 from checkpoints.cleaning import checkpoints_clean
 from checkpoints.deletion import checkpoint_delete
+from checkpoints.fall_back import newest_readable
 from checkpoints.files import Stores
 from checkpoints.retention import Scope
-from checkpoints.selectors import newest_readable
 from checkpoints.storages import key_of, storage_chosen, storage_named
 from checkpoints.stores import plugins
 from checkpoints.stores.local import LocalStorage

@@ -10,9 +10,10 @@ from django.test import Client
 
 from checkpoints.cleaning import checkpoints_clean, checkpoints_retain
 from checkpoints.deletion import checkpoint_delete
+from checkpoints.fall_back import newest_readable
 from checkpoints.models import Checkpoint, CheckpointData
 from checkpoints.retention import Decision, Scope
-from checkpoints.selectors import newest_readable, not_restorable
+from checkpoints.selectors import not_restorable
 from checkpoints.services import CheckpointRefused, savepoint_keep
 from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named
 from checkpoints.stores.base import StorageUnfit
