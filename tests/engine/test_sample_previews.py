@@ -62,7 +62,7 @@ def test_what_a_stream_only_looks_things_up_in_is_previewed_as_the_query_it_is(b
 def test_a_source_that_nothing_reads_yet_is_previewed_as_the_stream_it_is(bench: Bench) -> None:
     mqtt: tuple[str, dict[str, Any]] = (
         "source.mqtt",
-        {"connection": "plant", "topics": ["a"], "columns": [{"name": "id", "type": "long"}]},
+        {"connection": "plant", "topics": "a", "columns": [{"name": "id", "type": "long"}]},
     )
     nodes = {"gen": numbers(None), "mqtt": mqtt, "out": COLLECT}
     found = looked_at(bench, nodes, "gen>out", "mqtt", {"mqtt": SampleRows(rows=[{"id": 1}])}, type="STREAMING")
