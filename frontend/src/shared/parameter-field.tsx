@@ -1,5 +1,6 @@
 import { NumberInput, SegmentedControl, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { exactNumber } from './exact-number'
 import type { ParameterValue, StartParameter } from './start-parameters'
 
 const ORDER = ['label', 'input', 'error', 'description'] as ('label' | 'input' | 'error' | 'description')[]
@@ -30,5 +31,5 @@ export function ParameterField({ parameter, value, error, onChange }: Props) {
   }
   if (type === 'string') return <TextInput {...shared} value={String(value ?? '')} onChange={(event) => onChange(event.currentTarget.value)} />
   const number = typeof value === 'boolean' ? '' : typeof value === 'number' ? value : String(value ?? '')
-  return <NumberInput {...shared} value={number} allowDecimal={type === 'number'} hideControls onChange={onChange} />
+  return <NumberInput {...shared} value={number} allowDecimal={type === 'number'} {...exactNumber(number)} onChange={onChange} />
 }

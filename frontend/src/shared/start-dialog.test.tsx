@@ -59,6 +59,10 @@ it('an integer beyond 2^53 goes to the server as it was declared or typed', asyn
   opened(undefined, parametersOf({ ...job, document: { parameters: { id, limit: { type: 'integer' } } } }))
   expect(screen.getByLabelText('id')).toHaveValue('1234567890123456789')
   fireEvent.change(screen.getByLabelText('limit'), { target: { value: '9007199254740993' } })
+  for (const name of ['id', 'limit']) {
+    fireEvent.keyDown(screen.getByLabelText(name), { key: 'ArrowDown' })
+    fireEvent.blur(screen.getByLabelText(name))
+  }
   press('parameters.start')
   await waitFor(() => expect(server).toHaveBeenCalled())
   expect(server.mock.calls[0]?.[1]?.body).toBe('{"parameters":{"id":1234567890123456789,"limit":9007199254740993}}')

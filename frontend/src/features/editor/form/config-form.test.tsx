@@ -70,5 +70,7 @@ it('a decimal number is typed sign by sign, and a long one kept to its last digi
   type('Share', '0', '0.', '0.0', '0.05')
   expect(field('Share')).toHaveValue('0.05')
   type('Prefetch', '9007199254740993')
+  fireEvent.keyDown(field('Prefetch'), { key: 'ArrowDown' })
+  ;['Share', 'Prefetch'].forEach((label) => fireEvent.blur(field(label)))
   expect(JSON.stringify(config())).toBe('{"prefetch":9007199254740993,"share":0.05}')
 })

@@ -3,6 +3,7 @@ import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils'
 import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { exactNumber } from '../../../shared/exact-number'
 import { later } from '../../../shared/later'
 import { areErrors, type FormHelp } from './form-context'
 
@@ -41,8 +42,7 @@ function NumberWidget(props: WidgetProps) {
       allowDecimal={!whole}
       min={props.schema.minimum}
       max={props.schema.maximum}
-      clampBehavior="none"
-      hideControls
+      {...exactNumber(props.value)}
       onChange={(value) => props.onChange(value === '' ? null : value)}
     />
   )
