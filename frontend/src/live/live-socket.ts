@@ -1,4 +1,5 @@
 import ReconnectingSocket from 'partysocket/ws'
+import { parseExact } from '../dag/exact-json'
 
 export interface LiveSocket {
   /** Drop the connection and open it again: the server answers with a fresh snapshot. */
@@ -20,7 +21,7 @@ export function liveSocket<M>(path: string, listener: LiveListener<M>): LiveSock
   const socket = new ReconnectingSocket(address(path), [], { minReconnectionDelay: 300, maxReconnectionDelay: 5_000, reconnectionDelayGrowFactor: 1.6, minUptime: 2_000, maxEnqueuedMessages: 0 })
   socket.addEventListener('open', () => listener.open())
   socket.addEventListener('close', () => listener.lost(socket.retryCount + 1))
-  socket.addEventListener('message', (event: MessageEvent<string>) => listener.message(JSON.parse(event.data) as M))
+  socket.addEventListener('message', (event: MessageEvent<string>) => listener.message(parseExact(event.data) as M))
   const online = () => socket.reconnect()
   window.addEventListener('online', online)
   return {
