@@ -18,3 +18,6 @@ it('a text stays a text, a number a number, an empty field is none', () => {
   expect(written({ key: 100 }, { key: '' })).toEqual({ key: null })
   expect(written({ next: 100 }, { next: 'x' })).toEqual({ next: 'x' })
 })
+it('a position of any length is kept to its last digit', () => {
+  expect(written({ lsn: 100n }, { lsn: '9007199254740993' })).toEqual({ lsn: 9007199254740993n })
+})

@@ -1,3 +1,5 @@
+import { typedNumber } from '../../../dag/exact-json'
+
 type Values = Record<string, unknown>
 
 const isRecord = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -18,7 +20,7 @@ const nameOf = (path: readonly string[]) => path.join(' / ')
 function typed(text: string, before: unknown): unknown {
   const whole = text.trim()
   if (whole === '') return null
-  return typeof before !== 'string' && /^-?\d+$/.test(whole) ? Number(whole) : whole
+  return typeof before !== 'string' && /^-?\d+$/.test(whole) ? typedNumber(whole) : whole
 }
 
 /** `values` with what was typed over it, by the names of their leaves. */
