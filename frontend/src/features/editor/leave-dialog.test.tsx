@@ -9,6 +9,8 @@ import { leavePage } from '../../shared/leaving'
 import canvas from '../canvas/locales/en.json'
 import { useEditor, type SaveState } from './editor-store'
 import { LeaveDialog } from './leave-dialog'
+import { newRow } from './parameter-rows'
+import { writeRows } from './use-parameter-rows'
 
 beforeAll(() => void i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { canvas } } }))
 
@@ -17,7 +19,7 @@ const CONFLICT: SaveState = { kind: 'conflict', by: 'otto', revision: 9 }
 const goOn = vi.fn()
 
 function left(save: SaveState, description: string) {
-  useEditor.getState().change({ document: { ...document, description } })
+  useEditor.getState().change({ document: { ...useEditor.getState().history.present.document, description } })
   useEditor.setState({ save })
   act(() => leavePage(goOn))
 }
@@ -56,4 +58,11 @@ it('a conflict in which nothing of mine is new is left at once', () => {
   useEditor.setState({ save: CONFLICT })
   act(() => leavePage(goOn))
   expect(goOn).toHaveBeenCalledOnce()
+})
+
+it("a parameter's name that will not do is not left without asking", () => {
+  act(() => writeRows([{ ...newRow([]), name: '' }]))
+  left({ kind: 'saved', at: 1 }, 'mine')
+  expect(screen.getByText("The name of a parameter is not saved: it is empty, or taken")).toBeVisible()
+  expect(goOn).not.toHaveBeenCalled()
 })

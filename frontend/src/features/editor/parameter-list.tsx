@@ -2,20 +2,18 @@ import { ActionIcon, Button, Select, TextInput } from '@mantine/core'
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { newRow, rowFaults, type ParameterRow, type RowFault } from './parameter-rows'
-import { useParameterRows } from './use-parameter-rows'
+import { useParameterRows, writeRows } from './use-parameter-rows'
 
 const TYPES = ['string', 'number', 'integer', 'boolean']
 const NONE = ''
 
 interface FieldProps {
   row: ParameterRow
-  onType: (row: ParameterRow) => void
-  onChoose: (row: ParameterRow) => void
-  onDone: () => void
+  onChange: (row: ParameterRow) => void
 }
 
 /** A value, or none: then it must be given at the start. */
-function DefaultField({ row, onType, onChoose, onDone }: FieldProps) {
+function DefaultField({ row, onChange }: FieldProps) {
   const { t } = useTranslation('canvas')
   const { type, text } = row
   if (type === 'boolean') {
@@ -27,13 +25,13 @@ function DefaultField({ row, onType, onChoose, onDone }: FieldProps) {
         data={data}
         aria-label={t('parameterDefault')}
         allowDeselect={false}
-        onChange={(chosen) => onChoose({ ...row, text: chosen || null })}
+        onChange={(chosen) => onChange({ ...row, text: chosen || null })}
       />
     )
   }
   const none = t('parameterNoDefault')
   const off = text !== null && type === 'string' && (
-    <ActionIcon variant="subtle" color="gray" size={18} aria-label={none} title={none} onClick={() => onChoose({ ...row, text: null })}>
+    <ActionIcon variant="subtle" color="gray" size={18} aria-label={none} title={none} onClick={() => onChange({ ...row, text: null })}>
       <IconX size={12} />
     </ActionIcon>
   )
@@ -45,32 +43,30 @@ function DefaultField({ row, onType, onChoose, onDone }: FieldProps) {
       aria-label={t('parameterDefault')}
       classNames={{ input: 'pw-mono' }}
       rightSection={off || undefined}
-      onBlur={onDone}
-      onChange={(event) => onType({ ...row, text: event.currentTarget.value })}
+      onChange={(event) => onChange({ ...row, text: event.currentTarget.value })}
     />
   )
 }
 
 function ParameterFields({ fault, onRemove, ...field }: FieldProps & { fault: RowFault | undefined; onRemove: () => void }) {
   const { t } = useTranslation('canvas')
-  const { row, onType, onChoose, onDone } = field
+  const { row, onChange } = field
   return (
-    <div className="pw-rows-row" onKeyDown={(event) => event.key === 'Enter' && onDone()}>
+    <div className="pw-rows-row">
       <div className="pw-row-fields">
         <TextInput
           value={row.name}
           aria-label={t('parameterName')}
           classNames={{ input: 'pw-mono' }}
           error={fault && t(`parameterFault.${fault}`)}
-          onBlur={onDone}
-          onChange={(event) => onType({ ...row, name: event.currentTarget.value })}
+          onChange={(event) => onChange({ ...row, name: event.currentTarget.value })}
         />
         <Select
           value={row.type}
           data={TYPES}
           aria-label={t('parameterType')}
           allowDeselect={false}
-          onChange={(type) => onChoose({ ...row, type: type ?? 'string' })}
+          onChange={(type) => onChange({ ...row, type: type ?? 'string' })}
         />
         <DefaultField {...field} />
       </div>
@@ -84,9 +80,8 @@ function ParameterFields({ fault, onRemove, ...field }: FieldProps & { fault: Ro
 /** The job's parameters: name, type, and the default, if any. */
 export function ParameterList() {
   const { t } = useTranslation('canvas')
-  const { rows, type, put, keep } = useParameterRows()
+  const rows = useParameterRows()
   const faults = rowFaults(rows)
-  const replaced = (row: ParameterRow) => rows.map((old) => (old.key === row.key ? row : old))
   return (
     <div className="pw-field">
       <label>{t('parameters')}</label>
@@ -96,13 +91,11 @@ export function ParameterList() {
             key={row.key}
             row={row}
             fault={faults.get(row.key)}
-            onType={type}
-            onChoose={(chosen) => put(replaced(chosen))}
-            onDone={keep}
-            onRemove={() => put(rows.filter((old) => old !== row))}
+            onChange={(row) => writeRows(rows.map((old) => (old.key === row.key ? row : old)))}
+            onRemove={() => writeRows(rows.filter((old) => old !== row))}
           />
         ))}
-        <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={() => put([...rows, newRow(rows)])}>
+        <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={() => writeRows([...rows, newRow(rows)])}>
           {t('addParameter')}
         </Button>
       </div>

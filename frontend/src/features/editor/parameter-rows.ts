@@ -7,7 +7,10 @@ type Declared = Record<string, Json | undefined>
 /** A parameter as it is being written; what its form does not show stays in `origin`. */
 export interface ParameterRow {
   key: number
+  /** As typed. */
   name: string
+  /** Its name in the drawing, until the one that is typed will do. */
+  kept: string
   type: string
   /** The default as typed; null: there is none. */
   text: string | null
@@ -19,7 +22,7 @@ export type RowFault = 'nameless' | 'taken'
 let next = 0
 const rowOf = (name: string, origin: Declared): ParameterRow => {
   next += 1
-  return { key: next, name, type: typeOf(origin), text: textOf(origin.default), origin }
+  return { key: next, name, kept: name, type: typeOf(origin), text: textOf(origin.default), origin }
 }
 const typeOf = ({ type }: Declared) => (typeof type === 'string' ? type : 'string')
 const textOf = (value: Json | undefined): string | null => {
@@ -31,7 +34,7 @@ export const parameterRows = (parameters: Parameters): ParameterRow[] =>
   Object.entries(parameters).map(([name, declared]) => rowOf(name, (declared ?? {}) as Declared))
 
 export function newRow(rows: readonly ParameterRow[]): ParameterRow {
-  const names = new Set(rows.map(({ name }) => name))
+  const names = new Set(rows.flatMap(({ name, kept }) => [name.trim(), kept]))
   let number = rows.length + 1
   while (names.has(`parameter_${number}`)) number += 1
   return rowOf(`parameter_${number}`, { type: 'string', default: '' })
@@ -48,16 +51,39 @@ export function typedDefault(type: string, text: string | null): Json {
 const declaredBy = ({ type, text, origin }: ParameterRow): Declared =>
   type === typeOf(origin) && text === textOf(origin.default) ? origin : { ...origin, type, default: typedDefault(type, text) }
 
-/** Row → why its name will not do. */
+const nameOf = ({ name }: ParameterRow) => name.trim()
+
+/** Why the name that is typed will not do, when the rows with `faults` keep theirs. */
+function faultOf(row: ParameterRow, rows: readonly ParameterRow[], faults: ReadonlyMap<number, RowFault>): RowFault | undefined {
+  const name = nameOf(row)
+  if (name === '') return 'nameless'
+  const others = rows.filter((other) => other !== row)
+  const taken = others.some((other) => (row.kept !== name && nameOf(other) === name) || (faults.has(other.key) && other.kept === name))
+  return taken ? 'taken' : undefined
+}
+
+/** Row → why its name will not do. A row that keeps its name may be in the way of another one. */
 export function rowFaults(rows: readonly ParameterRow[]): Map<number, RowFault> {
   const faults = new Map<number, RowFault>()
-  for (const { key, name } of rows) {
-    if (name.trim() === '') faults.set(key, 'nameless')
-    else if (rows.some((other) => other.key !== key && other.name.trim() === name.trim())) faults.set(key, 'taken')
+  let known = -1
+  while (known !== faults.size) {
+    known = faults.size
+    for (const row of rows) {
+      const fault = faultOf(row, rows, faults)
+      if (fault) faults.set(row.key, fault)
+    }
   }
   return faults
 }
 
-/** What the rows declare; null while two of them have one name, or one has none: neither may wipe the other out. */
-export const parametersIn = (rows: readonly ParameterRow[]): Parameters | null =>
-  rowFaults(rows).size > 0 ? null : (Object.fromEntries(rows.map((row) => [row.name.trim(), declaredBy(row)])) as Parameters)
+/** The rows, those whose name will do under it in the drawing. */
+export function namedRows(rows: readonly ParameterRow[]): ParameterRow[] {
+  const faults = rowFaults(rows)
+  return rows.map((row) => (faults.has(row.key) ? row : { ...row, kept: nameOf(row) }))
+}
+
+export const isUnnamed = (rows: readonly ParameterRow[]): boolean => rows.some((row) => nameOf(row) !== row.kept)
+
+/** What the rows declare: the drawing has each of them, no two under one name. */
+export const parametersIn = (rows: readonly ParameterRow[]): Parameters =>
+  Object.fromEntries(rows.map((row) => [row.kept, declaredBy(row)])) as Parameters

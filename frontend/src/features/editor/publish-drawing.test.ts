@@ -4,7 +4,9 @@ import type { DagDocument } from '../../dag/document'
 import canvas from '../canvas/locales/en.json'
 import { saveNow } from './draft-saving'
 import { useEditor, type SaveState } from './editor-store'
+import { newRow } from './parameter-rows'
 import { publishDrawing } from './publish-drawing'
+import { writeRows } from './use-parameter-rows'
 
 beforeAll(() => void i18next.init({ lng: 'en', resources: { en: { canvas } } }))
 
@@ -73,4 +75,10 @@ it('what somebody else saved meanwhile is not published but asked about', async 
   await expect(publishDrawing('')).rejects.toThrow('Not published. Conflict with otto, rev 9')
   expect(sent).toEqual(['POST publish "3"'])
   expect(useEditor.getState().save).toEqual<SaveState>({ kind: 'conflict', by: 'otto', revision: 9 })
+})
+
+it("publishes nothing while a parameter's name will not do, and says so", async () => {
+  writeRows([{ ...newRow([]), name: '' }])
+  await expect(publishDrawing('')).rejects.toThrow("Not published. The name of a parameter is not saved: it is empty, or taken")
+  expect(sent).toEqual([])
 })

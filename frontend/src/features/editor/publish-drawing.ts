@@ -3,6 +3,7 @@ import { DraftConflict, publishDraft } from './draft-requests'
 import { saveNow } from './draft-saving'
 import { useEditor, type SaveState } from './editor-store'
 import { saveWords } from './save-words'
+import { nameWaits } from './use-parameter-rows'
 
 /** Nothing of the drawing is only here. */
 const isSaved = () => {
@@ -12,12 +13,13 @@ const isSaved = () => {
 
 function refused(save: SaveState): Error {
   const t = i18next.getFixedT(null, 'canvas')
-  return new Error(t('notPublished', { why: saveWords(t, save, useEditor.getState().revision) }))
+  return new Error(t('notPublished', { why: saveWords(t, save, useEditor.getState().revision, nameWaits()) }))
 }
 
 /** Publishes the drawing on the screen. Throws in words, with nothing published, where the server does not have that one. */
 export async function publishDrawing(comment: string): Promise<void> {
   const { jobName, save } = useEditor.getState()
+  if (nameWaits()) throw refused(save)
   if (save.kind !== 'conflict' && !isSaved()) await saveNow()
   const now = useEditor.getState()
   if (now.jobName !== jobName || !isSaved()) throw refused(now.save)

@@ -3,6 +3,7 @@ import { IconAlertTriangle, IconCheck, IconCloudOff, IconEye, IconLoader2 } from
 import { useTranslation } from 'react-i18next'
 import { useEditor } from './editor-store'
 import { saveWords } from './save-words'
+import { useNameWaits } from './use-parameter-rows'
 
 const ICONS = {
   saved: <IconCheck size={12} stroke={2.5} className="pw-good" />,
@@ -18,6 +19,7 @@ export function SaveChip() {
   const { t } = useTranslation('canvas')
   const save = useEditor((state) => state.save)
   const revision = useEditor((state) => state.revision)
+  const nameWaits = useNameWaits()
   const readOnly = useEditor((state) => state.readOnly)
   if (readOnly) {
     return (
@@ -29,11 +31,11 @@ export function SaveChip() {
       </Tooltip>
     )
   }
-  const words = saveWords(t, save, revision)
-  const warns = save.kind === 'failed' || save.kind === 'offline' || save.kind === 'conflict'
+  const words = saveWords(t, save, revision, nameWaits)
+  const warns = nameWaits || save.kind === 'failed' || save.kind === 'offline' || save.kind === 'conflict'
   return (
     <span className={`pw-save-chip${warns ? ' pw-save-warn' : ''}`} title={words} role="status">
-      {ICONS[save.kind]}
+      {ICONS[nameWaits && save.kind === 'saved' ? 'failed' : save.kind]}
       <span className="pw-cut">{words}</span>
     </span>
   )

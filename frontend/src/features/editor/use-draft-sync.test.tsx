@@ -2,7 +2,9 @@
 import { act, renderHook } from '@testing-library/react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { useEditor } from './editor-store'
+import { newRow } from './parameter-rows'
 import { useDraftSync } from './use-draft-sync'
+import { writeRows } from './use-parameter-rows'
 
 /** What the server answers to the layouts that come, one after the other; null: nobody answers. */
 let answers: (number | null)[]
@@ -59,4 +61,17 @@ it('a change that is undone before it is sent leaves the draft saved', async () 
   act(() => useEditor.getState().undo())
   await later(5000)
   expect(useEditor.getState().save.kind).toBe('saved')
+})
+
+it("who closes the tab is warned while a parameter's name will not do, though the rest is saved", async () => {
+  answers = []
+  renderHook(() => useDraftSync())
+  act(() => writeRows([{ ...newRow([]), name: '' }]))
+  const { present } = useEditor.getState().history
+  act(() => useEditor.setState({ saved: present, save: { kind: 'saved', at: 1 } }))
+  expect(warns()).toBe(true)
+  act(() => writeRows([newRow([])]))
+  await later(0)
+  act(() => useEditor.setState({ saved: useEditor.getState().history.present, save: { kind: 'saved', at: 1 } }))
+  expect(warns()).toBe(false)
 })

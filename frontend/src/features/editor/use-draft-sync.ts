@@ -3,6 +3,7 @@ import { isUnanswered } from '../../api/request'
 import { analyseDocument, saveLayout } from './draft-requests'
 import { saveNow } from './draft-saving'
 import { useEditor } from './editor-store'
+import { nameWaits } from './use-parameter-rows'
 
 const SAVE_AFTER_MS = 700
 const LAYOUT_AFTER_MS = 1200
@@ -56,7 +57,7 @@ export function useDraftSync(): { analyseNow: () => Promise<void> } {
 
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
-      if (useEditor.getState().save.kind !== 'saved' || layoutWaits.current) event.preventDefault()
+      if (useEditor.getState().save.kind !== 'saved' || layoutWaits.current || nameWaits()) event.preventDefault()
     }
     window.addEventListener('beforeunload', warn)
     return () => window.removeEventListener('beforeunload', warn)
