@@ -3,7 +3,7 @@ import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { act, fireEvent, render, screen } from '@testing-library/react'
 import { MemoryRouter } from 'react-router'
-import { expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { useConnectionAsked } from '../../shared/connection-asked'
 import { ImportDialog } from './import-dialog'
 
@@ -14,23 +14,44 @@ const answers: Record<string, unknown> = {
   '/api/connection-kinds': { results: [] },
 }
 
-it('what the files need of connections is listed with its address, and its form begins with it', async () => {
+const onClose = vi.fn()
+const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
+function choose(...names: string[]) {
+  const files = names.map((name) => new File(['{}'], name))
+  fireEvent.change(screen.getByLabelText('import.choose', { selector: 'input' }), { target: { files } })
+}
+
+beforeEach(() => {
   vi.stubGlobal('fetch', (address: string) => Promise.resolve(new Response(JSON.stringify(answers[address]))))
   render(
     <MantineProvider env="test">
       <QueryClientProvider client={new QueryClient()}>
         <MemoryRouter>
-          <ImportDialog onClose={vi.fn()} onDone={vi.fn()} />
+          <ImportDialog onClose={onClose} onDone={vi.fn()} />
         </MemoryRouter>
       </QueryClientProvider>
     </MantineProvider>,
   )
-  fireEvent.change(screen.getByLabelText('import.choose', { selector: 'input' }), { target: { files: [new File(['{}'], 'a.json'), new File(['{}'], 'b.json')] } })
+})
+
+it('what the files need of connections is listed with its address, and its form begins with it', async () => {
+  choose('a.json', 'b.json')
   expect(await screen.findAllByText('import.open')).toHaveLength(2)
   expect(await screen.findByText('postgresql · db.example.com:5432/shop')).toBeVisible()
-  fireEvent.click(screen.getByRole('button', { name: 'import.create' }))
+  press('import.create')
   const { asked } = useConnectionAsked.getState()
   expect(asked).toMatchObject({ name: 'shop', kind: 'postgresql', config: shop.config })
   act(() => asked?.after())
   expect(screen.getByText('import.created')).toBeVisible()
+})
+
+it('Escape in the form of a connection leaves the dialog under it, and its list, alone', async () => {
+  choose('a.json')
+  await screen.findByText('postgresql · db.example.com:5432/shop')
+  press('import.create')
+  fireEvent.keyDown(document.body, { key: 'Escape' })
+  expect(onClose).not.toHaveBeenCalled()
+  act(() => useConnectionAsked.setState({ asked: null }))
+  fireEvent.keyDown(document.body, { key: 'Escape' })
+  expect(onClose).toHaveBeenCalledOnce()
 })

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { importJob, type ImportOutcome } from '../../api/import-job'
 import { said } from '../../api/sentences/said'
+import { useConnectionAsked } from '../../shared/connection-asked'
 import { StateGlyph } from '../../shared/state-glyph'
 
 const ProposedConnections = lazy(() => import('./proposed-connections'))
@@ -35,6 +36,8 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   const [over, setOver] = useState(false)
   const [busy, setBusy] = useState(false)
   const [outcomes, setOutcomes] = useState<ImportOutcome[]>([])
+  // Its form stands over this dialog, and Escape is for that one alone.
+  const isOver = useConnectionAsked((state) => state.asked !== null)
   const proposed = outcomes.flatMap(({ connections }) => connections)
   const take = async (files: FileList | null) => {
     if (!files?.length) return
@@ -52,7 +55,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
     void take(event.dataTransfer.files)
   }
   return (
-    <Modal opened onClose={onClose} title={t('import.title')} size={520}>
+    <Modal opened onClose={onClose} closeOnEscape={!isOver} title={t('import.title')} size={520}>
       <div className="pw-drop" data-over={over || undefined} onDragOver={(event) => { event.preventDefault(); setOver(true) }} onDragLeave={() => setOver(false)} onDrop={drop}>
         <IconFileUpload size={20} stroke={1.5} aria-hidden />
         <p>{t('import.help')}</p>
