@@ -22,6 +22,15 @@ function Drawing() {
   )
 }
 
+function Jobs() {
+  return (
+    <>
+      <output>all jobs</output>
+      <Link to="/drawing">again</Link>
+    </>
+  )
+}
+
 beforeEach(() => {
   waits = null
   needed = true
@@ -31,7 +40,7 @@ beforeEach(() => {
       <Routes>
         <Route path="/home" element={<Link to="/drawing">draw</Link>} />
         <Route path="/drawing" element={<Drawing />} />
-        <Route path="/jobs" element={<output>all jobs</output>} />
+        <Route path="/jobs" element={<Jobs />} />
       </Routes>
     </HistoryRouter>,
   )
@@ -72,4 +81,26 @@ it("the browser's way back is asked about, too", async () => {
   act(() => waits?.())
   await waitFor(() => expect(screen.getByText('draw')).toBeVisible())
   expect(window.location.pathname).toBe('/home')
+})
+
+it('several ways back at once leave the browser at the page that is held', async () => {
+  const place = () => (window.history.state as { idx: number }).idx
+  needed = false
+  await draw()
+  await userEvent.click(screen.getByText('away'))
+  await userEvent.click(screen.getByText('again'))
+  await userEvent.click(screen.getByText('tab'))
+  act(() => window.history.back())
+  await waitFor(() => expect(place()).toBe(3))
+  needed = true
+  // As a browser goes back twice: the second is on its way before the page answers the first.
+  act(() => {
+    window.history.go(-1)
+    window.history.go(-2)
+  })
+  await new Promise((done) => setTimeout(done, 300))
+  expect([place(), isDrawn(), waits === null]).toEqual([3, true, false])
+  act(() => waits?.())
+  expect(await screen.findByText('all jobs')).toBeVisible()
+  expect(place()).toBe(2)
 })
