@@ -78,7 +78,7 @@ def retry_after(response: httpx.Response) -> float | None:
         return float(given)
     try:
         until = parsedate_to_datetime(given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return max(0.0, (until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 

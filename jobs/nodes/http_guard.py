@@ -6,6 +6,7 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -48,8 +49,11 @@ class _GuardedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        address = checked_addresses(host, port, self._limits)[0]
-        return self._sockets.connect_tcp(address, port, timeout, local_address, socket_options)
+        *others, last = checked_addresses(host, port, self._limits)
+        for address in others:
+            with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
+                return self._sockets.connect_tcp(address, port, timeout, local_address, socket_options)
+        return self._sockets.connect_tcp(last, port, timeout, local_address, socket_options)
 
     def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None

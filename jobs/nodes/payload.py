@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema, avro_unknown_writer
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, NodeError
 from jobs.nodes.columns import ColumnField, rejected_schema, sampled_names_check, schema_from_ddl, schema_of
+from jobs.nodes.durable_text import text_place
 from jobs.nodes.form import hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hints
 from jobs.nodes.misfits import SHOWN_TEXT, rejected_column
@@ -149,8 +150,7 @@ def payload_schema(
         return StructType.fromJson(json.loads(kept.read_text(encoding="utf-8")))
     schema = _sampled(spark, sample())
     if kept is not None:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(schema.json(), encoding="utf-8")
+        text_place(kept, schema.json())
     return schema
 
 

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, ConnectionSettings, Limits
 from jobs.nodes.misfits import reason_told
+from jobs.nodes.readers import http_pages
 from jobs.nodes.readers.http_pages import HttpPages
 from jobs.nodes.worker_errors import node_error_in
 from tests.nodes.api_server import (
@@ -241,3 +242,9 @@ def test_a_body_is_posted_with_the_cursor_from_inside_spark(spark: SparkSession,
         built = source(build, server, config)
         assert sorted(row["id"] for row in built.node.read(spark, built.context).collect()) == list(range(30))
         assert {request.method for request in server.requests} == {"POST"}
+
+
+def test_half_a_character_in_a_record_becomes_a_question_mark():
+    """As where a program cut a text in the middle of one."""
+    batch = http_pages._rows(['{"name": "a\ud83d"}', '{"name": "b"}'])
+    assert batch.column(0).to_pylist() == ['{"name": "a?"}', '{"name": "b"}']

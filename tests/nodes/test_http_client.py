@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import httpx
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -19,6 +20,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from jobs.nodes import http_answers, http_client, http_guard
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.http_api import HttpApiConnection, HttpApiSettings
+from jobs.nodes.connections.http_api_check import api_silent
+from jobs.nodes.http_answers import retry_after
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import is_public
 from jobs.nodes.http_messages import HttpRequest, Refused
@@ -181,6 +184,27 @@ def test_a_name_that_changes_its_address_after_the_check_gains_nothing():
         with HttpApi(settings_for("http://rebind.example"), Limits(), attempts=1, timeout_seconds=1) as api, pytest.raises(OSError):
             api.get_json("", {})
     assert connected == ["93.184.216.34"]
+
+
+def test_a_name_of_several_addresses_is_reached_at_whichever_answers(monkeypatch: pytest.MonkeyPatch):
+    """As localhost is, which leads to ::1 first."""
+    with api_server(lambda request: as_json({"ok": True})) as server:
+        port = server.port
+
+        def resolved(host: str, *given: Any, **named: Any) -> list[Any]:
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in ("127.0.0.77", "127.0.0.1")]
+
+        monkeypatch.setattr(http_guard.socket, "getaddrinfo", resolved)
+        limits = Limits(http_allowed_hosts=(f"api.example:{port}",))
+        with httpx.Client(transport=http_guard.guarded_transport(limits)) as client:
+            assert client.get(f"http://api.example:{port}/").json() == {"ok": True}
+        connection = ConnectionSettings("main", "http_api", {"base_url": f"http://api.example:{port}"})
+        assert api_silent(connection, limits) == ""
+
+
+@pytest.mark.parametrize("given", ["Wed, 21 Oct 99999999999999999999 07:28:00 GMT", "soon", ""])
+def test_a_time_that_is_none_is_no_time_to_wait_for(given: str):
+    assert retry_after(httpx.Response(503, headers={"retry-after": given})) is None
 
 
 def test_one_private_address_among_public_ones_is_enough_to_refuse():

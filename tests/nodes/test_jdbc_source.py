@@ -135,7 +135,7 @@ def test_a_postgresql_value_that_spark_has_not_rejects_its_row_alone(spark: Spar
     postgres_database.run(
         "INSERT INTO odd VALUES (1, '0044-03-15 BC', NULL, NULL, NULL), (2, NULL, '12000-01-01', NULL, NULL), "
         "(3, NULL, NULL, '0044-03-15 00:00+00 BC', NULL), (4, NULL, NULL, NULL, 'NaN'), "
-        "(5, '0001-01-01', '9999-12-31', '1582-10-10 00:00+00', 1)"
+        "(5, '0001-01-01', '9999-12-31', '1582-10-10 00:00+00', 1), (6, 'infinity', NULL, NULL, NULL), (7, NULL, '-infinity', NULL, NULL)"
     )
     built = source(build, postgres_database, {"table": "odd"})
     frame = built.node.read(spark, built.context).orderBy("id").select("id", "day", "n", REJECTED)
@@ -145,6 +145,8 @@ def test_a_postgresql_value_that_spark_has_not_rejects_its_row_alone(spark: Spar
         (3, None, None, "instant: cannot read '0044-03-15 00:00:00+00 BC' as timestamp"),
         (4, None, None, "n: cannot read 'NaN' as decimal(38,18)"),
         (5, date(1, 1, 1), Decimal(1), None),
+        (6, None, None, "day: cannot read 'infinity' as date"),
+        (7, None, None, "at: cannot read '-infinity' as timestamp"),
     ]
 
 
@@ -179,6 +181,37 @@ def test_a_sqlite_value_that_does_not_fit_its_column_rejects_the_row(spark: Spar
     assert tuple(rows[1]) == (2, None, None, None, None, 2.5)
     reasons = sorted(row[0] for row in frame.filter(f"{REJECTED} IS NOT NULL").select(REJECTED).collect())
     assert reasons == ["at: cannot read 'noon' as timestamp", "n: cannot read 'many' as bigint"]
+
+
+def test_sqlite_numbers_are_read_to_the_last_digit_and_those_that_are_too_long_reject_their_row(
+    spark: SparkSession, build: Build, sqlite_database: Database
+):
+    """SQLite keeps whatever is written, however a column is declared."""
+    sqlite_database.run("CREATE TABLE ids (id integer, price decimal(5, 2), rate text, long decimal(38, 18))")
+    sqlite_database.run(
+        "INSERT INTO ids VALUES (1234567890123456789, 123.45, 'a', 123456789012345), (9007199254740993, 1, 'b', 1), "
+        "(3, 123456.78, 'c', 1), (4, 'NaN', 'd', 1), (-9223372036854775808, 1, 'e', 1), (6, 1e3, 'f', 1)"
+    )
+    built = source(build, sqlite_database, {"table": "ids"})
+    frame = built.node.read(spark, built.context)
+    good = frame.filter(f"{REJECTED} IS NULL").orderBy("rate").collect()
+    assert [row.id for row in good] == [1234567890123456789, 9007199254740993, -9223372036854775808]
+    assert good[0].long == 123456789012345
+    assert sorted(row[0] for row in frame.filter(f"{REJECTED} IS NOT NULL").select(REJECTED).collect()) == [
+        "price: cannot read '123456.78' as decimal(5,2)",
+        "price: cannot read '1000.0' as decimal(5,2)",
+        "price: cannot read 'NaN' as decimal(5,2)",
+    ]
+
+
+@pytest.mark.parametrize("name", ["shown", "chunk_key", "place"])
+def test_a_key_may_be_called_as_it_likes(spark: SparkSession, build: Build, database: Database, tmp_path: Path, name: str):
+    database.run(f"CREATE TABLE numbers ({name} integer, id integer)")
+    database.run("INSERT INTO numbers VALUES " + ", ".join(f"({number}, {number})" for number in range(12)))
+    built = source(build, database, {"table": "numbers", "key_column": name, "rows_per_batch": 5}, mode="stream")
+    drained = Drained()
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.batches == {0: list(range(5)), 1: list(range(5, 10)), 2: [10, 11]}
 
 
 def test_what_a_sink_wrote_comes_back_as_it_was(spark: SparkSession, build: Build, database: Database):

@@ -14,7 +14,7 @@ import httpx
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, check_steps
 from jobs.nodes.connections.http_api import HttpApiSettings
-from jobs.nodes.connections.reach import line_try
+from jobs.nodes.connections.reach import first_reached, line_try
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import checked_addresses
 from jobs.nodes.retry_note import RetryNote
@@ -49,7 +49,7 @@ def api_silent(connection: ConnectionSettings, limits: Limits) -> str:
     port = address.port or (443 if address.scheme == "https" else 80)
     try:
         found = checked_addresses(address.hostname or "", port, limits)
-        line_try(found[0], port, seconds=_SILENT_SECONDS)
+        first_reached(found, lambda address: line_try(address, port, seconds=_SILENT_SECONDS))
         return ""
     except NodeError as error:  # an address that is not allowed is not silent
         return "" if error.permanent else f"HTTP API {connection.name}"
@@ -95,7 +95,7 @@ class _Check:
 
     def _connected(self) -> socket.socket:
         try:
-            return socket.create_connection((self._addresses[0], self._port()), timeout=_SECONDS)
+            return first_reached(self._addresses, lambda address: socket.create_connection((address, self._port()), timeout=_SECONDS))
         except OSError as error:
             reason = error.strerror or error
             raise NodeError(

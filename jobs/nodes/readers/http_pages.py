@@ -223,4 +223,8 @@ class HttpPagesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
 
 def _rows(records: Sequence[str]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array(records, pa.string())], names=["value"])
+    try:
+        values = pa.array(records, pa.string())
+    except UnicodeEncodeError:  # half a character, as where a program cut a text
+        values = pa.array([record.encode("utf-8", "replace") for record in records], pa.binary()).cast(pa.string())
+    return pa.RecordBatch.from_arrays([values], names=["value"])

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 FETCHED_ROWS = 5_000
 #: Where a bound value goes; a character that no SQL holds, so that % and ? in a person's query stay what they are.
 BOUND = "\x00"
+#: What no column is called: a column of that name would be taken for it where rows are put in order.
+_SHOWN = "pipeline_web_shown_key"
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class ReadDialect(ABC):
     def last_key(self, cursor: Any) -> Any:
         """The largest key now; None when there are no rows. Empty keys, which some databases put last, are none."""
         there = f"{self.relation} WHERE {self.key} IS NOT NULL"
-        self.run(cursor, f"SELECT {self.key_shown()} AS shown FROM {there} ORDER BY {self.key} DESC LIMIT 1")
+        self.run(cursor, f"SELECT {self.key_shown()} AS {_SHOWN} FROM {there} ORDER BY {self.key} DESC LIMIT 1")
         row = cursor.fetchone()
         return None if row is None else row[0]
 
@@ -108,9 +110,9 @@ class ReadDialect(ABC):
         """The key of the last of the first `rows` rows of `chunk`, so that a chunk ends only where the key changes; None if it is empty."""
         where, values = self._where(chunk)
         inner = (
-            f"SELECT {self.key} AS chunk_key, {self.key_shown()} AS shown FROM {self.relation}{where} ORDER BY {self.key} LIMIT {rows:d}"
+            f"SELECT {self.key} AS chunk_key, {self.key_shown()} AS {_SHOWN} FROM {self.relation}{where} ORDER BY {self.key} LIMIT {rows:d}"
         )
-        self.run(cursor, f"SELECT shown FROM ({inner}) AS chunk ORDER BY chunk_key DESC LIMIT 1", values)
+        self.run(cursor, f"SELECT {_SHOWN} FROM ({inner}) AS chunk ORDER BY chunk_key DESC LIMIT 1", values)
         row = cursor.fetchone()
         return None if row is None else row[0]
 
@@ -120,8 +122,8 @@ class ReadDialect(ABC):
             return [chunk]
         where, values = self._where(chunk)
         step = -(-rows // parts)
-        inner = f"SELECT {self.key_shown()} AS shown, row_number() OVER (ORDER BY {self.key}) AS place FROM {self.relation}{where}"
-        self.run(cursor, f"SELECT shown FROM ({inner}) AS placed WHERE place % {step:d} = 0 AND place < {rows:d} ORDER BY place", values)
+        inner = f"SELECT {self.key_shown()} AS {_SHOWN}, row_number() OVER (ORDER BY {self.key}) AS place FROM {self.relation}{where}"
+        self.run(cursor, f"SELECT {_SHOWN} FROM ({inner}) AS placed WHERE place % {step:d} = 0 AND place < {rows:d} ORDER BY place", values)
         ends = list(dict.fromkeys(shown for (shown,) in cursor.fetchall() if shown != chunk.upto))
         return [Chunk(after, upto) for after, upto in zip([chunk.after, *ends], [*ends, chunk.upto], strict=True)]
 

@@ -111,6 +111,8 @@ def _keep_far_times(session: Any) -> None:
 
 
 def _time_or_text(usual: Any, text: str | None, cursor: Any) -> Any:
+    if text is not None and text.endswith("infinity"):  # psycopg2 takes it for the last moment, or the first, that Python knows
+        return text
     try:
         return usual(text, cursor)
     except ValueError:

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 from jobs.nodes.base import NodeError
@@ -114,8 +114,8 @@ def _common_type(kinds: set[str]) -> str:
 
 def _converter(spark_type: str) -> Callable[[Any], Any]:
     if spark_type.startswith("decimal"):
-        scale = int(spark_type.rstrip(")").split(",")[1])
-        return lambda value: _decimal(value, scale)
+        precision, scale = (int(part) for part in spark_type.removeprefix("decimal(").rstrip(")").split(","))
+        return lambda value: _decimal(value, precision, scale)
     return {
         "bigint": _whole_number,
         "double": _real_number,
@@ -129,7 +129,7 @@ def _converter(spark_type: str) -> Callable[[Any], Any]:
 
 def _whole_number(value: Any) -> int:
     number = int(value)
-    if isinstance(value, bytes) or number != float(value) or not -(2**63) <= number < 2**63:
+    if isinstance(value, bytes) or (isinstance(value, float) and number != value) or not -(2**63) <= number < 2**63:
         raise ValueError("not a whole number")
     return number
 
@@ -159,11 +159,14 @@ def _time(value: Any) -> datetime:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
-def _decimal(value: Any, scale: int) -> Decimal:
+def _decimal(value: Any, precision: int, scale: int) -> Decimal:
     try:
-        return Decimal(str(value)).quantize(Decimal(1).scaleb(-scale))
+        found = Context(prec=precision).quantize(Decimal(str(value)), Decimal(1).scaleb(-scale))
     except InvalidOperation:
-        raise ValueError("not a decimal number") from None
+        raise ValueError("not a decimal number, or too long") from None
+    if not found.is_finite():
+        raise ValueError("not a number")
+    return found
 
 
 def _sentence(connection: str, error: sqlite3.Error) -> NodeError:
