@@ -194,7 +194,7 @@ def test_a_name_of_several_addresses_is_reached_at_whichever_answers(monkeypatch
         def resolved(host: str, *given: Any, **named: Any) -> list[Any]:
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in ("127.0.0.77", "127.0.0.1")]
 
-        monkeypatch.setattr(http_guard.socket, "getaddrinfo", resolved)
+        monkeypatch.setattr(socket, "getaddrinfo", resolved)
         limits = Limits(http_allowed_hosts=(f"api.example:{port}",))
         with httpx.Client(transport=http_guard.guarded_transport(limits)) as client:
             assert client.get(f"http://api.example:{port}/").json() == {"ok": True}
