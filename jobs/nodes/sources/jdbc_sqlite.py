@@ -163,7 +163,7 @@ def _decimal(value: Any, precision: int, scale: int) -> Decimal:
     try:
         found = Context(prec=precision).quantize(Decimal(str(value)), Decimal(1).scaleb(-scale))
     except InvalidOperation:
-        raise ValueError("not a decimal number, or too long") from None
+        raise ValueError("not a decimal number") from None
     if not found.is_finite():
         raise ValueError("not a number")
     return found
