@@ -4,7 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -22,6 +22,7 @@ from jobs.nodes.connections.rabbitmq import RabbitMQConnection
 from jobs.nodes.connections.rabbitmq_client import RabbitMQAway, rabbitmq_channel, rabbitmq_error
 from jobs.nodes.sinks import rabbitmq_publishing as publishing
 from jobs.nodes.sinks.rabbitmq_publishing import RabbitMQSender
+from jobs.nodes.spool import Spool
 from jobs.nodes.spool_source import spool_of
 from tests.nodes.conftest import Build, Built
 from tests.nodes.rejections import rejections_in, rows_led_on
@@ -55,6 +56,19 @@ def publish(server: RabbitMQServer, queue: str, bodies: list[bytes], **propertie
         for number, body in enumerate(bodies):
             told = pika.BasicProperties(delivery_mode=2, message_id=f"m{number}", **properties)
             channel.basic_publish("", queue, body, told)
+
+
+@contextmanager
+def receiving(built: Built) -> Iterator[Spool]:
+    """As a stream does, without end."""
+    stopping = Event()
+    thread = Thread(target=built.node.receive, args=(replace(built.context, bounded=False), stopping))
+    thread.start()
+    try:
+        yield spool_of(built.context)
+    finally:
+        stopping.set()
+        thread.join(20)
 
 
 def counted(server: RabbitMQServer, queue: str) -> int:
@@ -138,10 +152,7 @@ def test_what_is_held_too_long_is_kept_beyond_the_buffer_and_no_more_comes_meanw
     monkeypatch.setattr("jobs.nodes.sources.rabbitmq._HELD_SECONDS", 1.0)
     publish(rabbitmq_server, queue, [b"%d" % number for number in range(30)])
     built = source(build, rabbitmq_server, queue, format="text", columns=[], buffer_size=10, prefetch=5)
-    spool, stopping = spool_of(built.context), Event()
-    thread = Thread(target=built.node.receive, args=(replace(built.context, bounded=False), stopping))
-    thread.start()
-    try:
+    with receiving(built) as spool:
         wait_until(lambda: spool.newest() == 15, seconds=20, what="what was sent ahead beyond a full buffer")
         wait_until(lambda: counted(rabbitmq_server, queue) == 15, seconds=10, what="the rest at the broker")
         spool.plan(0, 10)
@@ -149,9 +160,6 @@ def test_what_is_held_too_long_is_kept_beyond_the_buffer_and_no_more_comes_meanw
         assert counted(rabbitmq_server, queue) == 5
         spool.plan(10, 25)
         wait_until(lambda: spool.newest() == 30, seconds=20, what="all")
-    finally:
-        stopping.set()
-        thread.join(20)
     assert [message.value for message in spool.read(0, 30)] == [b"%d" % number for number in range(30)]
     assert counted(rabbitmq_server, queue) == 0
 
@@ -171,10 +179,7 @@ def test_a_full_buffer_holds_messages_back_at_the_broker_and_goes_on_when_there_
 ):
     publish(rabbitmq_server, queue, [b"%d" % number for number in range(30)])
     built = source(build, rabbitmq_server, queue, format="text", columns=[], buffer_size=10, prefetch=5)
-    spool, stopping = spool_of(built.context), Event()
-    thread = Thread(target=built.node.receive, args=(replace(built.context, bounded=False), stopping))
-    thread.start()
-    try:
+    with receiving(built) as spool:
         wait_until(
             lambda: spool.newest() == 10 and built.node.buffered(built.context).status == "HOLDING", seconds=20, what="a full buffer"
         )
@@ -182,9 +187,6 @@ def test_a_full_buffer_holds_messages_back_at_the_broker_and_goes_on_when_there_
         wait_until(lambda: spool.newest() == 20, seconds=20, what="ten more")
         spool.plan(10, 20)
         wait_until(lambda: spool.newest() == 30, seconds=20, what="all")
-    finally:
-        stopping.set()
-        thread.join(20)
     assert [message.value for message in spool.read(0, 30)] == [b"%d" % number for number in range(30)]
     assert counted(rabbitmq_server, queue) == 0
 
