@@ -6,6 +6,7 @@ from django import db
 from django.conf import settings
 from django.db import close_old_connections
 
+from checkpoints.storage import live_folder
 from jobs.dag.document import DagDocument
 from jobs.engine.compiler import plan_compile
 from jobs.engine.plan import Locations, Plan, Settings
@@ -19,8 +20,9 @@ from jobs.services.work_folders import work_folders
 
 def execution_locations(execution: Execution) -> Locations:
     """The live folder of the execution's generation, and the folder where its nodes keep what survives a restart."""
-    line = f"{execution.job.job_uid}/{execution.generation}"
-    return Locations(live=settings.CHECKPOINT_ROOT / line, work=work_folders(settings.DATA_DIR) / line)
+    job_uid, generation = str(execution.job.job_uid), str(execution.generation)
+    live = live_folder(settings.CHECKPOINT_ROOT, job_uid, generation)
+    return Locations(live=live, work=work_folders(settings.DATA_DIR) / job_uid / generation)
 
 
 def execution_document(execution: Execution) -> DagDocument:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ipaddress
 import socket
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import httpcore
 import httpx
 
 from jobs.nodes.base import Limits, NodeError
+
+Result = TypeVar("Result")
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
@@ -49,11 +51,10 @@ class _GuardedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        *others, last = checked_addresses(host, port, self._limits)
-        for address in others:
-            with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
-                return self._sockets.connect_tcp(address, port, timeout, local_address, socket_options)
-        return self._sockets.connect_tcp(last, port, timeout, local_address, socket_options)
+        return first_reached(
+            checked_addresses(host, port, self._limits),
+            lambda address: self._sockets.connect_tcp(address, port, timeout, local_address, socket_options),
+        )
 
     def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None
@@ -79,6 +80,15 @@ def checked_addresses(host: str, port: int, limits: Limits) -> list[str]:
                     kind="user",
                 )
     return addresses
+
+
+def first_reached(addresses: Sequence[str], act: Callable[[str], Result]) -> Result:
+    """What `act` gives for the first address that takes a connection; what it raises for the last where none does."""
+    *others, last = addresses
+    for address in others:
+        with suppress(OSError, httpcore.ConnectError, httpcore.ConnectTimeout):
+            return act(address)
+    return act(last)
 
 
 def is_public(address: str) -> bool:

@@ -57,7 +57,7 @@ def checkpoint_send(checkpoint: Checkpoint) -> None:
         if (told := checkpoint_message_out(checkpoint.pk)) is not None:
             broadcast.execution_message(checkpoint.execution_id, broadcast.CheckpointMessage(checkpoint=told), project=told.project)
 
-    transaction.on_commit(send)
+    transaction.on_commit(send, robust=True)
 
 
 def checkpoint_deleted_by(actor: str) -> Callable[[Checkpoint, str], None]:

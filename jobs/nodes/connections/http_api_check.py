@@ -14,9 +14,9 @@ import httpx
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, check_steps
 from jobs.nodes.connections.http_api import HttpApiSettings
-from jobs.nodes.connections.reach import first_reached, line_try
+from jobs.nodes.connections.reach import line_try
 from jobs.nodes.http_client import HttpApi
-from jobs.nodes.http_guard import checked_addresses
+from jobs.nodes.http_guard import checked_addresses, first_reached
 from jobs.nodes.retry_note import RetryNote
 
 _SECONDS = 10.0

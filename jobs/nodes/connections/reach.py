@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TypeVar
 
 from jobs.nodes.base import NodeError
-
-Result = TypeVar("Result")
 
 SECONDS = 10
 _SILENT_SECONDS = 3.0
@@ -31,15 +27,6 @@ def line_try(host: str, port: int, *, seconds: float = SECONDS) -> None:
         line.settimeout(_HUNG_UP_SECONDS)
         if not line.recv(1):
             raise ConnectionResetError("the line is closed at once")
-
-
-def first_reached(addresses: Sequence[str], act: Callable[[str], Result]) -> Result:
-    """What `act` gives for the first address for which it is no OSError; that of the last where there is none."""
-    *others, last = addresses
-    for address in others:
-        with suppress(OSError):
-            return act(address)
-    return act(last)
 
 
 def port_reach(host: str, port: int, *, seconds: float = SECONDS) -> str:
