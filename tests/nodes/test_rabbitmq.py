@@ -6,9 +6,11 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -351,6 +353,22 @@ def test_a_queue_that_is_missing_for_a_moment_rejects_no_row(
     thread.join(100)
     (written,) = done
     assert (written.rows, written.rejected) == (20_000, 0)
+
+
+def test_a_task_that_begins_while_the_queue_is_made_anew_waits_for_it(
+    build: Build, rabbitmq_server: RabbitMQServer, queue: str, monkeypatch: pytest.MonkeyPatch
+):
+    """As the second task of a batch does, which has sent nothing yet."""
+    context = sink(build, rabbitmq_server, routing_key=queue).context
+    sender = RabbitMQSender(context.config, context.connection("main"), "node", "writing", False)
+    with closing(rabbitmq_server.line()) as line:
+        channel = line.channel()
+        channel.queue_delete(queue)
+        declare = partial(channel.queue_declare, queue, durable=True)
+        monkeypatch.setattr(publishing, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: declare()))
+        rows = [{"value": b"%d" % row, "id": None, "route": None, "kept": None} for row in range(50)]
+        list(sender.run([pa.RecordBatch.from_pylist(rows)]))
+    assert counted(rabbitmq_server, queue) == 50
 
 
 def test_a_queue_that_is_gone_fails_the_batch(spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer):

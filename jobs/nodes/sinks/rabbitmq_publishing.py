@@ -28,6 +28,8 @@ _AWAY_SECONDS = 300.0
 _LONGEST_KEY = 255
 #: One that comes back may at first not know what it knew: what it refuses after it has taken messages, or was away, it may yet take.
 _SETTLING_SECONDS = 60.0
+#: The target was there when the job started: what a task is refused at first may just be made anew.
+_REFUSED_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class RabbitMQSender:
             away_since = None if publishing.confirmed > confirmed else away_since
             away_since = away_since or time.monotonic()
             was_there = was_there or publishing.confirmed > 0 or not error.permanent
-            patience = _AWAY_SECONDS if not error.permanent else _SETTLING_SECONDS if was_there else 0.0
+            patience = _AWAY_SECONDS if not error.permanent else _SETTLING_SECONDS if was_there else _REFUSED_SECONDS
             if time.monotonic() - away_since >= patience:
                 raise error
             time.sleep(_PAUSE_SECONDS)
