@@ -17,9 +17,10 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.engine.prepared import class_archive_in, class_archive_place, jars_in, local_files_in
+from jobs.engine.prepared import class_archive_in, class_archive_place, jars_in, java_classes_in
 from jobs.engine.session import SessionOptions, session_build
-from scripts.local_files import local_files_make
+from scripts.fetch_jars import JarsUnavailable
+from scripts.java_classes import java_classes_make
 from scripts.spark_home import spark_home_make
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,7 +33,7 @@ def archive_make(folder: Path) -> bool:
     And before it all else that stands there prepared.
     """
     spark_home_make(folder)
-    local_files_make(folder)  # it stands first on the class path, for which the archive is made
+    java_classes_make(folder)  # they stand first on the class path, for which the archive is made
     place, stamp = class_archive_place(folder), folder / "classes.stamp"
     made_for = _made_for(folder)
     if class_archive_in(folder) and stamp.is_file() and stamp.read_text() == made_for:
@@ -54,8 +55,8 @@ def _made_for(folder: Path) -> str:
     """What an archive belongs to: another Java, PySpark or set of jars, or another place of any of them, wants another one."""
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr
     jars = " ".join(jar.name for jar in jars_in(folder))
-    local_files = local_files_in(folder)
-    first = local_files.stat().st_mtime_ns if local_files else ""  # the JVM asks for the same one, by its time
+    classes = java_classes_in(folder)
+    first = classes.stat().st_mtime_ns if classes else ""  # the JVM asks for the same one, by its time
     return hashlib.sha256(
         f"{java}\n{pyspark.__version__}\n{Path(pyspark.__file__).resolve()}\n{folder.resolve()}\n{jars}\n{first}\n".encode()
     ).hexdigest()
@@ -109,6 +110,9 @@ def main() -> int:
         archive_make(Path(os.environ.get("SPARK_JARS_DIR") or ROOT / ".venv" / "spark-jars").resolve())
     except KeyboardInterrupt:
         return 0
+    except JarsUnavailable as error:
+        print(error, file=sys.stderr)
+        return 1
     except OSError as error:
         print(f"Spark will start without its archive of classes, in twice the time: {error}")
     return 0

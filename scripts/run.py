@@ -19,8 +19,8 @@ from typing import IO
 from pipeline_web.addresses import EVERY_INTERFACE, own_address
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.frontend import FrontendBroken, frontend_build
+from scripts.java_classes import java_classes_make
 from scripts.java_home import java_home_first
-from scripts.local_files import local_files_make
 from scripts.ports import free_port
 from scripts.services import redis_binary
 from scripts.supervisor import Service, Supervisor
@@ -179,7 +179,7 @@ def prepare(environment: dict[str, str]) -> None:
 
 def sparks_jars_make(folder: Path) -> None:
     jars_fetch(folder)
-    local_files_make(folder)
+    java_classes_make(folder)
 
 
 def services(host: str, port: str, data: Path, redis: Redis) -> list[Service]:

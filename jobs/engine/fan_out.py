@@ -10,14 +10,15 @@ from pyspark.sql.types import StructType
 
 from jobs.engine.acting import Acting, kept
 from jobs.engine.batch import BatchSinks
-from jobs.engine.counts import BatchCounter, Seen, StreamCounter, last_execution
+from jobs.engine.counts import Counter, NoCounter, Seen
 from jobs.engine.events import Report
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, frontier_port
 from jobs.engine.late_port import LateRows
 from jobs.engine.late_rows import stateful_nodes, with_late_rows
-from jobs.engine.line import LineCounter
+from jobs.engine.progress import last_execution
 from jobs.engine.references import References
+from jobs.engine.row_counter import RowCounter
 from jobs.engine.session import session_enter
 from jobs.engine.steps import LATE, Steps
 
@@ -25,9 +26,7 @@ from jobs.engine.steps import LATE, Steps
 class FanOut:
     """Of one query, over all its batches. `counter` counts in the streaming plan; `go_on` raises when the attempt must not go on."""
 
-    def __init__(
-        self, steps: Steps, plan: QueryPlan, counter: LineCounter | StreamCounter, report: Report, go_on: Callable[[], None]
-    ) -> None:
+    def __init__(self, steps: Steps, plan: QueryPlan, counter: Counter, report: Report, go_on: Callable[[], None]) -> None:
         self.sinks = BatchSinks(steps, plan, report, go_on)
         self.stateful = stateful_nodes(steps, plan.frontier)
         self._steps, self._plan, self._counter = steps, plan, counter
@@ -46,20 +45,18 @@ class FanOut:
     def empty_branches(self, spark: SparkSession, schema: StructType) -> Frames:
         """The frames behind the frontier without any rows, for their schemas."""
         given = self._given(spark.createDataFrame([], schema), None)
-        return Frames(self._steps, spark, BatchCounter(), mode="batch", given=given, counted=frozenset(), schema_only=True)
+        return Frames(self._steps, spark, NoCounter(), mode="batch", given=given, counted=frozenset(), schema_only=True)
 
     def write(self, frame: DataFrame, batch_id: int, query: StreamingQuery) -> None:
         acting, late = Acting(self._steps), LateRows(self._steps, self._plan.frontier)
         shared = self.sinks.is_shared() or self._leads_late_on
         frame = kept(frame) if shared and not self._acts else frame
         frame = acting.keep_whole(frame) if self._acts else frame
-        counter = BatchCounter()
-        spark = frame.sparkSession
-        session_enter(spark, self._steps.plan)
+        counter = RowCounter()
+        session_enter(frame.sparkSession, self._steps.plan)
 
         def seen_in_stream() -> dict[str, Seen]:
-            execution = last_execution(query)
-            return with_late_rows(self._counter.seen(spark, execution), execution, self.stateful)
+            return with_late_rows(self._counter.seen(), last_execution(query), self.stateful)
 
         def seen() -> dict[str, Seen]:
             return (late.seen or seen_in_stream()) | counter.seen()
@@ -74,14 +71,13 @@ class FanOut:
             late.let_go()
             if shared:
                 frame.unpersist()
+            self._counter.begin()  # not before a batch: where rows are spread anew, Spark reads them before it hands over the batch
 
     def close(self) -> None:
         """Let go of what was kept between batches."""
         self._references.close()
 
-    def _branches(
-        self, frame: DataFrame, too_late: DataFrame | None, counter: BatchCounter, acting: Acting, clock_ms: int | None
-    ) -> Frames:
+    def _branches(self, frame: DataFrame, too_late: DataFrame | None, counter: Counter, acting: Acting, clock_ms: int | None) -> Frames:
         counted = frozenset(self._plan.nodes)
         given = self._given(frame, too_late)
         return Frames(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, Literal
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.engine.clock import clock_set
@@ -62,7 +62,7 @@ class Frames:
         self._schema_only = schema_only
         self._given = dict(given or {})
         self._beside = beside
-        self._counted = counted
+        self._counted_nodes = counted
         self._raw: dict[tuple[str, str], DataFrame | dict[str, DataFrame] | Routed] = {}
         self._ports: dict[tuple[str, str], _Ports] = {}
         self._forks = steps.forks(within or ()) if mode == "stream" else frozenset()
@@ -177,14 +177,23 @@ class Frames:
             if self._steps.has_late_port(node_id):  # nothing comes too late where all rows are there
                 (arrow,) = self._steps.arriving(node_id)
                 frames[LATE] = self.arriving(arrow, occurrence).filter(F.lit(False))
-            frame = self._keep(node_id, self._observed(node_id, frame))
-            frames["out"] = frame
+            read = self._counted(node_id, frame, partial(self._observed, node_id, frame))
+        else:
+            read = partial(lambda given: given, frame)
         if REJECTED not in frame.columns:
-            return {**_ready(frames), **self._without_rejected(node_id, frame)}
+            return {**_ready(frames), "out": read, **self._without_rejected(node_id, frame)}
         # Not both filters: of a frame that is kept, Spark passes over parts in which no row is good, and would not find the refused ones.
-        good = frame.filter(_refused(frame, node_id)) if self._fails(node_id) else self._counter.good(frame, node_id)
-        frames["out"] = good.drop(REJECTED)
-        return {**_ready(frames), "errors": cache(lambda: _bad(frame))}
+        good = _refused(frame, node_id) if self._fails(node_id) else F.col(REJECTED).isNull()
+        return {**_ready(frames), "out": lambda: read().filter(good).drop(REJECTED), "errors": lambda: _bad(read())}
+
+    def _counted(self, node_id: str, frame: DataFrame, count: Callable[[], DataFrame]) -> Callable[[], DataFrame]:
+        """What reads the frame of a node: each reading counts for itself, because several may meet again in one plan of Spark."""
+        first = count()
+        kept = self._keep(node_id, first)
+        if kept is not first or first is frame:
+            return lambda: kept
+        unread = [first]
+        return lambda: unread.pop() if unread else count()
 
     def _without_rejected(self, node_id: str, frame: DataFrame) -> _Ports:
         """The port of a node that could refuse rows and, as it is set up, refuses none: such as a source of Parquet files."""
@@ -194,17 +203,23 @@ class Frames:
         return _ready({"errors": with_reason(none, REJECTED)})
 
     def _routed(self, node_id: str, routed: Routed) -> _Ports:
-        frame = routed.frame
-        if node_id in self._counted:
-            frame = self._counter.count(frame, node_id, sample=False, ports=routed.ports)
-        frame = self._keep(node_id, frame)
-        return _ready({port: frame.filter(is_its).drop(*routed.helpers) for port, is_its in routed.ports.items()})
+        def count() -> DataFrame:
+            if node_id not in self._counted_nodes:
+                return routed.frame
+            return self._counter.count(routed.frame, node_id, sample=False, ports=routed.ports)
+
+        read = self._counted(node_id, routed.frame, count)
+
+        def way(is_its: Column) -> DataFrame:
+            return read().filter(is_its).drop(*routed.helpers)
+
+        return {port: partial(way, is_its) for port, is_its in routed.ports.items()}
 
     def _observed(self, node_id: str, frame: DataFrame) -> DataFrame:
         rejects = REJECTED in frame.columns
         node_type = self._steps.types[node_id]
         tallies = node_type.tallies(self._steps.by_id[node_id].config) if isinstance(node_type, Flow) else {}
-        if node_id not in self._counted or not (rejects or tallies or node_type.changes_row_count):
+        if node_id not in self._counted_nodes or not (rejects or tallies or node_type.changes_row_count):
             return frame
         keeps = self._steps.plan.settings.rejected_rows == "dead_letter" and not self._steps.leads_errors_on(node_id)
         return self._counter.count(frame, node_id, sample=rejects and keeps, tallies=tallies)

@@ -1,11 +1,13 @@
-"""What stands ready beside Spark's extra jars, made once by `scripts.class_archive`. Without it Spark works as ever, but slower."""
+"""What stands ready beside Spark's extra jars, made once by `scripts.class_archive`. Without all but our classes Spark works as ever,
+but slower.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-#: What `local_files_place` holds compiled.
-LOCAL_FILES_SOURCE = Path(__file__).with_name("LocalFiles.java")
+#: What `java_classes_place` holds compiled.
+JAVA_SOURCES = tuple(sorted(Path(__file__).parent.glob("*.java")))
 
 
 def jars_in(folder: Path) -> tuple[Path, ...]:
@@ -24,14 +26,14 @@ def class_archive_in(folder: Path) -> Path | None:
     return place if place.is_file() else None
 
 
-def local_files_place(folder: Path) -> Path:
-    """Where the jar of Spark's own local file system stands, apart from the jars in `folder`: it is needed before those are loaded."""
-    return folder / "class-path" / "local-files.jar"
+def java_classes_place(folder: Path) -> Path:
+    """Where the jar of our own classes for Spark stands, apart from the jars in `folder`: it is needed before those are loaded."""
+    return folder / "class-path" / "pipeline-web.jar"
 
 
-def local_files_in(folder: Path) -> Path | None:
-    """It spares a process for each file that a batch writes; None where there is none."""
-    place = local_files_place(folder)
+def java_classes_in(folder: Path) -> Path | None:
+    """It counts rows, and spares a process for each file that a batch writes; None where there is none."""
+    place = java_classes_place(folder)
     return place if place.is_file() else None
 
 

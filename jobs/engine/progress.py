@@ -10,6 +10,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.listener import StreamingQueryListener
+from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.engine.events import BatchCommitted, NodeCounts, Progressed
 from jobs.engine.offset_log import plain_json
@@ -196,3 +197,9 @@ def _time(text: Any) -> datetime:
         return datetime.fromisoformat(str(text).replace("Z", "+00:00"))
     except ValueError:
         return datetime.now(UTC)
+
+
+def last_execution(query: StreamingQuery) -> Any:
+    """Spark's execution of the batch that is being written, or was written last."""
+    java_query: Any = query._jsq
+    return java_query.streamingQuery().lastExecution()

@@ -14,14 +14,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from jobs.engine.callbacks import batch_callback
-from jobs.engine.counts import StreamCounter, last_execution
+from jobs.engine.counts import Counter
 from jobs.engine.events import QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.fan_out import FanOut
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
-from jobs.engine.line import LineCounter, line_marks
-from jobs.engine.progress import last_committed, streaming_leaves
+from jobs.engine.progress import last_committed, last_execution, streaming_leaves
+from jobs.engine.row_counter import RowCounter
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
 from jobs.engine.vanished import sources_check
@@ -94,9 +94,8 @@ class StreamQuery:
         self.source_order = streaming_leaves(self._frame)
         return self._frame
 
-    def _counting(self) -> LineCounter | StreamCounter:
-        marks = line_marks(self._steps, self.plan.streaming)
-        return LineCounter(marks) if marks else StreamCounter()
+    def _counting(self) -> Counter:
+        return RowCounter()
 
     def empty_branches(self, frame: DataFrame) -> Frames:
         """The frames behind the frontier without any rows, for their schemas."""
@@ -110,6 +109,7 @@ class StreamQuery:
                 self._launch()
 
     def _launch(self) -> None:
+        self._counter.begin()
         writer = self._writer().option("checkpointLocation", hadoop_path(self.folder)).queryName(self._name())
         self._query = self._started_by(writer)
         self._run_ids.add(self.run_id)

@@ -10,9 +10,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from jobs.engine.counts import PREFIX, StreamCounter, seen_of
 from jobs.engine.failure import AtNode
 from jobs.engine.grouping import QueryPlan, ways_to
+from jobs.engine.observing import ObservingCounter, seen_in_report
 from jobs.engine.progress import last_committed
 from jobs.engine.query import StreamQuery
 from jobs.engine.steps import Steps
@@ -26,8 +26,8 @@ _LOOK_SECONDS = 15.0
 class RealTimeQuery(StreamQuery):
     """Of one sink, which Spark writes itself. What a batch wrote is told once it is committed: nobody hears of it before."""
 
-    def _counting(self) -> StreamCounter:
-        return StreamCounter()
+    def _counting(self) -> ObservingCounter:
+        return ObservingCounter()
 
     def ended_by(self) -> BaseException | None:
         error = super().ended_by()
@@ -53,10 +53,8 @@ class RealTimeQuery(StreamQuery):
 
     def heard(self, progress: Mapping[str, Any]) -> None:
         (sink,) = self.plan.sinks
-        observed = progress.get("observedMetrics") or {}
-        seen = {name.removeprefix(PREFIX): seen_of(row) for name, row in observed.items() if name.startswith(PREFIX)}
         rows = int((progress.get("sink") or {}).get("numOutputRows", -1))
-        self.sinks.tell(int(progress["batchId"]), {sink: Written(rows=rows if rows >= 0 else None)}, seen)
+        self.sinks.tell(int(progress["batchId"]), {sink: Written(rows=rows if rows >= 0 else None)}, seen_in_report(progress))
 
     def _await_boundary(self) -> None:
         """A moment passes between two batches, in which Spark can be stopped without a row written and not committed."""

@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from jobs.engine.plan import Plan, Settings
-from jobs.engine.prepared import class_archive_in, local_files_in, spark_home_in
+from jobs.engine.prepared import class_archive_in, java_classes_in, spark_home_in
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _PYTHON_CONF = {
@@ -138,10 +138,12 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     }
     if options.is_local:
         conf |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
-    if options.prepared and options.is_local and (files := local_files_in(options.prepared)):  # executors elsewhere do not have it
-        conf |= {"spark.driver.extraClassPath": str(files), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
-    if options.jars:
-        conf["spark.jars"] = ",".join(str(jar) for jar in options.jars)
+    classes = java_classes_in(options.prepared) if options.prepared else None
+    if classes and options.is_local:  # executors elsewhere get it as one of the jars
+        conf |= {"spark.driver.extraClassPath": str(classes), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
+    elsewhere = (classes,) if classes and not options.is_local else ()
+    if jars := (*options.jars, *elsewhere):
+        conf["spark.jars"] = ",".join(str(jar) for jar in jars)
     if any(jar.name.startswith("delta-spark_") for jar in options.jars):
         conf |= DELTA_CONF
     if options.local_dir:

@@ -13,17 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.engine.acting import Acting, kept
 from jobs.engine.batch import BatchSinks, rows_of_sources
-from jobs.engine.counts import BatchCounter, NoCounter
 from jobs.engine.events import BatchCommitted, QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
-from jobs.engine.line import LineCounter, line_marks
+from jobs.engine.row_counter import RowCounter
 from jobs.engine.session import session_enter
-from jobs.engine.sorting import sorted_rows
 from jobs.engine.steps import Steps
-from jobs.engine.tree import TreeCounter, is_tree
-from jobs.nodes.executions import executed_apart
 
 
 class WholeQuery:
@@ -35,7 +31,7 @@ class WholeQuery:
         self.failure: BaseException | None = None
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
         self._sinks = BatchSinks(steps, self.plan, report, self._go_on)
-        self._counter = self._counting()
+        self._counter = RowCounter()
         self._frames: Frames | None = None
         self._forced = threading.Event()
         self._done = threading.Event()
@@ -49,17 +45,10 @@ class WholeQuery:
     def key(self) -> str:
         return self.plan.key
 
-    def _counting(self) -> LineCounter | TreeCounter | BatchCounter:
-        """The cheapest way that the graph allows."""
-        if not is_tree(self._steps):
-            return BatchCounter()
-        marks = line_marks(self._steps, self.plan.streaming)
-        return LineCounter(marks) if marks else TreeCounter()
-
     def frames(self) -> Frames:
         """Every frame, built once: sinks take their schemas from it, then the batch its rows."""
         if self._frames is None:
-            shared = self._shared() if isinstance(self._counter, BatchCounter) else frozenset()
+            shared = self._shared()
             self._frames = Frames(
                 self._steps,
                 self._spark,
@@ -67,7 +56,7 @@ class WholeQuery:
                 mode="batch",
                 counted=self.plan.counted,
                 clock_ms=self._steps.plan.time_of(0),
-                keep=lambda node_id, frame: self._acting.keep(node_id, self._once(frame, is_shared=node_id in shared)),
+                keep=lambda node_id, frame: self._acting.keep(node_id, self._keep(frame) if node_id in shared else frame),
             )
         return self._frames
 
@@ -123,11 +112,8 @@ class WholeQuery:
             self._on_change()
 
     def _write(self) -> None:
-        if isinstance(self._counter, BatchCounter):
-            self._acting.carry_out(self.frames(), self.plan.sinks)
-            self._sinks.write(0, self.frames(), self._counter.seen)
-        else:
-            self._write_tree(self._counter)
+        self._acting.carry_out(self.frames(), self.plan.sinks)
+        self._sinks.write(0, self.frames(), self._counter.seen)
         seconds = time.monotonic() - self._begun
         counts = self._sinks.counts_of(0) or {}
         rows_in = rows_of_sources(self._steps, counts)
@@ -146,25 +132,6 @@ class WholeQuery:
                 nodes=counts,
             )
         )
-
-    def _write_tree(self, counter: LineCounter | TreeCounter) -> None:
-        (arrow,) = self._steps.arriving(self.plan.sinks[0])
-        frame, execution = executed_apart(self.frames().into(arrow.target))
-        frame = self._keep(frame) if self._sinks.is_shared() else frame
-        given = {arrow.source: {arrow.port: frame}}
-        behind = Frames(self._steps, self._spark, NoCounter(), mode="batch", given=given)
-        self._sinks.write(0, behind, lambda: counter.seen(self._spark, execution))
-
-    def _once(self, frame: DataFrame, *, is_shared: bool) -> DataFrame:
-        frame = self._sorting_once(frame)
-        return self._keep(frame) if is_shared else frame
-
-    def _sorting_once(self, frame: DataFrame) -> DataFrame:
-        """`frame`; what it sorts is kept, for Spark reads that twice, to know where its parts begin, and would count it twice."""
-        unsorted = sorted_rows(frame)
-        if unsorted is not None:
-            self._keep(unsorted)
-        return frame
 
     def _keep(self, frame: DataFrame) -> DataFrame:
         self._kept.append(kept(frame))

@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from pyspark.sql import SparkSession
 
-from jobs.engine.prepared import class_archive_place, local_files_place, spark_home_place
+from jobs.engine.prepared import class_archive_place, java_classes_place, spark_home_place
 from scripts.class_archive import ROOT, archive_make
 from tests.servers.waiting import wait_until
 
@@ -38,4 +38,4 @@ def test_one_that_is_stopped_while_it_makes_the_archive_leaves_nothing_behind(tm
         wait_until(lambda: any(tmp_path.glob("archive-*")), seconds=60, what="the beginnings of an archive")
         making.send_signal(signal.SIGTERM)
         assert making.wait(30) == 0
-    assert set(tmp_path.iterdir()) == {local_files_place(tmp_path).parent, spark_home_place(tmp_path)}
+    assert set(tmp_path.iterdir()) == {java_classes_place(tmp_path).parent, spark_home_place(tmp_path)}

@@ -1,4 +1,4 @@
-"""Spark's local files: permissions without a program, the same on the disk as ever."""
+"""Our classes for Spark. Its local files: permissions without a program, the same on the disk as ever."""
 
 import stat
 import subprocess
@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.prepared import local_files_place
+from jobs.engine.prepared import java_classes_place
 from jobs.engine.session import SessionOptions, session_conf
-from scripts.local_files import local_files_make
+from scripts.fetch_jars import JarsUnavailable
+from scripts.java_classes import java_classes_make
 
 
 @pytest.mark.spark
@@ -63,31 +64,30 @@ def programs_started(spark: SparkSession, place: Path) -> Iterator[list[str]]:
         recording.close()
 
 
-def test_executors_elsewhere_keep_to_what_they_have(tmp_path: Path) -> None:
-    local_files_place(tmp_path).parent.mkdir()
-    local_files_place(tmp_path).touch()
+def test_executors_elsewhere_get_it_as_a_jar(tmp_path: Path) -> None:
+    java_classes_place(tmp_path).parent.mkdir()
+    java_classes_place(tmp_path).touch()
     at_home = session_conf(SessionOptions("local[2]", prepared=tmp_path))
     away = session_conf(SessionOptions("spark://host:7077", prepared=tmp_path))
     assert at_home["spark.hadoop.fs.file.impl"] == "pipeline_web.LocalFiles"
+    assert at_home["spark.driver.extraClassPath"] == away["spark.jars"] == str(java_classes_place(tmp_path))
     assert "spark.hadoop.fs.file.impl" not in away
 
 
 def test_it_is_compiled_once_and_again_where_the_jar_is_damaged(tmp_path: Path) -> None:
-    place = local_files_place(tmp_path)
-    assert local_files_make(tmp_path)
+    place = java_classes_place(tmp_path)
+    java_classes_make(tmp_path)
     before = place.stat().st_mtime_ns
-    assert local_files_make(tmp_path)
+    java_classes_make(tmp_path)
     assert place.stat().st_mtime_ns == before
     place.write_bytes(place.read_bytes()[:-30])
-    assert local_files_make(tmp_path)
-    assert "pipeline_web/LocalFiles.class" in zipfile.ZipFile(place).namelist()
+    java_classes_make(tmp_path)
+    assert {"pipeline_web/LocalFiles.class", "pipeline_web/RowCounts.class"} <= set(zipfile.ZipFile(place).namelist())
     assert [*tmp_path.iterdir(), *place.parent.iterdir()] == [place.parent, place]
 
 
-def test_without_a_compiler_spark_goes_without_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_java_without_a_compiler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = subprocess.CompletedProcess([], 1, "", "Module jdk.compiler not found")
     monkeypatch.setattr(subprocess, "run", lambda *args, **options: refused)
-    assert not local_files_make(tmp_path)
-    assert "is this Java a JDK?" in capsys.readouterr().out
+    with pytest.raises(JarsUnavailable, match=r"is this Java a JDK\?"):
+        java_classes_make(tmp_path)
