@@ -17,7 +17,7 @@ from jobs.nodes.rabbitmq.stream_end import StreamEnd
 from jobs.nodes.rabbitmq.stream_line import Delivered, StreamLine
 from jobs.nodes.rabbitmq.stream_reading import SETTLING_SECONDS, StreamRange, StreamReading, lost_words, shared_out
 from jobs.nodes.rabbitmq.told import headers_told
-from jobs.nodes.readers.replayed import ReaderSettings, gathered
+from jobs.nodes.readers.replayed import ReaderSettings, worth_a_record_batch
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
 from jobs.nodes.start_time import time_of
 from jobs.nodes.worker_errors import carried_out
@@ -89,7 +89,7 @@ class _Stream:
         assert isinstance(partition, Part)
         with carried_out(self.node_id), self.line() as line:
             reading = StreamReading(line, self.config.stream, skips=self.config.lost_messages == "go_on")
-            for messages in gathered(reading.messages(partition.range)):
+            for messages in worth_a_record_batch(reading.messages(partition.range)):
                 yield _record_batch(messages, told=self.config.metadata)
 
 

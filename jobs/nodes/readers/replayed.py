@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from jobs.nodes.base import Config, ConnectionSettings, NodeContext
+from jobs.nodes.gathering import gathered
 from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.datasource import DataSource
-
-_ROWS, _BYTES = 5_000, 16 * 1024 * 1024
 
 
 class _Valued(Protocol):
@@ -59,15 +59,6 @@ def messages_of(spark: SparkSession, context: NodeContext[ConfigT], source: type
     return messages
 
 
-def gathered(parts: Iterator[Sequence[MessageT]]) -> Iterator[list[MessageT]]:
-    """Parts put together until they are worth a record batch."""
-    together: list[MessageT] = []
-    size = 0
-    for messages in parts:
-        together += messages
-        size += sum(len(message.value) for message in messages)
-        if len(together) >= _ROWS or size >= _BYTES:
-            yield together
-            together, size = [], 0
-    if together:
-        yield together
+def worth_a_record_batch(parts: Iterable[Sequence[MessageT]]) -> Iterator[list[MessageT]]:
+    """Parts put together, or taken apart."""
+    return gathered(chain.from_iterable(parts), lambda message: len(message.value))

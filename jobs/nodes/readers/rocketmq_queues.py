@@ -12,7 +12,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from jobs.nodes.readers.replayed import ReaderSettings, gathered
+from jobs.nodes.readers.replayed import ReaderSettings, worth_a_record_batch
 from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
 from jobs.nodes.rocketmq.messages import Message, properties_of
 from jobs.nodes.rocketmq.positions import QueueRange, Start, admitted, begin, newest, offsets_json, offsets_of, oldest, ranges, shared_out
@@ -81,7 +81,7 @@ class _Topic:
         with carried_out(self.node_id), RocketMq(self.connection) as client:
             reading = QueueReading(client, wanted, skips=self.config.lost_messages == "go_on")
             for one in partition.ranges:
-                for messages in gathered(reading.messages(one)):
+                for messages in worth_a_record_batch(reading.messages(one)):
                     yield _record_batch(messages, wanted.topic, one.queue.broker, told=self.config.metadata)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from jobs.nodes.gathering import gathered
 from jobs.nodes.spool import Spool, Spooled
 
 SCHEMA = "position bigint, received timestamp, key string, headers map<string, string>, value binary"
@@ -25,7 +25,8 @@ _ARROW = pa.schema(
         ("value", pa.binary()),
     ]
 )
-_ARROW_ROWS = 2_000
+#: A task for fewer is not worth while.
+_LEAST_ROWS = 2_000
 
 
 @dataclass
@@ -124,13 +125,12 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _split(after: int, upto: int, slots: int) -> list[Positions]:
-    size = max(-(-(upto - after) // slots), _ARROW_ROWS)
+    size = max(-(-(upto - after) // slots), _LEAST_ROWS)
     return [Positions(at, min(at + size, upto)) for at in range(after, upto, size)]
 
 
 def _record_batches(spool: Spool, partition: Positions) -> Iterator[pa.RecordBatch]:
-    messages = spool.read(partition.after, partition.upto)
-    while several := list(islice(messages, _ARROW_ROWS)):
+    for several in gathered(spool.read(partition.after, partition.upto), lambda message: len(message.value or b"")):
         yield _record_batch(several)
 
 

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,10 @@ from pyspark.sql.types import StructType
 
 from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeError
 from jobs.nodes.columns import quoted
+from jobs.nodes.gathering import gathered, row_size
 from jobs.nodes.sources.jdbc import JdbcSourceConfig
 from jobs.nodes.sources.jdbc_dialect import Chunk, ReadColumn, ReadDialect, dialect_for
 from jobs.nodes.worker_errors import carried_out
-
-_ARROW_ROWS = 10_000
 
 
 def schema_ddl(columns: Sequence[ReadColumn]) -> str:
@@ -81,7 +79,7 @@ class _Table:
             columns = {column.name: column for column in dialect.columns(cursor)}
             wanted = [columns[name] for name in self._names_there(columns)]
             rows = (_converted(row, wanted) for row in dialect.read(cursor, wanted, chunk))
-            while taken := list(islice(rows, _ARROW_ROWS)):
+            for taken in gathered(rows, row_size):
                 values = list(zip(*taken, strict=True))
                 arrays = [self._array(part, field) for part, field in zip(values, arrow_schema, strict=True)]
                 yield pa.RecordBatch.from_arrays(arrays, schema=arrow_schema)

@@ -149,24 +149,7 @@ class JdbcSource(TellsUnread, Source[JdbcSourceConfig]):
             return spark.createDataFrame([], ddl)
         self._taken = [column.name for column in columns]
         in_workers_shared(lambda: spark.dataSource.register(TableRows))
-        options = {
-            "settings": json.dumps(
-                {
-                    "node_id": context.node_id,
-                    "config": context.config.model_dump(mode="json"),
-                    "connection": {
-                        "name": dialect.settings.name,
-                        "kind": dialect.settings.kind,
-                        "config": dict(dialect.settings.config),
-                    },
-                    "file_roots": [str(root) for root in context.limits.file_roots],
-                    "data_dir": str(context.limits.data_dir),
-                    "jdbc_drivers": str(context.limits.jdbc_drivers or ""),
-                    "bounded": context.bounded or context.beside,
-                }
-            ),
-            "secret": json.dumps(dict(dialect.settings.secrets)),  # Spark hides options of this name
-        }
+        options = reader_options(dialect, context)
         if context.mode == "batch":
             return spark.read.format(TableRows.name()).schema(ddl).options(**options).load()
         return spark.readStream.name(context.node_id).format(TableRows.name()).schema(ddl).options(**options).load()
@@ -184,6 +167,20 @@ def read_dialect(context: NodeContext[JdbcSourceConfig]) -> ReadDialect:
     from jobs.nodes.sources.jdbc_dialect import dialect_for
 
     return dialect_for(context.connection(context.config.connection), context.limits, context.config)
+
+
+def reader_options(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig]) -> dict[str, str]:
+    """What the reader is told: Spark hands it to the driver's and the tasks' processes as texts."""
+    settings = {
+        "node_id": context.node_id,
+        "config": context.config.model_dump(mode="json"),
+        "connection": {"name": dialect.settings.name, "kind": dialect.settings.kind, "config": dict(dialect.settings.config)},
+        "file_roots": [str(root) for root in context.limits.file_roots],
+        "data_dir": str(context.limits.data_dir),
+        "jdbc_drivers": str(context.limits.jdbc_drivers or ""),
+        "bounded": context.bounded or context.beside,
+    }
+    return {"settings": json.dumps(settings), "secret": json.dumps(dict(dialect.settings.secrets))}  # Spark hides options of this name
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 if TYPE_CHECKING:
     from jobs.nodes.sources.jdbc import JdbcSourceConfig
 
-FETCHED_ROWS = 5_000
 #: Where a bound value goes; a character that no SQL holds, so that % and ? in a person's query stay what they are.
 BOUND = "\x00"
 #: What no column is called: a column of that name would be taken for it where rows are put in order.

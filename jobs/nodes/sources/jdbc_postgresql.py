@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.postgresql import postgresql_open
-from jobs.nodes.sources.jdbc_dialect import BOUND, FETCHED_ROWS, ReadColumn, ReadDialect
+from jobs.nodes.gathering import fetched
+from jobs.nodes.sources.jdbc_dialect import BOUND, ReadColumn, ReadDialect
 
 if TYPE_CHECKING:
     import psycopg2
@@ -91,9 +92,8 @@ class PostgresqlReadDialect(ReadDialect):
 
     def rows(self, cursor: Any, statement: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         with cursor.connection.cursor(name="pipeline_rows") as streaming:
-            streaming.itersize = FETCHED_ROWS
             self.run(streaming, statement, values)
-            yield from streaming
+            yield from fetched(streaming.fetchmany)
 
     def key_shown(self) -> str:
         return f"{self.key}::text"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.sqlite import sqlite_open, sqlite_path
-from jobs.nodes.sources.jdbc_dialect import BOUND, FETCHED_ROWS, ReadColumn, ReadDialect
+from jobs.nodes.sources.jdbc_dialect import BOUND, ReadColumn, ReadDialect
 
 _DECLARED_DECIMAL = re.compile(r"^(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)$")
 _SAMPLED_ROWS = 1_000
@@ -70,8 +70,7 @@ class SqliteReadDialect(ReadDialect):
 
     def rows(self, cursor: Any, statement: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         self.run(cursor, statement, values)
-        while fetched := cursor.fetchmany(FETCHED_ROWS):
-            yield from fetched
+        yield from cursor
 
     def key_shown(self) -> str:
         return self.key
