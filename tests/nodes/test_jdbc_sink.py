@@ -1,16 +1,21 @@
 """`sink.jdbc` on all databases: exactly once, fenced, with every type, and one sentence for each way it can fail."""
 
+from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from io import BytesIO
 from typing import Any
 from unittest.mock import patch
 
+import psycopg2
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.nodes.base import Batch, NodeError, SinkFenced, Written
+from jobs.nodes.base import Batch, Limits, NodeError, SinkFenced, Written
+from jobs.nodes.connections.postgresql import postgresql_open
 from jobs.nodes.sinks.jdbc import _dialect
 from jobs.nodes.sinks.jdbc_dialect import Dialect
+from jobs.nodes.sinks.postgresql_copy import copy_files
 from tests.nodes.conftest import Build, Built, Database
 
 pytestmark = pytest.mark.spark
@@ -233,6 +238,33 @@ def test_a_text_that_no_table_can_hold_is_a_rejected_row(spark: SparkSession, bu
     assert reason == "a text holds the character NUL, which PostgreSQL cannot store"
     assert "zero" in text
     assert postgres_database.rows("SELECT id, name FROM people ORDER BY id") == [(1, "a"), (3, "c")]
+
+
+def copied_slowly(database: Database, *, seconds: float, limit_ms: int = 0) -> int:
+    """How many rows came into a table whose every statement takes so long."""
+    database.run("CREATE TABLE slow (id integer)")
+    body = f"BEGIN PERFORM pg_sleep({seconds}); RETURN NULL; END"
+    database.run(f"CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")
+    database.run("CREATE TRIGGER dawdling AFTER INSERT ON slow EXECUTE FUNCTION dawdle()")
+    with closing(postgresql_open(database.settings, Limits())) as session, session, session.cursor() as cursor:
+        cursor.execute(f"SET statement_timeout = {limit_ms}")
+        return copy_files(cursor, "COPY slow (id) FROM STDIN", [BytesIO(b"1\n2\n"), None, BytesIO(b"3\n")])
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_slow_server_is_given_the_time_it_takes(postgres_database: Database):
+    with patch("jobs.nodes.sinks.postgresql_copy._CHUNK_MS", 100):
+        assert copied_slowly(postgres_database, seconds=0.3) == 3
+    assert postgres_database.rows("SELECT id FROM slow ORDER BY id") == [(1,), (2,), (3,)]
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_no_chunk_takes_longer_than_its_connection_lets_a_statement(postgres_database: Database):
+    with patch("jobs.nodes.sinks.postgresql_copy._CHUNK_MS", 100), pytest.raises(psycopg2.errors.QueryCanceled):
+        copied_slowly(postgres_database, seconds=1, limit_ms=150)
+    assert postgres_database.rows("SELECT id FROM slow") == []
 
 
 def test_files_of_a_dead_attempt_are_removed_by_the_next(spark: SparkSession, build: Build, server_database: Database):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from functools import reduce
 from io import BytesIO
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 #: Small enough for a second, so that a client that freezes in the middle soon counts as dead and lets go of its locks.
 _CHUNK_BYTES = 1_000_000
 _CHUNK_MS = 10_000
+_TOO_LONG = "57014"
 #: With the offset, a time means the same in every zone; five letters are needed for offsets with seconds.
 _TIME_WITH_OFFSET = "yyyy-MM-dd HH:mm:ss.SSSSSSXXXXX"
 NUL_IN_TEXT = "a text holds the character NUL, which PostgreSQL cannot store"
@@ -30,17 +32,56 @@ def copy_files(cursor: Any, statement: str, files: Iterable[BinaryIO | None], re
     None stands for "no file yet": the server hears of us, lest it takes us for frozen. Lines with NUL go to `refused` where it is given.
     """
     rows = 0
-    cursor.execute(f"SET LOCAL statement_timeout = {_CHUNK_MS}")
+    sending = _Sending(cursor, statement)
     for file in files:
         if file is None:
             cursor.execute("SELECT 1")
             continue
         for chunk in _chunks(file):
             sent = chunk if refused is None or b"\0" not in chunk else _without_nul(chunk, refused)
-            cursor.copy_expert(statement, BytesIO(sent), max(len(sent), 1))
-            rows += cursor.rowcount
+            rows += sending.send(sent)
     cursor.execute("SET LOCAL statement_timeout TO DEFAULT")
     return rows
+
+
+class _Sending:
+    """Chunks, each under a limit that a frozen client does not outlive; one that lives on gives a slow server twice as long.
+
+    The limit that a connection, a user or the server has for a statement stays above it.
+    """
+
+    def __init__(self, cursor: Any, statement: str) -> None:
+        self._cursor, self._statement = cursor, statement
+        cursor.execute("SELECT setting::bigint FROM pg_settings WHERE name = 'statement_timeout'")
+        self._most_ms = int(cursor.fetchone()[0])
+        self._limit(_CHUNK_MS)
+
+    def send(self, chunk: bytes) -> int:
+        """How many rows came in."""
+        import psycopg2
+
+        while True:
+            self._cursor.execute("SAVEPOINT pipeline_chunk")
+            begun = time.monotonic()
+            try:
+                self._cursor.copy_expert(self._statement, BytesIO(chunk), max(len(chunk), 1))
+            except psycopg2.Error as error:
+                if error.pgcode != _TOO_LONG or not self._was_ours(time.monotonic() - begun):
+                    raise
+                self._cursor.execute("ROLLBACK TO SAVEPOINT pipeline_chunk")
+                self._limit(self._ms * 2)
+                continue
+            rows = int(self._cursor.rowcount)
+            self._cursor.execute("RELEASE SAVEPOINT pipeline_chunk")
+            return rows
+
+    def _limit(self, ms: int) -> None:
+        self._ms = min(ms, self._most_ms) if self._most_ms else ms
+        self._cursor.execute(f"SET LOCAL statement_timeout = {self._ms}")
+
+    def _was_ours(self, seconds: float) -> bool:
+        """Somebody else may cancel a statement too, and is obeyed."""
+        return self._ms != self._most_ms and seconds * 1000 >= self._ms
 
 
 def _without_nul(chunk: bytes, refused: Refused) -> bytes:
