@@ -240,6 +240,47 @@ def test_a_text_that_no_table_can_hold_is_a_rejected_row(spark: SparkSession, bu
     assert postgres_database.rows("SELECT id, name FROM people ORDER BY id") == [(1, "a"), (3, "c")]
 
 
+FAR_TIMES = [1698541200_000001, -62135596800_000000, -30_000_000_000_000000, 253402300799_999999]
+TOO_FAR_TIMES = [253402300800_000000, -62135596800_000001]
+
+
+def timed(session: SparkSession, micros: list[int]) -> DataFrame:
+    days = "date_from_unix_date(cast(floor(cast(id AS decimal(20)) / 86400000000) AS int)) day"
+    return session.createDataFrame([(one,) for one in micros], "id bigint").selectExpr("id", "timestamp_micros(id) at", days)
+
+
+def test_times_that_sqlite_does_not_know_reject_their_row(spark: SparkSession, build: Build, sqlite_database: Database):
+    frame = timed(spark, [*FAR_TIMES, *TOO_FAR_TIMES])
+    sink = sink_for(build, sqlite_database, frame)
+    written = write(sink, frame, 0)
+    assert (written.rows, written.rejected) == (4, 2)
+    assert {reason for reason, _ in written.rejected_rows} == {"a time lies outside the years 1 to 9999, which are all that SQLite knows"}
+    assert sqlite_database.rows("SELECT at, day FROM people ORDER BY id") == [
+        ("0001-01-01 00:00:00", "0001-01-01"),
+        ("1019-05-04 18:40:00", "1019-05-04"),
+        ("2023-10-29 01:00:00.000001", "2023-10-29"),
+        ("9999-12-31 23:59:59.999999", "9999-12-31"),
+    ]
+    with pytest.raises(NodeError, match="outside the years 1 to 9999"):
+        write(sink, frame, 1, fails_at_rejected=True)
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_times_of_a_small_batch_may_be_of_any_year(spark: SparkSession, build: Build, postgres_database: Database):
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    micros = [*FAR_TIMES, *TOO_FAR_TIMES]
+    frame = timed(session, micros)
+    sink = sink_for(build, postgres_database, frame)
+    sink.node._rows_before = 0
+    assert write(sink, frame, 0) == Written(rows=6)
+    told = postgres_database.rows(
+        "SELECT (extract(epoch FROM at) * 1000000)::bigint, extract(epoch FROM day)::bigint FROM people ORDER BY id"
+    )
+    assert told == [(one, one // 86400_000000 * 86400) for one in sorted(micros)]
+
+
 def copied_slowly(database: Database, *, seconds: float, limit_ms: int = 0) -> int:
     """How many rows came into a table whose every statement takes so long."""
     database.run("CREATE TABLE slow (id integer)")

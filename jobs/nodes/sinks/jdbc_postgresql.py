@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.postgresql import postgresql_open
 from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn, row_shown
-from jobs.nodes.sinks.postgresql_copy import NUL_IN_TEXT, copy_files, copy_line
+from jobs.nodes.sinks.postgresql_copy import NUL_IN_TEXT, TIMES, copy_files, copy_line, time_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TYPES: Mapping[str, str] = {
     "boolean": "boolean",
     "tinyint": "smallint",
@@ -110,13 +108,9 @@ class PostgresqlDialect(Dialect):
         return column.cast("string")
 
     def collectable(self, column: Column, spark_type: DataType) -> Column:
-        """Times are collected as microseconds since 1970: a Python datetime would pass through the machine's own zone."""
-        from pyspark.sql import functions as F
-
+        """Times are collected as text: a Python datetime would pass through the machine's own zone, and has but the years 1 to 9999."""
         name = spark_type.simpleString()
-        if name == "timestamp":
-            return F.unix_micros(column)
-        return column.cast("string") if name == "timestamp_ntz" else column
+        return time_text(column, name) if name in TIMES else column
 
     def bound_rows(self, frame: DataFrame, schema: StructType) -> Iterable[tuple[Any, ...]]:
         """All of them before the transaction begins: it must not idle while Spark computes."""
@@ -225,11 +219,7 @@ def _holds_nul(row: tuple[Any, ...], names: Sequence[str], refused: Refused) -> 
 
 
 def _bound(value: Any, type_name: str) -> Any:
-    if value is None:
-        return None
-    if type_name == "timestamp":
-        return _EPOCH + timedelta(microseconds=value)
-    return bytes(value) if type_name == "binary" else value
+    return bytes(value) if type_name == "binary" and value is not None else value
 
 
 def _words(error: Any) -> str:

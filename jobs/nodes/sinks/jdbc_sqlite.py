@@ -6,18 +6,19 @@ import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.sqlite import sqlite_open, sqlite_path
-from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn
+from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn, row_shown
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of UTC, which its text need not say
+_FAR_TIME = "a time lies outside the years 1 to 9999, which are all that SQLite knows"
 #: Decimals are text: SQLite's NUMERIC would round them to binary fractions.
 _TYPES: Mapping[str, str] = {
     "boolean": "BOOLEAN",
@@ -121,8 +122,14 @@ class SqliteDialect(Dialect):
         return column.cast("string")
 
     def bound_rows(self, frame: DataFrame, schema: StructType) -> Iterable[tuple[Any, ...]]:
-        types = [field.dataType.typeName() for field in schema.fields]
-        return (tuple(_bound(value, name) for value, name in zip(row, types, strict=True)) for row in frame.toLocalIterator())
+        """Days travel as their number since 1970, lest one that Python does not know ends all."""
+        from pyspark.sql import functions as F
+
+        from jobs.nodes.columns import column
+
+        days = {field.name: F.unix_date(column(field.name)) for field in schema.fields if field.dataType.typeName() == "date"}
+        rows: Iterable[tuple[Any, ...]] = frame.withColumns(days).toLocalIterator()
+        return rows
 
     def stage_rows(self, cursor: Any, name: str, schema: StructType, rows: Iterable[tuple[Any, ...]], refused: Refused | None) -> str:
         columns = [f"{self.quoted(field.name)} {self.column_type(field.dataType, key=False)}" for field in schema.fields]
@@ -130,8 +137,21 @@ class SqliteDialect(Dialect):
         cursor.execute(f"CREATE TEMP TABLE {self.quoted(name)} ({', '.join([*columns, f'{ORDINAL_COLUMN} INTEGER PRIMARY KEY'])})")
         marks = ", ".join("?" * len(columns))
         names = ", ".join(self.quoted(field.name) for field in schema.fields)
-        cursor.executemany(f"INSERT INTO {staging} ({names}) VALUES ({marks})", rows)
+        cursor.executemany(f"INSERT INTO {staging} ({names}) VALUES ({marks})", self._storable(rows, schema, refused))
         return staging
+
+    def _storable(self, rows: Iterable[tuple[Any, ...]], schema: StructType, refused: Refused | None) -> Iterator[tuple[Any, ...]]:
+        types = [field.dataType.typeName() for field in schema.fields]
+        for row in rows:
+            try:
+                bound = tuple(_bound(value, name) for value, name in zip(row, types, strict=True))
+            except OverflowError:
+                if refused is None:
+                    message = f'writing to "{self.settings.name}": {_FAR_TIME}; correct the time before'
+                    raise NodeError(message, permanent=True, kind="user") from None
+                refused.add(_FAR_TIME, lambda row=row: row_shown(schema.names, row))  # type: ignore[misc]
+                continue
+            yield bound
 
     def merge_statements(self, merge: Merge) -> list[str]:
         """SQLite upserts row by row, so the order of the rows lets the last one win."""
@@ -191,9 +211,9 @@ def _bound(value: Any, type_name: str) -> Any:
     if value is None:
         return None
     if type_name == "timestamp":
-        return (_EPOCH + timedelta(microseconds=value)).strftime("%Y-%m-%d %H:%M:%S.%f")[: -7 if value % 1_000_000 == 0 else None]
+        return (_EPOCH + timedelta(microseconds=value)).isoformat(" ")
     if type_name == "date":
-        return value.isoformat()
+        return (_EPOCH + timedelta(days=value)).date().isoformat()
     if type_name == "binary":
         return bytes(value)
     return value

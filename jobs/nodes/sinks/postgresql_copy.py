@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _CHUNK_BYTES = 1_000_000
 _CHUNK_MS = 10_000
 _TOO_LONG = "57014"
+TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
 #: With the offset, a time means the same in every zone; five letters are needed for offsets with seconds.
 _TIME_WITH_OFFSET = "yyyy-MM-dd HH:mm:ss.SSSSSSXXXXX"
 NUL_IN_TEXT = "a text holds the character NUL, which PostgreSQL cannot store"
@@ -119,13 +120,18 @@ def _text(value: Column, spark_type: DataType) -> Column:
     name = spark_type.simpleString()
     if name == "binary":
         return F.concat(F.lit("\\\\x"), F.hex(value))
-    if name == "timestamp":
-        return _year_first(F.date_format(value, _TIME_WITH_OFFSET))
-    if name in ("date", "timestamp_ntz"):
-        return _year_first(value.cast("string"))
+    if name in TIMES:
+        return time_text(value, name)
     if name == "string":
         return reduce(lambda text, escape: F.replace(text, F.lit(escape[0]), F.lit(escape[1])), _ESCAPES, value)
     return value.cast("string")
+
+
+def time_text(value: Column, name: str) -> Column:
+    """A value of a type in TIMES as PostgreSQL reads it, of any year."""
+    from pyspark.sql import functions as F
+
+    return _year_first(F.date_format(value, _TIME_WITH_OFFSET) if name == "timestamp" else value.cast("string"))
 
 
 def _year_first(text: Column) -> Column:
