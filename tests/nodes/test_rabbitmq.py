@@ -29,7 +29,7 @@ from jobs.nodes.spool_source import spool_of
 from tests.nodes.conftest import Build, Built
 from tests.nodes.rejections import rejections_in, rows_led_on
 from tests.servers.certificate import self_signed
-from tests.servers.rabbitmq import PASSWORD, USER, RabbitMQServer
+from tests.servers.rabbitmq import LARGEST, PASSWORD, USER, RabbitMQServer
 from tests.servers.waiting import wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.server]
@@ -265,6 +265,13 @@ def test_a_port_where_nothing_speaks_as_a_broker_does_is_told_after_the_steps_th
     assert "the broker does not answer (what takes the connection does not speak as a broker does)" in steps[-1].message
 
 
+def read_back(server: RabbitMQServer, queue: str) -> set[str]:
+    """What is in the queue, which may hold some of it twice."""
+    with closing(server.line()) as line:
+        coming = line.channel().consume(queue, auto_ack=True, inactivity_timeout=1)
+        return {body.decode() for _, _, body in takewhile(lambda message: message[2] is not None, coming)}
+
+
 def sink(build: Build, server: RabbitMQServer, named: dict[str, ConnectionSettings] | None = None, /, **config: Any) -> Built:
     return build("sink.rabbitmq", {"connection": "main", **config}, connections=named or connections(server))
 
@@ -314,6 +321,19 @@ def test_a_row_that_reaches_no_queue_is_rejected_and_the_others_are_written(
     reason, text = written.rejected_rows[0]
     assert reason == "it reaches no queue: routing key 'nowhere', NO_ROUTE"
     assert text.startswith("é")
+
+
+def test_a_message_that_is_too_large_for_the_broker_is_rejected_and_the_others_are_written(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, queue: str
+):
+    built = sink(build, rabbitmq_server, routing_key=queue, format="text", value_column="text")
+    frame = spark.sql(f"SELECT IF(id % 10 = 3, repeat('x', {LARGEST} + id), 'n' || id) AS text FROM range(30)")
+    written = built.node.write(frame, Batch(0, "q"), built.context)
+    assert (written.rows, written.rejected) == (27, 3)
+    assert {reason for reason, _ in written.rejected_rows} == {
+        f"the message has {LARGEST + number:,} bytes; the broker takes {LARGEST:,} at most" for number in (3, 13, 23)
+    }
+    assert read_back(rabbitmq_server, queue) == {f"n{number}" for number in range(30) if number % 10 != 3}
 
 
 def test_refused_rows_go_on_whole_whatever_became_the_message(

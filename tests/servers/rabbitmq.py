@@ -21,6 +21,8 @@ PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 #: It logs every attempt to reach a broker that is not there yet as several errors.
 logging.getLogger("pika").setLevel(logging.CRITICAL)
 USER, PASSWORD = "pipeline", "canary-rabbit-4711"
+#: Bytes of a message that the broker takes at most.
+LARGEST = 4_000_000
 
 _CONFIG = """
 listeners.tcp.1 = 127.0.0.1:{port}
@@ -36,6 +38,7 @@ loopback_users = none
 vm_memory_high_watermark.absolute = 1GB
 disk_free_limit.absolute = 50MB
 log.console = false
+max_message_size = {largest}
 """
 
 
@@ -54,7 +57,7 @@ class RabbitMQServer:
         self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "RabbitMQServer":
-        config = _CONFIG.format(port=self.port, tls=self.tls_port, folder=self.folder, user=USER, password=PASSWORD)
+        config = _CONFIG.format(port=self.port, tls=self.tls_port, folder=self.folder, user=USER, password=PASSWORD, largest=LARGEST)
         (self.folder / "rabbitmq.conf").write_text(config)
         (self.folder / "certificate.pem").write_text(self.certificate)
         (self.folder / "key.pem").write_text(self._key)

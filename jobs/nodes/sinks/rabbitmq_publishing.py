@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ _LONGEST_KEY = 255
 _SETTLING_SECONDS = 60.0
 #: The target was there when the job started: what a task is refused at first may just be made anew.
 _REFUSED_SECONDS = 5.0
+
+
+#: It ends the channel, and with it all that is under way.
+_TOO_LARGE = re.compile(r"message size \d+ (?:is )?larger than (?:configured )?max size (\d+)")
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ class _Publishing:
         self._under_way: dict[int, Outgoing] = {}
         self._exhausted = self._closing = False
         self._error: NodeError | None = None
+        #: In bytes, once the broker tells.
+        self._largest: int | None = None
 
     def is_done(self) -> bool:
         stopped = bool(self._tally.rejected) and self._sender.stops_at_rejected
@@ -110,8 +117,8 @@ class _Publishing:
         while len(self._under_way) < _UNCONFIRMED and (message := self._next()) is not None:
             config = self._sender.config
             key = message.route or config.routing_key
-            if (size := len(key.encode())) > _LONGEST_KEY:
-                self._tally.add([message.text], f"its routing key has {size} bytes; {_LONGEST_KEY} is the most")
+            if fault := self._fault(message, key):
+                self._tally.add([message.text], fault)
                 continue
             self._tag += 1
             self._under_way[self._tag] = message
@@ -124,6 +131,14 @@ class _Publishing:
         self._silent_since = time.monotonic()  # whatever time the rows took: meanwhile nobody listened to the broker
         if self.is_done():
             self._end()
+
+    def _fault(self, message: Outgoing, key: str) -> str:
+        """Why the broker takes no such message."""
+        if (size := len(key.encode())) > _LONGEST_KEY:
+            return f"its routing key has {size} bytes; {_LONGEST_KEY} is the most"
+        if self._largest is not None and (size := len(message.value)) > self._largest:
+            return f"the message has {size:,} bytes; the broker takes {self._largest:,} at most"
+        return ""
 
     def _next(self) -> Outgoing | None:
         if self._ahead:
@@ -167,6 +182,8 @@ class _Publishing:
             self._line.ioloop.call_later(_SILENT_SECONDS, self._look)
 
     def _fail(self, error: BaseException) -> None:
+        if found := _TOO_LARGE.search(str(error)):
+            self._largest = int(found[1])  # one that is larger is left out of what is sent again
         if self._error is None:
             told = error if isinstance(error, NodeError) else rabbitmq_error(error, self._sender.act)
             self._error = told
