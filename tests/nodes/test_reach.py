@@ -42,6 +42,13 @@ def test_one_that_waits_for_the_first_word_answers() -> None:
         assert not is_silent("127.0.0.1", quiet.getsockname()[1])
 
 
+def test_a_store_answers_at_any_address_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as quiet:
+        lake = ConnectionSettings("lake", "s3", {"endpoint": f"http://lake.test:{quiet.getsockname()[1]}", "bucket": "lake"})
+        monkeypatch.setattr("jobs.nodes.connections.s3.checked_addresses", lambda *_: ["127.0.0.2", "127.0.0.1"])
+        assert store_silent(lake, Limits(data_dir=tmp_path)) == ""
+
+
 def test_every_system_behind_it_is_waited_for(forwarder: int, tmp_path: Path) -> None:
     place = f"127.0.0.1:{forwarder}"
     limits = Limits(data_dir=tmp_path, http_allowed_hosts=(place,))

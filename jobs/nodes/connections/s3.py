@@ -14,7 +14,7 @@ from jobs.nodes.connections.reach import line_try
 from jobs.nodes.connections.s3_check import s3_check
 from jobs.nodes.connections.s3_settings import S3Settings
 from jobs.nodes.durable_text import certificates_place
-from jobs.nodes.http_guard import checked_addresses
+from jobs.nodes.http_guard import checked_addresses, first_reached
 from jobs.nodes.http_guard_async import GuardedResolver
 from jobs.nodes.node_error import SignInRefused
 from jobs.nodes.stores.kinds import StoreKind
@@ -41,8 +41,8 @@ class S3Connection(StoreKind):
     def is_silent(self, settings: ConnectionSettings, limits: Limits) -> bool:
         typed = S3Settings.model_validate(settings.config)
         try:
-            address = checked_addresses(typed.host, typed.port, limits)[0]
-            line_try(address, typed.port, seconds=_SILENT_SECONDS)
+            addresses = checked_addresses(typed.host, typed.port, limits)
+            first_reached(addresses, lambda address: line_try(address, typed.port, seconds=_SILENT_SECONDS))
             return False
         except NodeError as error:  # an address that is not allowed is not silent
             return not error.permanent
