@@ -1,5 +1,6 @@
 """A watched folder of this installation: the order in which its files are read, and what becomes of them then."""
 
+import errno
 import os
 import shutil
 import threading
@@ -7,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.nodes.base import NodeError
+from jobs.nodes.base import Limits, NodeError
 from jobs.nodes.registry import REGISTRY
+from jobs.nodes.stores.local import LocalStore
 from tests.nodes.conftest import Build, Built
 from tests.nodes.streams import Drained
 
@@ -105,6 +108,38 @@ def test_the_archive_loses_nothing_and_takes_nothing_unread(
     source.node.put_away(lambda: [checkpoint_of(tmp_path, 2)], replace(source.context, bounded=False))
     assert names(root) == ["done/0.csv", "done/1-20200101T000001Z.csv", "done/1.csv", "in/2.csv"]
     assert "4711" in (root / "done" / "1.csv").read_text()
+
+
+def test_a_move_into_the_archive_that_was_broken_off_is_ended(spark: SparkSession, build: Build, put: Put, root: Path, tmp_path: Path):
+    put(1)
+    source = source_of(build, tmp_path, afterwards="archive", archive="done")
+    drained(spark, source, tmp_path / "live" / "q")
+    (root / "done").mkdir()
+    shutil.copy(root / "in" / "1.csv", root / "done")
+    source.node.put_away(lambda: [checkpoint_of(tmp_path, 0)], replace(source.context, bounded=False))
+    assert names(root) == ["done/1.csv"]
+
+
+def elsewhere(source: Any, target: Any) -> None:
+    raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+
+def test_onto_another_disk_a_file_comes_whole(root: Path, tmp_path: Path):
+    (root / "1.csv").write_text("id\n1\n")
+    store = LocalStore(root, Limits(file_roots=(root,), data_dir=tmp_path))
+
+    def broken_off(source: Path, target: Path) -> None:
+        target.write_text("i")
+        raise OSError(errno.EIO, "Input/output error")
+
+    with patch("os.rename", elsewhere):
+        with patch("shutil.copyfile", broken_off), pytest.raises(NodeError, match="Input/output error"):
+            store.move("1.csv", "done/1.csv")
+        assert names(root) == ["1.csv"]
+        store.move("1.csv", "done/1.csv")
+        store.move("gone.csv", "done/gone.csv")
+    assert ([file.name for file in (root / "done").iterdir()], names(root)) == (["1.csv"], ["done/1.csv"])
+    assert (root / "done" / "1.csv").read_text() == "id\n1\n"
 
 
 def test_an_import_leaves_its_files(spark: SparkSession, build: Build, put: Put, root: Path, tmp_path: Path):

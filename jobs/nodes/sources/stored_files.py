@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -115,7 +115,7 @@ class StoredFiles:
             if self._is_replaced(there[path]):
                 self._context.log(f'"{one.name}" was replaced after it was read, and is left where it is: give new files new names')
             elif self._config.afterwards == "archive":
-                store.move(one.name, _free_name(store, f"{self.archive()}/{self._inside(one)}", one.modified))
+                _archive(store, one, f"{self.archive()}/{self._inside(one)}")
             else:
                 store.remove([one.name])
 
@@ -207,13 +207,24 @@ def _fitting(wanted: Sequence[Wanted], room: int) -> Sequence[Wanted]:
     return wanted[: max(1, fitting)]
 
 
-def _free_name(store: Store, name: str, modified: float) -> str:
-    """`name`; where that is taken, one with the time of the file behind it: what was archived before is not overwritten."""
+def _archive(store: Store, one: Stored, name: str) -> None:
+    """What was archived before is not overwritten; where it is this file, whose move was broken off, the move is ended."""
+    for target in _names(name, one.modified):
+        if not store.exists(target):
+            store.move(one.name, target)
+            return
+        if store.holds_same(one.name, target):
+            store.remove([one.name])
+            return
+
+
+def _names(name: str, modified: float) -> Iterator[str]:
+    """`name`, then such with the time of the file behind it."""
     folder, _, last = name.rpartition("/")
     base, dot, endings = last.partition(".")
     time_told = datetime.fromtimestamp(modified, UTC).strftime("%Y%m%dT%H%M%SZ")
     others = (f"{folder}/{base}-{time_told}{f'-{number}' if number > 1 else ''}{dot}{endings}" for number in count(1))
-    return next(one for one in chain([name], others) if not store.exists(one))
+    return chain([name], others)
 
 
 def _is_input(name: str, config: FileConfig) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
+from hashlib import sha256
 from pathlib import Path
 
 from fsspec.implementations.local import LocalFileSystem
@@ -32,6 +35,29 @@ class LocalStore(Store):
     def find(self, folder: str) -> list[Stored]:
         return [one for one in super().find(folder) if self._is_inside(one.name)]
 
+    def move(self, name: str, target: str) -> None:
+        """Renamed; onto another disk it is copied beside first, so that whatever has the name `target` is whole."""
+        source, end = Path(self._path(name)), Path(self._path(target))
+        self._was_there(f'writing "{target}"', lambda: _moved(source, end))
+
     def _is_inside(self, name: str) -> bool:
         target = Path(os.path.realpath(self._path(name)))
         return any(target.is_relative_to(root) for root in self._roots)
+
+
+def _moved(source: Path, end: Path) -> None:
+    end.parent.mkdir(parents=True, exist_ok=True)
+    if not source.is_symlink():  # what a link leads to is wanted, not the link
+        try:
+            os.rename(source, end)
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+    beside = end.with_name(f".{sha256(os.fsencode(source)).hexdigest()[:16]}.part")
+    shutil.copyfile(source, beside)
+    shutil.copystat(source, beside)
+    with beside.open("rb") as copied:
+        os.fsync(copied.fileno())
+    os.replace(beside, end)
+    source.unlink()
