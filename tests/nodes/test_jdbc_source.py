@@ -204,6 +204,19 @@ def test_sqlite_numbers_are_read_to_the_last_digit_and_those_that_are_too_long_r
     ]
 
 
+def test_a_sqlite_text_that_is_no_utf_8_rejects_its_row(spark: SparkSession, build: Build, sqlite_database: Database):
+    sqlite_database.run("CREATE TABLE words (id integer PRIMARY KEY, word text, raw blob)")
+    latin = "CAST(x'63616665e9' AS text)"
+    sqlite_database.run(f"INSERT INTO words VALUES (1, 'café', 'é'), (2, {latin}, 'b'), (3, 'c', {latin})")
+    built = source(build, sqlite_database, {"table": "words", "key_column": "id"})
+    rows = built.node.read(spark, built.context).orderBy("id").collect()
+    assert [(row.id, row.word, bytes(row.raw)) for row in rows if row[REJECTED] is None] == [
+        (1, "café", "é".encode()),
+        (3, "c", b"cafe\xe9"),
+    ]
+    assert [row[REJECTED] for row in rows if row[REJECTED]] == [r"word: cannot read 'b'cafe\xe9'' as string"]
+
+
 @pytest.mark.parametrize("name", ["shown", "chunk_key", "place"])
 def test_a_key_may_be_called_as_it_likes(spark: SparkSession, build: Build, database: Database, tmp_path: Path, name: str):
     database.run(f"CREATE TABLE numbers ({name} integer, id integer)")

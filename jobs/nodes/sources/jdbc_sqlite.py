@@ -33,6 +33,7 @@ class SqliteReadDialect(ReadDialect):
         except sqlite3.Error as error:
             raise NodeError(f'reading from "{self.settings.name}": {error}; check the rights of {path}') from error
         try:
+            session.text_factory = _text_or_bytes
             session.execute("BEGIN")
             yield session.cursor()
         except sqlite3.Error as error:
@@ -109,6 +110,14 @@ def _common_type(kinds: set[str]) -> str:
     if kinds and kinds <= {"integer", "real"}:
         return "double"
     return "binary" if kinds == {"blob"} else "string"
+
+
+def _text_or_bytes(value: bytes) -> str | bytes:
+    """SQLite keeps whatever is written as text; what is none rejects its row, instead of ending what is read."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value
 
 
 def _converter(spark_type: str) -> Callable[[Any], Any]:
