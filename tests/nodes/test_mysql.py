@@ -148,6 +148,42 @@ def test_a_row_is_found_again_by_a_key_of_any_type(
 
 
 @spark_test
+@pytest.mark.parametrize(
+    ("column", "key", "values", "kept"),
+    [
+        ("char(4) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", "string", ["a ", "b", "b "], ["61", "62"]),
+        ("binary(4)", "binary", [bytearray(b"a "), bytearray(b"b"), bytearray(b"b\0")], ["61200000", "62000000"]),
+        ("binary(4)", "string", ["é", "bbbb"], ["C3A90000", "62626262"]),
+        ("bit(8)", "int", [5, 200], ["5", "C8"]),
+        ("bit(64)", "decimal(20,0)", [Decimal(5), Decimal(2**63 + 1)], ["5", "8000000000000001"]),
+        ("bit(16)", "double", [5.0, 1e4], ["5", "2710"]),
+        ("bit(1)", "boolean", [False, True], ["0", "1"]),
+        ("bit(8)", "binary", [bytearray(b"\x05"), bytearray(b"\xf0")], ["5", "F0"]),
+    ],
+)
+def test_a_row_is_found_again_by_a_key_that_is_stored_otherwise(
+    spark: SparkSession, build: Build, mysql_database: Database, column: str, key: str, values: list[Any], kept: list[str]
+):
+    mysql_database.run(f"CREATE TABLE people (id {column} PRIMARY KEY, name int)")
+    frame = spark.createDataFrame([(value, n) for n, value in enumerate(values)], f"id {key}, name int").coalesce(1)
+    sink = sink_for(build, mysql_database, frame, {"mode": "upsert", "keys": ["id"]})
+    assert write(sink, frame, 0).rejected == 0
+    assert write(sink, frame.selectExpr("id", "name + 10 AS name"), 1).rejected == 0
+    assert mysql_database.rows("SELECT hex(id), name >= 10 FROM people ORDER BY name") == [(one, 1) for one in kept]
+
+
+@spark_test
+@pytest.mark.parametrize("large", [False, True])
+def test_bits_take_the_number_not_its_letters(spark: SparkSession, build: Build, mysql_database: Database, large: bool):
+    mysql_database.run("CREATE TABLE people (id int, flags bit(64))")
+    frame = spark.sql("SELECT * FROM VALUES (1, 5BD), (2, 9223372036854775809BD) AS given(id, flags)")
+    sink = sink_for(build, mysql_database, frame)
+    sink.node._rows_before = 1_000_000 if large else 1
+    assert write(sink, frame, 0).rejected == 0
+    assert mysql_database.rows("SELECT id, flags + 0 FROM people ORDER BY id") == [(1, 5), (2, 9223372036854775809)]
+
+
+@spark_test
 @pytest.mark.parametrize("large", [False, True])
 def test_times_are_exact_in_any_zone(spark: SparkSession, build: Build, mysql_database: Database, large: bool):
     session = spark.newSession()

@@ -64,7 +64,7 @@ class Merge:
 
     `columns`: name in staging → column of the target. `extra`: constant columns. `delete_flag`: the staged column that is true
     where the row of these keys goes. `update_columns`: those that change in a row that is there; none stands for all.
-    `part`: first and last ordinal of the rows that are meant; None stands for all.
+    `part`: first and last ordinal of the rows that are meant; None stands for all. `types`: name in staging → Spark's type.
     """
 
     target: TableName
@@ -75,6 +75,7 @@ class Merge:
     delete_flag: str = ""
     update_columns: Sequence[str] = ()
     part: tuple[int, int] | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rows(self) -> str:

@@ -66,7 +66,8 @@ def rows_move(
     if config.mode == "overwrite" and batch.first_of_fresh_generation:
         cursor.execute(f"DELETE FROM {dialect.qualified(table)}")
     flag = next((name for name in schema.names if config.delete_flag and name.lower() == config.delete_flag.lower()), "")
-    merge = Merge(table, staging, matched, config.keys, extra, delete_flag=flag, update_columns=config.update_columns)
+    types = {field.name: field.dataType.typeName() for field in schema.fields}
+    merge = Merge(table, staging, matched, config.keys, extra, delete_flag=flag, update_columns=config.update_columns, types=types)
     if batch.fails_at_rejected:
         _run(dialect, cursor, merge)
     else:

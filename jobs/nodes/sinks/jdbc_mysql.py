@@ -57,6 +57,10 @@ _REMEDIES: Mapping[frozenset[int], str] = {
     frozenset({1044, 1045, 1049, 1054, 1064, 1142, 1143, 1146, 1227}): "correct the table or the column, or the user's rights",
     frozenset({1153, 1301}): "raise the server's max_allowed_packet, or shorten the row before",
 }
+#: Spark's types that are staged as text, see _STAGED.
+_NUMBERS_AS_TEXT = frozenset({"decimal", "float", "double"})
+#: A value that is shorter than such a column is stored with zeros behind it.
+_FILLED_UP = re.compile(r"binary\((\d+)\)")
 _DATED = re.compile(r"(?:datetime|timestamp)(\(\d\))?")
 
 
@@ -172,8 +176,8 @@ class MysqlDialect(Dialect):
         return row_line(frame)
 
     def takes_as_text(self, target: TargetColumn, spark_type: DataType) -> bool:
-        """A literal is assigned as a staged value is."""
-        return True
+        """A literal is assigned as a staged value is; but bits of a text are those of its letters, also where it is a number's."""
+        return not (_is_bits(target) and spark_type.typeName() in _NUMBERS_AS_TEXT)
 
     def _staging_create(self, cursor: Any, name: str, schema: StructType) -> str:
         """The beginning of the statement that fills it."""
@@ -187,7 +191,7 @@ class MysqlDialect(Dialect):
         """ON DUPLICATE KEY would replace a row that is the same by any unique key, so rows are told apart here by `keys` alone."""
         target = self.qualified(merge.target)
         into = ", ".join(self.quoted(name) for name in [*(column.name for column in merge.columns.values()), *merge.extra])
-        staged = [f"s.{self.quoted(name)}" for name in merge.columns]
+        staged = [_as_assigned(f"s.{self.quoted(name)}", column, merge.types.get(name, "")) for name, column in merge.columns.items()]
         taken = ", ".join([*staged, *(self.literal(value) for value in merge.extra.values())])
         if not merge.keys:
             return [f"INSERT INTO {target} ({into}) SELECT {taken} FROM {merge.rows} s ORDER BY {ORDINAL_COLUMN}"]
@@ -196,7 +200,10 @@ class MysqlDialect(Dialect):
         latest = f"({self._latest(merge, keys)}) s"
         flag = f"coalesce(s.{self.quoted(merge.delete_flag)}, 0)" if merge.delete_flag else "0"
         delete = f"DELETE t FROM {target} t JOIN {latest} ON {same} AND s._rank = 1 AND {flag}"
-        settings = ", ".join(f"t.{self.quoted(column.name)} = s.{self.quoted(name)}" for name, column in merge.changed.items())
+        settings = ", ".join(
+            f"t.{self.quoted(column.name)} = {_as_assigned(f's.{self.quoted(name)}', column, merge.types.get(name, ''))}"
+            for name, column in merge.changed.items()
+        )
         update = f"UPDATE {target} t JOIN {latest} ON {same} AND s._rank = 1 AND NOT {flag} SET {settings}"
         insert = (
             f"INSERT INTO {target} ({into}) SELECT {taken} FROM {latest} LEFT JOIN {target} t ON {same} "
@@ -225,7 +232,7 @@ class MysqlDialect(Dialect):
 
     def _latest(self, merge: Merge, keys: Sequence[tuple[str, TargetColumn]]) -> str:
         """Staged rows with their keys as the target compares them; `_rank` 1 is the last row of its key."""
-        values = [_as_compared(f"r.{self.quoted(name)}", column) for name, column in keys]
+        values = [_as_compared(f"r.{self.quoted(name)}", column, merge.types.get(name, "")) for name, column in keys]
         shown = ", ".join(f"{value} AS _key{n}" for n, value in enumerate(values))
         rank = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(values)} ORDER BY r.{ORDINAL_COLUMN} DESC) AS _rank"
         return f"SELECT r.*, {shown}, {rank} FROM {merge.rows} r"
@@ -234,10 +241,26 @@ class MysqlDialect(Dialect):
         return "`" + name.replace("`", "``") + "`"
 
 
-def _as_compared(value: str, column: TargetColumn) -> str:
+def _is_bits(column: TargetColumn) -> bool:
+    return column.type.startswith("bit(")
+
+
+def _as_assigned(value: str, column: TargetColumn, spark_type: str) -> str:
+    """SQL of a staged `value` as `column` takes it: a number that was staged as text is one again where its letters would count."""
+    return f"CAST({value} AS DECIMAL(20,0))" if _is_bits(column) and spark_type in _NUMBERS_AS_TEXT else value
+
+
+def _as_compared(value: str, column: TargetColumn, spark_type: str = "") -> str:
     """SQL of a staged `value` with the type and the collation of `column`, as it would be after it was stored."""
     if column.collation:
-        return f"CONVERT({value} USING {column.collation.partition('_')[0]}) COLLATE {column.collation}"
+        stored = f"TRIM(TRAILING ' ' FROM {value})" if column.type.startswith("char(") else value
+        return f"CONVERT({stored} USING {column.collation.partition('_')[0]}) COLLATE {column.collation}"
+    if found := _FILLED_UP.fullmatch(column.type):
+        return f"RPAD(CAST({value} AS BINARY), GREATEST(LENGTH({value}), {found[1]}), x'00')"
+    if _is_bits(column) and spark_type in ("binary", "string"):
+        return f"CAST(CONV(HEX({value}), 16, 10) AS UNSIGNED)"
+    if _is_bits(column):
+        return _as_assigned(value, column, spark_type)
     if found := _DATED.fullmatch(column.type):
         return f"CAST({value} AS DATETIME{found[1] or ''})"
     if column.type == "date" or column.type.startswith(("time", "decimal")):
