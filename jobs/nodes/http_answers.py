@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -19,6 +20,7 @@ _AWAY = frozenset({429, 502, 503, 504})
 #: Server errors that another try does not mend: the method or the version of HTTP is not known there.
 _FINAL = frozenset({501, 505})
 _WORDS_LENGTH = 300
+_NO_SUCH_PAGE = re.compile(rb'"code"\s*:\s*"rest_[a-z_]*invalid_(?:page|offset)_number"')
 _LOOKED_AT = 100_000
 
 
@@ -32,6 +34,10 @@ class Transient(NodeError):
 
 class ServerAway(Transient, SystemAway):
     """Nobody answers, or who does asks to come later. A server error may be one for just this request, and is not told as this."""
+
+
+class NotThere(NodeError):
+    """The server has nothing at this address, or no page of this number."""
 
 
 def is_refused_sign_in(response: httpx.Response) -> bool:
@@ -49,7 +55,7 @@ def is_worth_another_try(response: httpx.Response) -> bool:
     return status in _AGAIN or (status >= 500 and status not in _FINAL)
 
 
-def status_check(response: httpx.Response) -> None:
+def status_check(response: httpx.Response, body: bytes = b"") -> None:
     """NodeError for a status from 400 on: Transient where another try may help."""
     if response.status_code < 400:
         return
@@ -57,9 +63,15 @@ def status_check(response: httpx.Response) -> None:
     if is_refused_sign_in(response):
         raise SignInRefused(f"{shown(response)}: the sign-in was refused ({named}); correct the connection", permanent=True, kind="user")
     if is_worth_another_try(response):
-        told = ServerAway if response.status_code in _AWAY else Transient
-        raise told(f"{shown(response)}: the server answered {named} each time; try later", retry_after(response))
-    raise NodeError(f"{shown(response)}: the server answered {named}; correct path and parameters", permanent=True, kind="user")
+        again = ServerAway if response.status_code in _AWAY else Transient
+        raise again(f"{shown(response)}: the server answered {named} each time; try later", retry_after(response))
+    told = NotThere if response.status_code == 404 or _names_no_page(response, body) else NodeError
+    raise told(f"{shown(response)}: the server answered {named}; correct path and parameters", permanent=True, kind="user")
+
+
+def _names_no_page(response: httpx.Response, body: bytes) -> bool:
+    """As WordPress says it behind the last page, in an answer 400."""
+    return response.status_code == 400 and _NO_SUCH_PAGE.search(body[:_LOOKED_AT]) is not None
 
 
 def status_named(response: httpx.Response) -> str:

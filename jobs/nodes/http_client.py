@@ -113,7 +113,7 @@ class HttpApi:
 
     def _asked(self, request: HttpRequest) -> JsonAnswer:
         response, body = self._answer(request)
-        status_check(response)
+        status_check(response, body)
         following = next_link(response)
 
         def linked(target: str) -> str:

@@ -56,13 +56,14 @@ class PageKey:
 
 @dataclass(frozen=True)
 class Page:
-    """`records` are JSON texts; `digest` is of their content; `following` the next page's place."""
+    """`records` are JSON texts; `digest` is of their content; `following` the next page's place. `is_missing`: the API has none there."""
 
     key: PageKey
     records: tuple[str, ...]
     digest: str
     following: Place = None
     total: int | None = None
+    is_missing: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.exact_json import exact_dumps
+from jobs.nodes.http_answers import NotThere
 from jobs.nodes.http_messages import JsonAnswer
 from jobs.nodes.json_pointer import MISSING, pointed
 from jobs.nodes.page_styles import (
@@ -112,6 +113,21 @@ class PageWalk:
             self._kept.keep(page)
         return page
 
+    def _looked_up(self, key: PageKey, now: str) -> Page:
+        """One page of those whose places are known before; some APIs have none behind the last, where others have empty ones."""
+        try:
+            return self.read(key, now)
+        except NotThere:
+            if self._paging.style not in AHEAD or key.page == self._paging.first_page:
+                raise
+            return Page(key, (), "", is_missing=True)
+
+    def _check_ended(self, key: PageKey, now: str) -> None:
+        """That `key` is behind the last page: the API itself is there, and has none at `key` still. Else its NodeError, or ours."""
+        self.read(PageKey(self._paging.first_page, first_place(self._paging)), now)
+        if not self._looked_up(key, now).is_missing:
+            raise NodeError(f"page {key.page} was missing, and is there again: whether the pages end there is not sure; it is tried again")
+
     def batch(self, start: Position, pages: int) -> tuple[list[Page], Position]:
         """The next pages, at most `pages`, and the position behind them; the same position when there are none."""
         if start.done:
@@ -120,6 +136,8 @@ class PageWalk:
         taken: list[Page] = []
         for page in self._following(start, pages):
             if not page.records and self._paging.style not in CHAINED:
+                if page.is_missing:
+                    self._check_ended(page.key, start.now)
                 position = replace(position, done=True)
                 break
             position = self._advanced(position, page)
@@ -135,16 +153,16 @@ class PageWalk:
         key = PageKey(start.page, start.cursor)
         ahead = self._ahead(key, pages, start.now) if self._paging.style in AHEAD and min(pages, self._paging.at_once) > 1 else None
         for _ in range(pages):
-            page = next(ahead) if ahead is not None else self.read(key, start.now)
+            page = next(ahead) if ahead is not None else self._looked_up(key, start.now)
             if page.key != key:  # the page before was shorter than asked for, so that all behind it are elsewhere
                 ahead = None
-                page = self.read(key, start.now)
+                page = self._looked_up(key, start.now)
             yield page
             key = PageKey(key.page + 1, page.following)
 
     def _ahead(self, start: PageKey, pages: int, now: str) -> Iterator[Page]:
         with ThreadPoolExecutor(max_workers=min(pages, self._paging.at_once)) as pool:
-            coming = [pool.submit(self.read, key, now) for key in keys_ahead(self._paging, start, pages)]
+            coming = [pool.submit(self._looked_up, key, now) for key in keys_ahead(self._paging, start, pages)]
             try:
                 for page in coming:
                     yield page.result()

@@ -91,6 +91,62 @@ def test_pages_shorter_than_asked_for_lose_nothing(pages: int):
         assert ids(walk_of(server, paging="offset"), pages) == list(range(23))
 
 
+def ending(answer: Callable[[Request], Answer], end: Answer) -> Callable[[Request], Answer]:
+    """`answer`, but for pages behind the last one, which are not there."""
+
+    def answered(request: Request) -> Answer:
+        found = answer(request)
+        return found if json.loads(bytes(found[2]))["results"] else end  # type: ignore[arg-type]
+
+    return answered
+
+
+NO_PAGES = {
+    "404": as_json({"detail": "Invalid page."}, 404),
+    "400": as_json({"code": "rest_post_invalid_page_number", "message": "…", "data": {"status": 400}}, 400),
+}
+
+
+@pytest.mark.parametrize("end", NO_PAGES)
+@pytest.mark.parametrize("style", ["page", "offset"])
+@pytest.mark.parametrize("pages", [1, 4])
+def test_pages_may_end_with_one_that_is_not_there(style: str, pages: int, end: str):
+    with api_server(ending(STYLES[style](20), NO_PAGES[end])) as server:
+        assert ids(walk_of(server, paging=style), pages) == list(range(20))
+
+
+def test_an_api_that_is_gone_is_no_end():
+    with api_server(paged(20)) as server:
+        walk = walk_of(server, paging="page")
+        _, position = walk.batch(walk.start(), 1)
+        server.answer = lambda request: as_json({}, 404)
+        with pytest.raises(NodeError, match="the server answered 404"):
+            walk.batch(position, 1)
+
+
+def test_a_page_that_is_missing_for_a_moment_is_no_end():
+    whole = paged(20)
+    missing = [True]
+
+    def answer(request: Request) -> Answer:
+        return as_json({}, 404) if request.query["page"] == "2" and missing.pop() else whole(request)
+
+    with api_server(answer) as server:
+        walk = walk_of(server, paging="page")
+        missing.insert(0, False)
+        _, position = walk.batch(walk.start(), 1)
+        with pytest.raises(NodeError, match="page 2 was missing, and is there again") as raised:
+            walk.batch(position, 1)
+        assert not raised.value.permanent
+
+
+@pytest.mark.parametrize(("status", "body"), [(400, {"code": "rest_invalid_param"}), (410, {}), (422, {"detail": "Invalid page."})])
+def test_what_may_be_another_mistake_is_no_end(status: int, body: dict[str, str]):
+    with api_server(ending(paged(20, total=False), as_json(body, status))) as server:
+        with pytest.raises(NodeError, match=f"the server answered {status}"):
+            ids(walk_of(server, paging="page"))
+
+
 def test_an_offset_may_begin_at_one():
     with api_server(
         lambda request: as_json({"results": records(int(request.query["offset"]), min(int(request.query["offset"]) + 10, 15))})
