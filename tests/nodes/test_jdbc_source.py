@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.datasource import ReadAllAvailable
+from pyspark.sql.types import StructType
 
 from jobs.nodes.base import REJECTED, NodeError
+from jobs.nodes.readers.table_rows import TableRowsStreamReader
+from jobs.nodes.sources.jdbc import read_dialect, reader_options
 from jobs.nodes.worker_errors import Carried, node_error_in
 from tests.nodes.conftest import Build, Built, Database
 from tests.nodes.streams import Drained
@@ -71,6 +75,23 @@ def test_a_batch_that_failed_reads_the_same_chunk_again(spark: SparkSession, bui
     drained.failing = None
     drained.run(built.node.read(spark, built.context), tmp_path / "live")
     assert drained.batches == {0: list(range(10)), 1: list(range(10, 20)), 2: [20, 21, 22]}
+
+
+def test_rows_that_come_to_an_empty_table_while_a_run_goes_on_belong_to_the_next_run(spark: SparkSession, build: Build, database: Database):
+    database.run("CREATE TABLE numbers (id integer PRIMARY KEY, name text)")
+    built = source(build, database, {"table": "numbers", "key_column": "id", "late_rows_seconds": 0.01}, bounded=True)
+    options = reader_options(read_dialect(built.context), built.context)
+
+    def begun() -> TableRowsStreamReader:
+        reader = TableRowsStreamReader(options, StructType([]))
+        reader.prepareForTriggerAvailableNow()
+        return reader
+
+    first = begun()
+    database.run("INSERT INTO numbers VALUES (7, 'late')")
+    start = first.initialOffset()
+    assert first.latestOffset(start, ReadAllAvailable()) == start
+    assert begun().latestOffset(start, ReadAllAvailable())["key"] in (7, "7")
 
 
 def test_without_a_key_a_stream_is_one_batch(spark: SparkSession, build: Build, database: Database, tmp_path: Path):

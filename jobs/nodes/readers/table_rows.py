@@ -144,6 +144,8 @@ class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._options = options
         self._schema = schema
         self._ceiling: Any = None
+        #: Of a run that has an end: there was no row when it began, and so there is no ceiling.
+        self._is_empty = False
         #: When which key was the largest, by a clock that never goes back; since the newest that is old enough.
         self._largest: list[tuple[float, Any]] = []
         self._total: int | None = None
@@ -162,12 +164,16 @@ class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             with carried_out(table.node_id), dialect.cursor() as cursor:
                 dialect.columns(cursor)  # tells the key's type
                 self._ceiling = dialect.last_key(cursor)
-            time.sleep(table.config.late_rows_seconds)
+            self._is_empty = self._ceiling is None
+            if not self._is_empty:
+                time.sleep(table.config.late_rows_seconds)
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         table = self._table()
         if not table.config.key_column:
             return {"whole": 1, "progress": {"done": 1, "total": 1, "unit": "queries"}}
+        if self._is_empty:
+            return start
         dialect = table.dialect()
         with carried_out(table.node_id), dialect.cursor() as cursor:
             dialect.columns(cursor)  # tells the key's type
