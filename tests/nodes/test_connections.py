@@ -16,7 +16,7 @@ from jobs.nodes.connection_kind import CheckStep
 from jobs.nodes.connections.databases import database_silent
 from jobs.nodes.connections.postgresql import PostgresqlConnection, PostgresqlSettings, postgresql_open
 from jobs.nodes.connections.sqlite import SqliteConnection, sqlite_open
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import SignInRefused, SystemAway
 from jobs.nodes.worker_errors import WorkerFailure, carried_out, node_error_in
 from tests.nodes.conftest import Database
 from tests.servers.certificate import self_signed
@@ -44,6 +44,27 @@ def test_a_wrong_password_fails_the_step_of_signing_in(postgres_database: Databa
     assert [step.ok for step in steps] == [True, True, True, False]
     assert "user pipeline was refused" in steps[-1].message
     assert "canary-4711" not in repr(steps)
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_connection_signs_in_by_nothing_but_what_is_written_in_it(
+    postgres_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Passwords and addresses of the user whom the product runs as are not a project's."""
+    settings = postgres_database.settings
+    passwords = tmp_path / "pgpass"
+    passwords.write_text(f"*:*:*:*:{settings.secrets['password']}\n")
+    passwords.chmod(0o600)
+    with monkeypatch.context() as env:
+        env.setenv("PGPASSFILE", str(passwords))
+        env.setenv("PGPASSWORD", settings.secrets["password"])
+        with pytest.raises(SignInRefused, match="no password supplied"):
+            postgresql_open(replace(settings, secrets={}), Limits())
+        env.setenv("PGHOSTADDR", "192.0.2.1")
+        env.setenv("PGSSLROOTCERT", str(passwords))
+        env.setenv("PGTARGETSESSIONATTRS", "standby")
+        postgresql_open(settings, Limits()).close()
 
 
 @pytest.mark.postgres

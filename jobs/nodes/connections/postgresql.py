@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import ssl
@@ -32,6 +33,10 @@ _ANSWER_SECONDS = 4
 _SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 #: What libpq says of encryption that no waiting brings about; an "SSL SYSCALL error" is a line that broke.
 _ABOUT_TLS = re.compile(r"certificate|does not support SSL|SSL error: (?!unexpected eof)")
+#: No file can ever be there.
+_NOWHERE = f"{os.devnull}/none"
+#: What libpq would else take from PG* variables and from the home of whom the product runs as.
+_OWN_ALONE = {"hostaddr": "", "passfile": _NOWHERE, "sslcert": _NOWHERE, "target_session_attrs": "any"}
 #: Shorter than a driver's lease: a frozen client is dropped before another attempt may begin.
 _IDLE_IN_TRANSACTION_MS = 10_000
 
@@ -89,7 +94,10 @@ class PostgresqlConnection(ConnectionKind):
 def postgresql_open(
     settings: ConnectionSettings, limits: Limits, *, application: str = "pipeline web", idle_limit: bool = True
 ) -> PostgresSession:
-    """A connection in UTC; NodeError in one sentence when it is refused. With `idle_limit` a frozen client loses it."""
+    """A connection in UTC, by nothing but `settings`; NodeError in one sentence when it is refused.
+
+    With `idle_limit` a frozen client loses it.
+    """
     import psycopg2
 
     typed = PostgresqlSettings.model_validate(settings.config)
@@ -107,6 +115,7 @@ def postgresql_open(
             keepalives_interval=5,
             keepalives_count=3,
             client_encoding="UTF8",
+            **_OWN_ALONE,
             **_tls_arguments(typed, settings.name, limits),
         )
     except psycopg2.Error as error:
@@ -124,7 +133,7 @@ def _server_options(typed: PostgresqlSettings) -> str:
 
 def _tls_arguments(typed: PostgresqlSettings, name: str, limits: Limits) -> dict[str, str]:
     if not typed.certificate_authority:
-        return {"sslmode": typed.tls}
+        return {"sslmode": typed.tls, "sslrootcert": _NOWHERE}
     tls_context(typed.certificate_authority, f'connecting to "{name}"')  # libpq would name a file that nobody here has heard of
     return {"sslmode": typed.tls, "sslrootcert": str(certificates_place(typed.certificate_authority, Path(limits.data_dir)))}
 
