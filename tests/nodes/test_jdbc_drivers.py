@@ -1,6 +1,9 @@
 """`source.jdbc` through the JDBC drivers that an administrator allows, on an H2 server: types, keys, and what goes wrong in a sentence."""
 
 import json
+import os
+import socket
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -8,12 +11,14 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import psutil
 import pytest
 from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.databases import database_silent
 from jobs.nodes.connections.jdbc import JdbcConnection
+from jobs.nodes.connections.jdbc_session import jdbc_close, jdbc_open
 from jobs.nodes.jdbc_drivers import jdbc_drivers
 from jobs.nodes.node_error import SystemAway
 from tests.nodes.conftest import Build, Built
@@ -187,6 +192,25 @@ def test_a_server_that_is_away_is_waited_for(spark: SparkSession, build: Build, 
     finally:
         shop.server.start()
     assert built.node.read(spark, built.context).count() == 3
+
+
+def test_a_host_that_vanishes_while_a_driver_waits_for_it_is_noticed(shop: Shop):
+    shop.run(TABLE)
+    session = jdbc_open(shop.settings(), shop.limits)
+    try:
+        kept = {line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) for line in lines_to(shop.server.port)}
+        idle = {line.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) for line in lines_to(shop.server.port)}
+    finally:
+        jdbc_close(session)
+    assert (kept, idle) == ({1}, {10})
+
+
+def lines_to(port: int) -> Iterator[socket.socket]:
+    """Those of this process to a server of this machine."""
+    for found in psutil.Process().net_connections("tcp"):
+        if found.raddr and found.raddr.port == port:
+            with socket.socket(fileno=os.dup(found.fd)) as line:
+                yield line
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.jdbc import JdbcSettings
+from jobs.nodes.connections.lines_alive import lines_kept_alive
 from jobs.nodes.jdbc_drivers import JdbcDriver, jdbc_driver
 from jobs.nodes.node_error import SignInRefused, SystemAway
 
@@ -46,7 +47,8 @@ def jdbc_open(settings: ConnectionSettings, limits: Limits) -> Any:
         if value:
             properties.setProperty(name, value)
     with sql_told(f'connecting to "{settings.name}"'):
-        session = loaded.connect(driver.address(host=typed.host, port=typed.port, database=typed.database), properties)
+        with lines_kept_alive():
+            session = loaded.connect(driver.address(host=typed.host, port=typed.port, database=typed.database), properties)
         if session is None:
             raise _unfit(driver, "it does not take the url")
         session.setReadOnly(True)

@@ -14,6 +14,7 @@ from pydantic import Field
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind, check_steps
+from jobs.nodes.connections.lines_alive import keep_alive
 from jobs.nodes.connections.reach import name_resolve
 from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
 from jobs.nodes.node_error import SignInRefused, SystemAway
@@ -99,9 +100,7 @@ def drop_when_idle(session: pymysql.Connection[Any]) -> None:
 def _be_patient(session: Any) -> None:
     """Signing in has a time limit, statements have none; a host that vanished is noticed by the system."""
     session._read_timeout = None  # the client has no public way to change it
-    for option, value in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
-        if hasattr(socket, option):
-            session._sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    keep_alive(session._sock)
 
 
 def _tls_arguments(typed: MysqlSettings) -> dict[str, Any]:
