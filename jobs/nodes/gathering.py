@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 _ROWS, _BYTES = 5_000, 16 * 1024 * 1024
 #: A first look at rows whose size nobody knows, and the most that are asked for at once: the next ones may be longer.
-_FIRST_FETCHED, _MOST_FETCHED = 50, 1_000
+FIRST_FETCHED, _MOST_FETCHED = 50, 1_000
 
 RowT = TypeVar("RowT")
 
@@ -28,11 +28,27 @@ def gathered(rows: Iterable[RowT], size: Callable[[RowT], int]) -> Iterator[list
 
 def fetched(fetch: Callable[[int], Sequence[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
     """Rows of a server that hands over as many at once as it is asked for: fewer, the longer those before were."""
-    wanted = _FIRST_FETCHED
+    wanted = FIRST_FETCHED
     while rows := fetch(wanted):
         longest = max(row_size(row) for row in rows)
         yield from rows
-        wanted = max(1, min(_BYTES // longest, wanted * 4, _MOST_FETCHED))
+        wanted = _fetched_next(wanted, longest)
+
+
+def fetched_ahead(rows: Iterable[tuple[Any, ...]], ask: Callable[[int], object]) -> Iterator[tuple[Any, ...]]:
+    """Likewise of a client that fetches by itself, FIRST_FETCHED rows and then as many at once as `ask` told it last."""
+    wanted, left, longest = FIRST_FETCHED, FIRST_FETCHED, 1
+    for row in rows:
+        longest, left = max(longest, row_size(row)), left - 1
+        if left == 0:
+            wanted = left = _fetched_next(wanted, longest)
+            longest = 1
+            ask(wanted)
+        yield row
+
+
+def _fetched_next(before: int, longest: int) -> int:
+    return max(1, min(_BYTES // longest, before * 4, _MOST_FETCHED))
 
 
 def row_size(row: Sequence[Any]) -> int:

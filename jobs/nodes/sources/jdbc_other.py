@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.jdbc_session import jdbc_close, jdbc_open, sql_told
+from jobs.nodes.gathering import FIRST_FETCHED, fetched_ahead
 from jobs.nodes.node_error import reworded
 from jobs.nodes.sources.jdbc_dialect import BOUND, Chunk, ReadColumn, ReadDialect
 from jobs.nodes.sources.jdbc_values import JdbcColumn, JdbcKey, columns_of
 
-_FETCHED_ROWS = 1_000
+_FETCHED_KEYS = 1_000
 #: A name that needs no quotes, where a database knows none.
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
@@ -52,10 +53,10 @@ class OtherReadDialect(ReadDialect):
             cursor.keep(results)
 
     def rows(self, cursor: Any, statement: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        with self._results(cursor, statement, values) as results:
+        with self._results(cursor, statement, values, fetched=FIRST_FETCHED) as results:
             takers = [(column.taken, place) for place, column in enumerate(columns_of(results.getMetaData()), start=1)]
-            while results.next():
-                yield tuple(take(results, place) for take, place in takers)
+            found = (tuple(take(results, place) for take, place in takers) for _ in iter(results.next, False))
+            yield from fetched_ahead(found, results.setFetchSize)
 
     def key_shown(self) -> str:
         return self.key
@@ -115,10 +116,12 @@ class OtherReadDialect(ReadDialect):
         where, values = self._where(chunk)
         return self._results(cursor, f"SELECT {self.key} FROM {self.relation}{where} ORDER BY {self.key}", values, most=most)
 
-    def _results(self, cursor: Any, statement: str, values: tuple[Any, ...] = (), *, most: int = 0) -> AbstractContextManager[Any]:
+    def _results(
+        self, cursor: Any, statement: str, values: tuple[Any, ...] = (), *, most: int = 0, fetched: int = _FETCHED_KEYS
+    ) -> AbstractContextManager[Any]:
         """What `statement` finds; each of `values`, which are keys, stands where BOUND does."""
         bound = tuple((self._key_column.bind, value) for value in values) if self._key_column else ()
-        found: AbstractContextManager[Any] = cursor.results(statement.replace(BOUND, "?"), bound, most=most)
+        found: AbstractContextManager[Any] = cursor.results(statement.replace(BOUND, "?"), bound, most=most, fetched=fetched)
         return found
 
     def _shown(self, results: Any) -> Any:
@@ -154,10 +157,12 @@ class _Cursor:
         return bool(self._session.getMetaData().storesUpperCaseIdentifiers())
 
     @contextmanager
-    def results(self, statement: str, bound: tuple[tuple[Any, Any], ...] = (), *, most: int = 0) -> Iterator[Any]:
+    def results(
+        self, statement: str, bound: tuple[tuple[Any, Any], ...] = (), *, most: int = 0, fetched: int = _FETCHED_KEYS
+    ) -> Iterator[Any]:
         """The `java.sql.ResultSet` of a SELECT, of at most `most` rows where it is given. `bound`: what binds, and the value."""
         with closing(self._session.prepareStatement(statement) if bound else self._session.createStatement()) as made:
-            made.setFetchSize(_FETCHED_ROWS)
+            made.setFetchSize(fetched)
             if most:
                 made.setMaxRows(most)
             for place, (bind, value) in enumerate(bound, start=1):
