@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import jpype
 import psutil
 import pytest
 from pyspark.sql import SparkSession
@@ -203,6 +204,12 @@ def test_a_host_that_vanishes_while_a_driver_waits_for_it_is_noticed(shop: Shop)
     finally:
         jdbc_close(session)
     assert (kept, idle) == ({1}, {10})
+
+
+def test_signing_in_has_a_time_limit_for_every_driver_that_asks(shop: Shop):
+    shop.run(TABLE)
+    jdbc_close(jdbc_open(shop.settings(), shop.limits))
+    assert jpype.JClass("java.sql.DriverManager").getLoginTimeout() == 30
 
 
 def lines_to(port: int) -> Iterator[socket.socket]:
