@@ -118,7 +118,7 @@ def _delimited(came: str, names: list[str]) -> dict[str, str] | int:
 
 
 def node_counts(steps: Steps, node_ids: Iterable[str], seen: Mapping[str, Seen], written: Mapping[str, Any]) -> dict[str, NodeCounts]:
-    """Counts of `node_ids` (in topological order): a node that was not observed passes on what came in.
+    """Counts of `node_ids` (in topological order): a node that was not counted passes on what came in.
 
     `written`: sink id → its `Written`. Where a number cannot be known it is None.
     """

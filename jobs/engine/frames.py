@@ -93,7 +93,7 @@ class Frames:
         raw = self._produced(node_id, "")
         assert not isinstance(raw, Routed)
         frame = raw["out"] if isinstance(raw, dict) else raw
-        return self._observed(node_id, frame)
+        return self._with_counts(node_id, frame)
 
     def into(self, node_id: str) -> DataFrame:
         """The rows that arrive at a sink."""
@@ -177,7 +177,7 @@ class Frames:
             if self._steps.has_late_port(node_id):  # nothing comes too late where all rows are there
                 (arrow,) = self._steps.arriving(node_id)
                 frames[LATE] = self.arriving(arrow, occurrence).filter(F.lit(False))
-            read = self._counted(node_id, frame, partial(self._observed, node_id, frame))
+            read = self._counted(node_id, frame, partial(self._with_counts, node_id, frame))
         else:
             read = partial(lambda given: given, frame)
         if REJECTED not in frame.columns:
@@ -215,7 +215,7 @@ class Frames:
 
         return {port: partial(way, is_its) for port, is_its in routed.ports.items()}
 
-    def _observed(self, node_id: str, frame: DataFrame) -> DataFrame:
+    def _with_counts(self, node_id: str, frame: DataFrame) -> DataFrame:
         rejects = REJECTED in frame.columns
         node_type = self._steps.types[node_id]
         tallies = node_type.tallies(self._steps.by_id[node_id].config) if isinstance(node_type, Flow) else {}

@@ -1,60 +1,20 @@
-"""Rows counted inside Spark's compiled code, where they come, go or are rejected."""
+"""Rows of a plan counted where they come, go or are rejected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import reduce
 from itertools import chain
-from operator import and_
-from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from jobs.engine.counts import SAMPLE_ROWS, Counter, Marks, Seen, rejected_row, rejection_told
 from jobs.nodes.base import REJECTED
 from jobs.nodes.columns import column
+from jobs.nodes.row_counts import RowCounts
 
-_COUNTED = "__counted"
 _ROWS, _REJECTED, _TIMELESS, _TALLY = "rows", "rejected", "timeless", "tally "
-
-
-class RowCounts:
-    """Of one place in a plan: how many rows passed for which each of `measures` is true, and some that were `kept`.
-
-    Rows that are computed again count once, those of a batch until `begin` tells that another begins.
-    """
-
-    def __init__(self, spark: SparkSession, name: str, measures: Mapping[str, Column], kept: int = 0) -> None:
-        jvm: Any = spark._jvm
-        java_session: Any = spark._jsparkSession
-        self._measures = measures
-        self._java = jvm.pipeline_web.RowCounts(f"rows of {name}", len(measures), kept)
-        java_session.sparkContext().register(self._java)
-
-    def within(self, frame: DataFrame, kept: tuple[Column, Column, Column] | None = None) -> DataFrame:
-        """`frame`, counting whenever it is computed. `kept`: of which rows which two texts are kept."""
-        every = [self._java.counted(number, is_its._jc) for number, is_its in enumerate(self._measures.values())]
-        passes = reduce(and_, map(Column, every))
-        if kept is not None:
-            which, reason, row = kept
-            passes &= F.when(which & Column(self._java.roomLeft()), Column(self._java.keeping(reason._jc, row._jc))).otherwise(F.lit(True))
-        if kept is None and list(self._measures) == [_ROWS]:
-            return frame.filter(passes)
-        # Computed apart from the filter: Spark would move the filter below what it asks about, and compute that twice.
-        counted = frame.withColumn(_COUNTED, passes)
-        return counted.filter(Column(self._java.passing(F.col(_COUNTED)._jc))).drop(_COUNTED)
-
-    def begin(self) -> None:
-        self._java.begin()
-
-    def rows(self) -> dict[str, int]:
-        return dict(zip(self._measures, map(int, self._java.told().split()), strict=True))
-
-    def texts(self) -> Iterable[tuple[str, str]]:
-        texts = iter([str(text) for text in self._java.texts()])
-        return zip(texts, texts, strict=True)
 
 
 @dataclass
@@ -71,7 +31,7 @@ class RowCounter(Counter):
     def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
         if ports is not None:
             self._routed.add(node_id)
-        measures = ports if ports is not None else _measures(frame, tallies or {})
+        measures = dict(ports) if ports is not None else _measures(frame, tallies or {})
         counts = RowCounts(frame.sparkSession, node_id, measures, SAMPLE_ROWS if sample else 0)
         self._nodes.setdefault(node_id, []).append(counts)
         return counts.within(frame, (F.col(REJECTED).isNotNull(), *rejected_row(frame)) if sample else None)
@@ -112,8 +72,8 @@ class RowCounter(Counter):
         )
 
 
-def _measures(frame: DataFrame, tallies: Marks) -> dict[str, Column]:
-    told = {_TALLY + name: counts for name, counts in tallies.items()}
+def _measures(frame: DataFrame, tallies: Marks) -> dict[str, Column | None]:
+    told: dict[str, Column | None] = {_TALLY + name: counts for name, counts in tallies.items()}
     if REJECTED not in frame.columns:
-        return {_ROWS: F.lit(True), **told}
+        return {_ROWS: None, **told}
     return {_ROWS: F.col(REJECTED).isNull(), _REJECTED: F.col(REJECTED).isNotNull(), **told}

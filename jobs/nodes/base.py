@@ -127,7 +127,6 @@ class Source(NodeType[ConfigT]):
     #: A start after a bounded run goes on behind what that run has read, unless it is asked to begin anew.
     goes_on: ClassVar[bool] = False
     row_fields: ClassVar[frozenset[str]] = frozenset()  # fields that say what rows are like: else a changed one is another place
-    is_scan: ClassVar[bool] = True  # its rows come out of one scan of Spark, whose own count the engine can take
     has_own_buffer: ClassVar[bool] = False  # its position counts messages that were kept for one job
     hand_positions: ClassVar[HandPositions | None] = None  # how a person may set its position; None: not at all
 
@@ -191,8 +190,6 @@ class Source(NodeType[ConfigT]):
 class Flow(NodeType[ConfigT]):
     family = "flow"
     ports: ClassVar[tuple[Port, ...]] = (Port("in", "input"), Port("out", "output"))
-    filters_rows: ClassVar[bool] = False  # what it does to the number of rows is one Spark filter, whose own count the engine can take
-    moves_rows: ClassVar[bool] = False  # between Spark's tasks: what ran before it cannot be read off the operators behind it
     reads_names: ClassVar[bool] = False  # what it does depends on what the nodes before it are called
 
     #: It acts on another system, or takes its time, for each row: its rows have to be computed once a batch, in one query.

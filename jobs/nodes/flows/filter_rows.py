@@ -34,7 +34,6 @@ class FilterRows(Flow[FilterRowsConfig]):
     Config = FilterRowsConfig
     real_time: ClassVar[bool] = True
     changes_row_count: ClassVar[bool] = True
-    filters_rows: ClassVar[bool] = True
     summary_template = "{condition}"
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[FilterRowsConfig]) -> DataFrame:

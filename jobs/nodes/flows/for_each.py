@@ -44,7 +44,6 @@ class ForEach(Flow[ForEachConfig]):
     rejects_rows: ClassVar[bool] = True
     computes_once: ClassVar[bool] = True
     acts: ClassVar[bool] = True
-    moves_rows: ClassVar[bool] = True
     summary_template = "{method} {path}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"concurrency", "requests_per_second", "timeout_seconds", "attempts"})
     own_places = {"path": None, "body": None, "parameters": None, "headers": None}

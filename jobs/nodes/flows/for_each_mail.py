@@ -105,7 +105,6 @@ class ForEachMail(Flow[ForEachMailConfig]):
     rejects_rows: ClassVar[bool] = True
     computes_once: ClassVar[bool] = True
     acts: ClassVar[bool] = True
-    moves_rows: ClassVar[bool] = True
     summary_template = "{to}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"mails_per_minute", "timeout_seconds", "attempts"})
     own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {"to": None, "subject": None, "text": None}

@@ -28,7 +28,6 @@ class KeyedFlow(Flow[ConfigT]):
     changes_row_count: ClassVar[bool] = True
     rejects_rows: ClassVar[bool] = True
     runs_user_code: ClassVar[bool] = True
-    moves_rows: ClassVar[bool] = True
     needs_rocksdb: ClassVar[bool] = True
     own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {"code": None}
 

@@ -51,7 +51,6 @@ class RateLimit(Flow[RateLimitConfig]):
     icon = "gauge"
     Config = RateLimitConfig
     computes_once: ClassVar[bool] = True
-    moves_rows: ClassVar[bool] = True
     pace_fields: ClassVar[frozenset[str]] = frozenset({"rows_per_second"})
     summary_template = "{rows_per_second} / s"
 

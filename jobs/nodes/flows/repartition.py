@@ -39,7 +39,6 @@ class Repartition(Flow[RepartitionConfig]):
     title = "Repartition"
     icon = "arrows-shuffle"
     Config = RepartitionConfig
-    moves_rows: ClassVar[bool] = True
     summary_template = "{partitions} · {keys}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"partitions", "keys"})
 

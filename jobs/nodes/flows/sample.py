@@ -38,7 +38,6 @@ class Sample(Flow[SampleConfig]):
     Config = SampleConfig
     real_time: ClassVar[bool] = True
     changes_row_count: ClassVar[bool] = True
-    filters_rows: ClassVar[bool] = True
     summary_template = "{percent} %"
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[SampleConfig]) -> DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -14,7 +14,6 @@ from jobs.nodes.columns import column, require_columns
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
-from jobs.nodes.executions import executed_apart, observed_tell
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.formats import format_hinders_real_time
 from jobs.nodes.roll_back import Hindrance
@@ -135,8 +134,9 @@ class KafkaSink(Sink[KafkaSinkConfig]):
             _send(_message(frame, context), context)
             return Written(rows=batch.rows)
         if batch.rejections is None:
-            execution = _send(bounds.observed(_message(frame, context)), context)
-            rejected, sample = bounds.rejected(frame.sparkSession, execution)
+            messages, counts = bounds.counted(_message(frame, context))
+            _send(messages, context)
+            rejected, sample = bounds.rejected(counts)
         else:
             _send(bounds.parted(with_whole_row(frame, _columns(frame, context)), batch.rejections), context)
             batch.rejections.complete()
@@ -164,7 +164,7 @@ class KafkaSink(Sink[KafkaSinkConfig]):
         messages = _message(frame, context)
         if not context.fails_at_rejected:
             messages = client_bounds(context.connection(context.config.connection)).fitting(messages)
-        _as_taken(messages).write.format("kafka").options(**_options(context)).save()
+        _send(messages, context)
         return frame, ""
 
     def stream_writer(self, frame: DataFrame, context: NodeContext[KafkaSinkConfig]) -> DataStreamWriter:
@@ -176,13 +176,8 @@ def _options(context: NodeContext[KafkaSinkConfig]) -> dict[str, str]:
     return {**options, "topic": context.config.topic, "includeHeaders": "true"}
 
 
-def _send(messages: DataFrame, context: NodeContext[KafkaSinkConfig]) -> Any:
-    """The execution that read them."""
-    messages = _as_taken(messages)
-    apart, execution = executed_apart(messages)
-    apart.write.format("kafka").options(**_options(context)).save()
-    observed_tell(messages, execution)
-    return execution
+def _send(messages: DataFrame, context: NodeContext[KafkaSinkConfig]) -> None:
+    _as_taken(messages).write.format("kafka").options(**_options(context)).save()
 
 
 def _as_taken(messages: DataFrame) -> DataFrame:

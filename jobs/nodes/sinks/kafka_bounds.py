@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_settings import KafkaSettings
-from jobs.nodes.executions import observed_row
 from jobs.nodes.rejected_rows import RejectedRows, whole_struct
+from jobs.nodes.row_counts import RowCounts
 from jobs.nodes.sinks.task_tally import SAMPLE_ROWS, task_tally
 from jobs.nodes.user_python.workers import in_workers_shared
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame
 
     from jobs.nodes.base import ConnectionSettings
 
@@ -28,7 +28,7 @@ _CLIENT_MOST = 1_048_576
 _OVERHEAD = 61 + 21
 _TEXT_CHARACTERS = 10_000
 _NOWHERE = "it asks for partition {asked}, and the topic has {has}, counted from 0"
-_WHY, _ROW, _OBSERVED = "why", "row", "refused"
+_WHY, _ROW, _REFUSED = "why", "row", "refused"
 
 
 #: How many messages were rejected, and (reason, text) of some of them.
@@ -61,21 +61,20 @@ class MessageBounds:
         words = F.replace(F.lit(_NOWHERE.replace("{has}", str(self.partitions))), F.lit("{asked}"), asked.cast("string"))
         return F.when((asked < 0) | (asked >= self.partitions), words).otherwise(refusal)
 
-    def observed(self, messages: DataFrame) -> DataFrame:
+    def counted(self, messages: DataFrame) -> tuple[DataFrame, RowCounts]:
         """The same, each made once; the others are told by `rejected`."""
         from pyspark.sql import functions as F
 
         refused = F.col(_WHY).isNotNull()
-        text = F.substring(F.col("value").cast("string"), 1, _TEXT_CHARACTERS)
-        order = F.when(refused, F.coalesce(F.octet_length("value"), F.lit(0)))
-        sample = F.call_function("max_by", F.when(refused, F.struct(_WHY, text.alias("text"))), order, F.lit(SAMPLE_ROWS))
+        text = F.coalesce(F.substring(F.col("value").cast("string"), 1, _TEXT_CHARACTERS), F.lit(""))
+        counts = RowCounts(messages.sparkSession, "what Kafka refuses", {_REFUSED: refused}, SAMPLE_ROWS)
         told = messages.withColumn(_WHY, self._refusal(messages))
-        return told.observe(_OBSERVED, F.count_if(refused).alias("rejected"), sample.alias("sample")).filter(~refused).drop(_WHY)
+        return counts.within(told, (refused, F.col(_WHY), text)).filter(~refused).drop(_WHY), counts
 
-    def rejected(self, spark: SparkSession, execution: Any) -> Rejected:
-        """Those of `observed` that could not be sent, once `execution` has read it."""
-        seen = observed_row(spark, execution, _OBSERVED) or {}
-        return seen.get("rejected", 0), tuple((one[_WHY], one["text"] or "") for one in seen.get("sample") or () if one is not None)
+    @staticmethod
+    def rejected(counts: RowCounts) -> Rejected:
+        """Those that could not be sent, once what was `counted` is read."""
+        return counts.rows()[_REFUSED], tuple(counts.texts())
 
     def parted(self, messages: DataFrame, rejections: RejectedRows) -> DataFrame:
         """The same, of `messages` that have the whole row in a last column; rows that cannot be sent go to `rejections`."""

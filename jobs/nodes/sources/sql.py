@@ -164,7 +164,6 @@ class SqlSource(Source[SqlSourceConfig]):
     connection_kinds = _KINDS
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "bounded"
     guarantee: ClassVar[str] = "exactly once"
-    is_scan: ClassVar[bool] = False
     summary_template = "{query}"
 
     @classmethod
