@@ -24,7 +24,7 @@ from jobs.engine.progress import last_committed, last_execution, streaming_leave
 from jobs.engine.row_counter import RowCounter
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
-from jobs.engine.vanished import sources_check
+from jobs.engine.vanished import files_list, listings_beside, sources_check
 from jobs.nodes.hadoop_paths import hadoop_path
 
 logger = logging.getLogger(__name__)
@@ -92,6 +92,7 @@ class StreamQuery:
         self._frame = self._fan_out.frontier(frames)
         self.source_names = frames.source_names
         self.source_order = streaming_leaves(self._frame)
+        self._beside = listings_beside(self._frame)
         return self._frame
 
     def _counting(self) -> Counter:
@@ -135,6 +136,10 @@ class StreamQuery:
     def committed(self) -> int:
         """The newest batch that Spark committed, -1 if none."""
         return last_committed(self.folder)
+
+    def look_beside(self) -> None:
+        """The next batch finds the files that stand beside the stream as they are now."""
+        files_list(self._beside)
 
     def close(self) -> None:
         """Let go of what was kept between batches."""

@@ -35,7 +35,6 @@ from jobs.engine.whole import WholeQuery
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
 logger = logging.getLogger(__name__)
-
 Outcome = Literal["completed", "stopped"]
 
 _POLL_SECONDS = 0.5
@@ -226,6 +225,8 @@ class Run:
         self._checked_at = time.monotonic()
         try:
             sources_check(self._steps)
+            for query_ in self._queries:
+                query_.look_beside()
             if self._slots:
                 self._slots.check()
             sinks_settle(self._steps, self._queries, session)

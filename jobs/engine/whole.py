@@ -70,6 +70,9 @@ class WholeQuery:
         self._report(QueryStarted(self.key, self.plan.sinks, -1))
         self._thread.start()
 
+    def look_beside(self) -> None:
+        """Its one batch has found all it reads."""
+
     def close(self) -> None:
         """Nothing is kept beyond the batch."""
 

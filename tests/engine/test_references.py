@@ -196,6 +196,21 @@ def test_a_table_above_a_window_is_looked_up_in_a_stream(bench: Bench) -> None:
     assert {row.colour for rows in batches.values() for row in rows} == {"red", "green", "blue"}
 
 
+def test_a_table_above_what_keeps_state_is_looked_up_as_it_is_now(bench: Bench) -> None:
+    first = colours_write(bench, "a", "red", "green", "blue")
+    nodes = {"gen": numbers(None, 9, 30), "parts": PARTS, "colours": COLOURS, "look": lookup(), "out": COLLECT}
+    nodes["once"] = ("flow.deduplicate", {"keys": ["id"], "time_column": "time", "within": "1 min"})
+    plan = bench.plan(document(nodes, EDGES.replace("look>out", "look>once, once>out"), type="STREAMING"))
+    batches = CollectSink.rows[plan.generation + "out"]
+    run, _ = bench.run(plan)
+    wait_until(lambda: newest(batches) == {"red", "green", "blue"}, seconds=60, what="the colours")
+    colours_write(bench, "b", "cyan", "pink", "grey")
+    first.write_text("part,colour\n")
+    wait_until(lambda: newest(batches) == {"cyan", "pink", "grey"}, seconds=60, what="the new colours")
+    run.stop()
+    assert run.wait(30) == "stopped"
+
+
 def test_what_a_query_finds_is_looked_up_and_found_again(bench: Bench) -> None:
     first = colours_write(bench, "a", "red", "green", "blue")
     (bench.files / "signs.csv").write_text("part,sign\n0,x\n1,y\n2,z\n")
