@@ -1,6 +1,7 @@
 """`/hooks/<job uid>/<node id>`: messages that other systems post to a job's webhook source."""
 
 import json
+from functools import partial
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,7 @@ from jobs.dag.document import parse_document
 from jobs.dag.parameters import config_filled, references, resolve_parameters
 from jobs.models import Connection, Execution, Job
 from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.config_problems import no_texts
 from jobs.nodes.connections.webhook import WebhookSettings, is_proven
 from jobs.nodes.sources.webhook import WebhookConfig, WebhookSource
 from jobs.nodes.spool import Message, Spool, SpoolFull, spool_path
@@ -112,7 +114,8 @@ def _filled(config: dict[str, Any], job: Job) -> dict[str, Any]:
     document, _ = parse_document(json.loads(job.dag_definition or "{}"))
     given = Execution.objects.filter(job=job).order_by("-create_time").values_list("parameters", flat=True).first()
     values = resolve_parameters(document, given or {})[0] if document else {}
-    return config_filled(config, values, WebhookConfig.verbatim, WebhookSource.own_places.keys())
+    wrong = partial(no_texts, WebhookConfig)
+    return config_filled(config, values, WebhookConfig.verbatim, WebhookSource.own_places.keys(), no_texts=wrong)
 
 
 def _told(request: HttpRequest, typed: WebhookSettings) -> dict[str, str]:

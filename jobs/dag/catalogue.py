@@ -51,6 +51,8 @@ class NodeTypeSpec:
     job_types: tuple[JobTypeName, ...]
     config_problems: Callable[[Mapping[str, Any]], list[Problem]]
     resolved_config: Callable[[Mapping[str, Any]], dict[str, Any]]
+    #: The places of a config that hold something else than the text that belongs there. Never raises.
+    no_texts: Callable[[Mapping[str, Any]], list[tuple[str | int, ...]]] = lambda config: []
     boundedness: str = ""
     guarantee: str = ""
     #: What becomes of a row when something fails, with this config: "exactly once" and the like; "" of flows that do no more. Never raises.

@@ -46,7 +46,7 @@ def _config_problems(node_id: str, node: Node, spec: NodeTypeSpec, values: Mappi
     open_fields = {
         tuple(map(str, path)) for path, name in references(node.config) if name in without_default and path[0] not in spec.verbatim
     }
-    found = spec.config_problems(config_filled(node.config, values, spec.verbatim, spec.own_places.keys(), spec.sql))
+    found = spec.config_problems(config_filled(node.config, values, spec.verbatim, spec.own_places.keys(), spec.sql, spec.no_texts))
     return [
         problem.model_copy(update={"node_id": node_id, "pointer": pointer_of(("nodes", node_id, "config")) + problem.pointer})
         for problem in found

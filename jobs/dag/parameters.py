@@ -1,6 +1,7 @@
 """Parameters: values given when a job starts, used in configs as `${name}`.
 
-A text that is nothing but `${name}` becomes the value with its type; within a longer text the value is written in;
+A text that is nothing but `${name}` becomes the value with its type, in a field of text its text; within a longer text the value is
+written in;
 `$${name}` stays as the literal text `${name}`. In SQL a value within quotes stays a text, whatever it holds. Some fields have names of
 their own, which the node fills in while it runs, such as `${cursor}`: a parameter of the same name comes first, and `$${name}` is left
 to the node, which makes `${name}` of it.
@@ -8,7 +9,7 @@ to the node, which makes `${name}` of it.
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 from typing import Any
 
@@ -72,15 +73,39 @@ def config_filled(
     verbatim: Set[str],
     own_places: Set[str],
     sql: Mapping[str, SqlDialect] = NO_SQL,
+    no_texts: Callable[[Mapping[str, Any]], Iterable[tuple[str | int, ...]]] = lambda config: (),
 ) -> dict[str, Any]:
     """A node's config with its parameters filled in, but for the fields that stay as they are written.
 
-    `own_places`: the fields in which the node fills in names itself. `sql`: those that hold SQL.
+    `own_places`: the fields in which the node fills in names itself. `sql`: those that hold SQL. `no_texts`: where a config holds something
+    else than the text that belongs there, which is what a number becomes that was filled in.
     """
-    return {
+    filled = {
         key: item if key in verbatim else substitute(item, values, keeps_escapes=key in own_places, sql=sql.get(key))
         for key, item in config.items()
     }
+    whole = dict(_wholes(config, values, verbatim))
+    for path in no_texts(filled) if whole else ():
+        if path in whole:
+            _put(filled, path, _text_of(whole[path]))
+    return filled
+
+
+def _wholes(config: Mapping[str, Any], values: Mapping[str, Any], verbatim: Set[str]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """The places that are nothing but a parameter which is no text, and its value."""
+    for path, name in references({key: item for key, item in config.items() if key not in verbatim}):
+        if name in values and not isinstance(values[name], str) and _at(config, path) == f"${{{name}}}":
+            yield path, values[name]
+
+
+def _at(config: Any, path: Iterable[str | int]) -> Any:
+    for part in path:
+        config = config[part]
+    return config
+
+
+def _put(config: Any, path: tuple[str | int, ...], value: str) -> None:
+    _at(config, path[:-1])[path[-1]] = value
 
 
 def substitute(config: Any, values: Mapping[str, Any], *, keeps_escapes: bool = False, sql: SqlDialect | None = None) -> Any:
@@ -124,8 +149,11 @@ def _written(match: re.Match[str], values: Mapping[str, Any], escaped: Callable[
         return match[0][1:]
     if match["name"] not in values:
         return match[0]
-    value = values[match["name"]]
-    return escaped(str(value).lower() if isinstance(value, bool) else str(value))
+    return escaped(_text_of(values[match["name"]]))
+
+
+def _text_of(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _typed(value: Any, kind: ParameterType) -> Any:

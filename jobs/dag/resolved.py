@@ -30,7 +30,7 @@ def _with_defaults(node: Node, catalogue: Catalogue, values: dict[str, Any]) -> 
     spec = catalogue.get(node.type)
     if spec is None or not spec.available:
         return node
-    full = spec.resolved_config(config_filled(node.config, values, spec.verbatim, spec.own_places.keys()))
+    full = spec.resolved_config(config_filled(node.config, values, spec.verbatim, spec.own_places.keys(), no_texts=spec.no_texts))
     return node.model_copy(update={"config": _as_written(full, node.config), "type_version": spec.version})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -16,8 +17,8 @@ from jobs.dag.parameters import config_filled, references, resolve_parameters
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem, errors_in
 from jobs.engine.plan import Locations, Plan, Settings, Step
-from jobs.nodes.base import ConnectionSettings, Limits
-from jobs.nodes.config_problems import config_problem
+from jobs.nodes.base import Config, ConnectionSettings, Limits, NodeType
+from jobs.nodes.config_problems import config_problem, no_texts
 from jobs.nodes.form import sql_fields
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
@@ -79,10 +80,7 @@ def step_compile(document: DagDocument, node_id: str, parameters: Mapping[str, A
         message = f'"{node.name}": the node type "{node.type}" does not exist here'
         raise PlanInvalid([Problem(code="node.unknown_type", node_id=node_id, pointer=f"/nodes/{node_id}/type", message=message)])
     try:
-        filled = config_filled(
-            node.config, parameters, node_type.Config.verbatim, node_type.own_places.keys(), sql_fields(node_type.Config)
-        )
-        config = node_type.Config.model_validate(filled)
+        config = step_config(node_type, node.config, parameters)
     except ValidationError as error:
         raise PlanInvalid(
             [_config_problem(node_id, node.name, node_type.Config, fault) for fault in error.errors(include_url=False)]
@@ -98,6 +96,15 @@ def step_compile(document: DagDocument, node_id: str, parameters: Mapping[str, A
         edges={port: tuple(edge_id for edge_id, edge in arriving if edge.target[1] == port) for port in ports},
         outputs_used=frozenset(edge.source[1] for edge in document.edges.values() if edge.source[0] == node_id),
     )
+
+
+def step_config(node_type: type[NodeType[Any]], written: Mapping[str, Any], parameters: Mapping[str, Any]) -> Config:
+    """The config of a node with its parameters filled in; ValidationError where it does not hold with them."""
+    model = node_type.Config
+    filled = config_filled(
+        written, parameters, model.verbatim, node_type.own_places.keys(), sql_fields(model), no_texts=partial(no_texts, model)
+    )
+    return model.model_validate(filled)
 
 
 def filled_problems(document: DagDocument, parameters: Mapping[str, Any], registry: NodeRegistry = REGISTRY) -> list[Problem]:

@@ -40,6 +40,15 @@ def config_problems(model: type[BaseModel], config: Mapping[str, Any]) -> list[P
     return []
 
 
+def no_texts(model: type[BaseModel], config: Mapping[str, Any]) -> list[tuple[str | int, ...]]:
+    """The places of `config` that hold something else than the text that belongs there."""
+    try:
+        model.model_validate(config)
+    except ValidationError as error:
+        return [detail["loc"] for detail in error.errors(include_url=False) if detail["type"] == "string_type"]
+    return []
+
+
 def config_resolved(model: type[BaseModel], config: Mapping[str, Any]) -> dict[str, Any]:
     """`config` with its defaults, as JSON; one that is not valid keeps what it holds and gains defaults at the top only."""
     try:

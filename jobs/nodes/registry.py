@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 from jobs.dag.catalogue import Catalogue, Family, JobTypeName, NodeTypeSpec, Port
 from jobs.dag.problems import Problem
 from jobs.nodes.base import NOT_IN_REAL_TIME, Flow, NodeType, Sink, Source
-from jobs.nodes.config_problems import config_problems, config_resolved
+from jobs.nodes.config_problems import config_problems, config_resolved, no_texts
 from jobs.nodes.connection_kind import ConnectionKind
 from jobs.nodes.form import form_schema, sql_fields
 from jobs.nodes.plugins import CONNECTION_GROUP, NODE_GROUP, Made, Missing, Unfit, brought, installed_points, judged, package_of
@@ -193,6 +193,7 @@ def _spec(node_type: type[NodeType[Any]]) -> NodeTypeSpec:
         job_types=node_type.job_types,
         config_problems=partial(config_problems, node_type.Config),
         resolved_config=partial(config_resolved, node_type.Config),
+        no_texts=partial(no_texts, node_type.Config),
         boundedness=node_type.boundedness if issubclass(node_type, Source) else "",
         guarantee=guarantee if issubclass(node_type, Source | Sink) or _acts(node_type) else "",
         guarantee_of=partial(_guarantee, node_type),

@@ -8,8 +8,8 @@ from checkpoints.selectors import checkpoint_problems, not_restorable
 from checkpoints.storages import host_of
 from checkpoints.stores.base import StorageFailed
 from jobs.dag.document import DagDocument, Node, parse_document
-from jobs.dag.parameters import config_filled
 from jobs.engine.change_words import Verdict
+from jobs.engine.compiler import step_config
 from jobs.engine.graph_changes import Compatibility
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, JobVersion
 from jobs.nodes.base import Sink
@@ -210,7 +210,6 @@ def _sinks(document: DagDocument, fresh: set[str], execution: Execution) -> Iter
 def _replaces(sink: type[Sink[Any]], node: Node, parameters: Mapping[str, Any]) -> bool:
     """False, too, where its settings are not those of this version of the sink: then it does not start anyway."""
     try:
-        config = config_filled(node.config, parameters, sink.Config.verbatim, sink.own_places.keys())
-        return sink().replaces(sink.Config.model_validate(config))
+        return sink().replaces(step_config(sink, node.config, parameters))
     except ValueError:
         return False

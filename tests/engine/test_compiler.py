@@ -45,6 +45,16 @@ def test_parameters_are_filled_in_with_their_types() -> None:
     assert (configs["gen"]["total_rows"], configs["big"]["condition"]) == (7, "value > 2.5")
 
 
+def test_a_parameter_that_is_all_of_a_text_is_the_text_of_its_value() -> None:
+    nodes = {"gen": numbers(), "big": keep("${all}"), "out": ("sink.file", {"path": "${day}", "partition_by": ["${part}", "id"]})}
+    parameters = {"day": {"type": "integer", "default": 7}, "part": {"type": "number"}, "all": {"type": "boolean", "default": True}}
+    plan = compiled(document(nodes, "gen>big, big>out", parameters=parameters), day=20260102, part=2.5)
+    configs = {step.node_id: step.config.model_dump() for step in plan.steps}
+    assert configs["out"]["path"] == "20260102"
+    assert configs["out"]["partition_by"] == ("2.5", "id")
+    assert configs["big"]["condition"] == "true"
+
+
 def test_a_parameter_without_a_value_is_a_problem() -> None:
     read = document(
         {"gen": ("source.generator", {"total_rows": "${rows}"}), "out": files("out")}, "gen>out", parameters={"rows": {"type": "integer"}}
