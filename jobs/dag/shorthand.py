@@ -61,9 +61,21 @@ def rewrite(data: Mapping[str, Any], catalogue: Catalogue) -> Rewritten:
     result.document["edges"] = {
         f"e{number}": {"from": [source, "out"], "to": [target, "in"]} for number, (source, target) in enumerate(pairwise(ids), start=1)
     }
-    config = data.get("config", data.get("settings", {}))
-    result.document["settings"] = _settings(config) if isinstance(config, Mapping) else config
+    _settle(result, data)
     return result
+
+
+def _settle(result: Rewritten, data: Mapping[str, Any]) -> None:
+    """`config` and `settings` are two names of one thing. What is no object goes in as it is: checking the document tells so."""
+    written = [data[key] for key in ("settings", "config") if key in data]
+    wrong = [config for config in written if not isinstance(config, Mapping)]
+    settings: dict[str, Any] = {}
+    for config in [] if wrong else written:
+        for name, value in _settings(config).items():
+            if settings.setdefault(name, value) != value:
+                message = f'"{name}" stands in "settings" and in "config", and not with the same value: write it once'
+                result.problems.append(Problem(code="settings.invalid", pointer=pointer_of(("settings", name)), message=message))
+    result.document["settings"] = wrong[0] if wrong else settings
 
 
 def _node(result: Rewritten, catalogue: Catalogue, node_id: str, family: str, step: Any) -> Any:

@@ -39,6 +39,20 @@ def test_a_whole_document_with_problems_is_imported_with_them():
     assert [problem.code for problem in found.problems] == ["edge.cycle"]
 
 
+def test_the_settings_of_a_line_may_stand_in_config_and_in_settings():
+    found = imported({**USER_SYNC, "settings": {"parallelism": 2, "maxRetryTimes": 3}}, REGISTRY.catalogue())
+    assert found.document is not None
+    assert found.document["settings"] == {"checkpoint_interval": "60s", "max_retry_times": 3, "parallelism": 2}
+    assert found.problems == user_sync().problems
+
+
+def test_a_setting_of_a_line_that_stands_twice_with_two_values_is_told():
+    found = imported({**USER_SYNC, "settings": {"max_retry_times": 4}}, REGISTRY.catalogue())
+    (problem,) = [problem for problem in found.problems if problem.code == "settings.invalid"]
+    assert problem.pointer == "/settings/max_retry_times"
+    assert problem.message == '"max_retry_times" stands in "settings" and in "config", and not with the same value: write it once'
+
+
 def test_yaml_and_json_import_alike():
     assert import_document(yaml.safe_dump(USER_SYNC), REGISTRY.catalogue()) == user_sync()
     assert import_document(yaml.safe_dump(chain()).encode(), CATALOGUE) == imported(chain())
