@@ -8,6 +8,7 @@ from typing import Any
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.dag.storable import storable
+from jobs.dag.syntax_words import syntax_words
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 64
@@ -154,5 +155,5 @@ def too_deep(path: tuple[str | int, ...]) -> Problem:
 
 def _where(error: ValueError) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} (line {error.lineno}, column {error.colno})"
+        return syntax_words(error.msg, (error.lineno, error.colno))
     return "a value in it cannot be read"

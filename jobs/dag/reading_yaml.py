@@ -7,6 +7,7 @@ import yaml
 
 from jobs.dag.problems import Problem
 from jobs.dag.reading import MAX_DEPTH, BadNumber, data_problems, decode, int_of, object_of, too_deep, unreadable
+from jobs.dag.syntax_words import syntax_words
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
@@ -121,5 +122,5 @@ def _line(event: Any) -> str:
 
 def _where(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
-    what = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
-    return f"{what} (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else str(what)
+    told = getattr(error, "problem", None) or getattr(error, "reason", None)
+    return syntax_words(str(told), (mark.line + 1, mark.column + 1) if mark is not None else None)
