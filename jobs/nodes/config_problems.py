@@ -85,11 +85,11 @@ def config_problem(model: type[BaseModel], detail: ErrorDetails) -> Problem:
 def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
     name = _place_words(detail["loc"])
     if detail["type"] == "missing":
-        return f"{name} is required"
+        return _of_item(detail["loc"], f"{name} is required")
     if detail["type"] == "extra_forbidden":
         return unknown_words("setting", model, detail["loc"])
     if detail["type"] in ("string_too_short", "too_short") and not detail["input"]:
-        return f"{name} must not be empty"
+        return _of_item(detail["loc"], f"{name} must not be empty")
     if detail["type"] == "string_pattern_mismatch":
         return pattern_words(model, detail["loc"], name)
     if kind := _KINDS.get(detail["type"]):
@@ -120,6 +120,11 @@ def _bound_words(detail: ErrorDetails) -> str:
         case "string_too_long":
             return f"no longer than {given['max_length']} characters"
     return ""
+
+
+def _of_item(place: tuple[int | str, ...], words: str) -> str:
+    """Said of a field of an item with its list, as in "columns 3: name is required"."""
+    return f"{_place_words(place[:-1])}: {words}" if len(place) > 1 and isinstance(place[-2], int) else words
 
 
 def _place_words(place: tuple[int | str, ...]) -> str:

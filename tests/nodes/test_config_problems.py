@@ -19,6 +19,9 @@ from jobs.nodes.registry import REGISTRY
         ("source.generator", {"total_rows": 1.5}, "/total_rows", "total rows must be a whole number"),
         ("sink.file", {"path": "out", "roll_seconds": "x"}, "/roll_seconds", "roll seconds must be a number"),
         ("sink.file", {"path": "out", "partition_by": [1]}, "/partition_by/0", "partition by 1 must be text"),
+        ("sink.file", {"path": ""}, "/path", "path must not be empty"),
+        ("flow.sort", {"order_by": [{"column": "id"}, {"order": "descending"}]}, "/order_by/1/column", "order by 2: column is required"),
+        ("flow.expectations", {"rules": [{"name": "", "condition": "a"}]}, "/rules/0/name", "rules 1: name must not be empty"),
         ("flow.rate_limit", {"rows_per_second": -1}, "/rows_per_second", "rows per second must be greater than 0"),
         ("flow.sample", {"percent": 500}, "/percent", "percent must be less than or equal to 100"),
         (

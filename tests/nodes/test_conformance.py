@@ -117,7 +117,7 @@ def test_an_unknown_field_and_a_missing_one_are_problems_on_their_place():
     spec = REGISTRY.catalogue()["flow.compute_columns"]
     problems = spec.config_problems({"columns": [{"name": "x", "expresion": "1"}], "a/b": 1})
     assert [(problem.code, problem.pointer, problem.message) for problem in problems] == [
-        ("config.missing", "/columns/0/expression", "expression is required"),
+        ("config.missing", "/columns/0/expression", "columns 1: expression is required"),
         ("config.invalid", "/columns/0/expresion", 'there is no setting called "expresion"; did you mean "expression"?'),
         ("config.invalid", "/a~1b", 'there is no setting called "a/b"; there is columns'),
     ]
