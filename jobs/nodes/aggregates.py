@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
@@ -31,6 +32,7 @@ Function = Literal[
     "p90",
     "p95",
     "p99",
+    "percentile",
     "stddev",
     "collect",
 ]
@@ -50,6 +52,20 @@ class Aggregate(base.Config):
         "", description="The column to aggregate; empty counts rows.", examples=["dep_delay"], json_schema_extra=hints("column")
     )
 
+    percentile: float = Field(
+        50,
+        ge=0,
+        le=100,
+        description="So many percent of the values are at most as large as what comes out.",
+        examples=[99.9],
+        json_schema_extra=hints(when="function=percentile"),
+    )
+
+    @property
+    def share(self) -> float | None:
+        """Of a percentile: which part of the values lies below, from 0 to 1. As it is written: 99.9 / 100 is a little more than 0.999."""
+        return float(Decimal(str(self.percentile)) / 100) if self.function == "percentile" else _PERCENTILES.get(self.function)
+
     @model_validator(mode="after")
     def _only_count_goes_without_column(self) -> Aggregate:
         if not self.column and self.function != "count":
@@ -67,8 +83,8 @@ def aggregated(aggregate: Aggregate, order: Column | None = None, *, gathers: bo
     if not aggregate.column:
         return F.count(F.lit(1))
     taken = column(aggregate.column)
-    if aggregate.function in _PERCENTILES:
-        return F.percentile_approx(taken, _PERCENTILES[aggregate.function])
+    if aggregate.share is not None:
+        return F.percentile_approx(taken, aggregate.share)
     if aggregate.function in ("first", "last"):
         assert order is not None
         return (F.min_by if aggregate.function == "first" else F.max_by)(taken, order)
@@ -106,7 +122,7 @@ def _require_type(frame: DataFrame, aggregate: Aggregate, field: str) -> None:
     from pyspark.sql.types import BooleanType, StringType
 
     kind = next(one.dataType for one in frame.schema.fields if one.name.lower() == aggregate.column.lower())
-    if isinstance(kind, _types_taken(aggregate.function)):
+    if isinstance(kind, _types_taken(aggregate)):
         return
     name, wrong = aggregate.column, type_text(kind)
     message = f"{aggregate.function} needs numbers, and the column {name} is {wrong}: make a number of it before with Compute columns"
@@ -115,14 +131,14 @@ def _require_type(frame: DataFrame, aggregate: Aggregate, field: str) -> None:
     raise NodeError(message, permanent=True, kind="user", field=field)
 
 
-def _types_taken(function: Function) -> tuple[type[DataType], ...]:
+def _types_taken(aggregate: Aggregate) -> tuple[type[DataType], ...]:
     """Spark would also take what it can only make a number of at the run, such as text."""
     from pyspark.sql import types as T
 
     numbers = (T.NumericType, T.NullType)
     lengths = (T.DayTimeIntervalType, T.YearMonthIntervalType)
-    if function in ("sum", "avg"):
+    if aggregate.function in ("sum", "avg"):
         return (*numbers, *lengths)
-    if function in _PERCENTILES:
+    if aggregate.share is not None:
         return (*numbers, *lengths, T.DateType, T.TimestampType, T.TimestampNTZType)
-    return numbers if function == "stddev" else (T.DataType,)
+    return numbers if aggregate.function == "stddev" else (T.DataType,)

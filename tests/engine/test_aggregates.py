@@ -54,6 +54,7 @@ def test_a_sum_of_what_is_no_number_is_refused_on_its_row(bench: Bench, node_typ
         ("avg", "price half value lasted nothing", "text flag day time"),
         ("stddev", "price half value nothing", "text flag day time lasted"),
         ("p95", "price half value lasted day time nothing", "text flag"),
+        ("percentile", "price half value lasted day time nothing", "text flag"),
         ("max", "price half text flag day time lasted", "pairs"),
         ("count", "text flag pairs", ""),
         ("count_distinct_exact", "price half text flag day time lasted nothing", "pairs"),
@@ -83,6 +84,18 @@ def test_a_published_job_that_sums_numbers_written_as_text_goes_on(bench: Bench)
     }
     bench.completed(document(nodes, "gen>text, text>per, per>out"))
     assert [row.s for row in bench.parquet("out")] == [45.0]
+
+
+def test_any_percentile_comes_out(bench: Bench) -> None:
+    shares = {"p0": 0, "p50": None, "p999": 99.9, "p100": 100}
+    rows = [
+        {"name": name, "function": "percentile", "column": "id"} | ({} if share is None else {"percentile": share})
+        for name, share in shares.items()
+    ]
+    out = ("sink.file", {"path": "out", "format": "parquet"})
+    nodes = {"gen": numbers(1000), "per": ("flow.aggregate", {"aggregates": rows}), "out": out}
+    bench.completed(document(nodes, "gen>per, per>out"))
+    assert [row.asDict() for row in bench.parquet("out")] == [{"p0": 0, "p50": 499, "p999": 998, "p100": 999}]
 
 
 def computed(**columns: str) -> tuple[str, dict[str, Any]]:
