@@ -42,7 +42,7 @@ def problem_of(error: BaseException, node_id: str, node: Node, config: Any, colu
             pointer=pointer_of(("nodes", node_id, "config", *path)),
             message=f'"{node.name}": {error.message}',
         )
-    code, message, needles = explained(error, columns)
+    code, message, needles = explained(error, columns, of_query="query" in config)
     return Problem(
         code=code,
         node_id=node_id,
@@ -51,8 +51,11 @@ def problem_of(error: BaseException, node_id: str, node: Node, config: Any, colu
     )
 
 
-def explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, list[str]]:
-    """Code, sentence, and the texts to look for in the config. `columns`: those that arrive; else what Spark proposes is named."""
+def explained(error: BaseException, columns: Sequence[str], *, of_query: bool = False) -> tuple[str, str, list[str]]:
+    """Code, sentence, and the texts to look for in the config. `columns`: those that arrive; else what Spark proposes is named.
+
+    `of_query`: what Spark complains about is a whole query, not an expression over a row.
+    """
     condition = (error.getCondition() or "") if isinstance(error, PySparkException) else ""
     given = (error.getMessageParameters() or {}) if isinstance(error, PySparkException) else {}
     quoted = _quoted_sql(error)
@@ -66,8 +69,8 @@ def explained(error: BaseException, columns: Sequence[str]) -> tuple[str, str, l
         name = _plain(given.get("routineName", ""))
         return "function.unknown", f"there is no function {name}", [name, *quoted]
     if condition.startswith("PARSE_SYNTAX_ERROR"):
-        return "expression.syntax", _unreadable(error, given.get("error", "")), quoted
-    if condition in ("MISSING_GROUP_BY", "INVALID_WHERE_CONDITION"):
+        return "expression.syntax", _unreadable(error, given.get("error", ""), of_query=of_query), quoted
+    if condition in ("MISSING_GROUP_BY", "INVALID_WHERE_CONDITION") and not of_query:
         return "expression.aggregate", _MANY_ROWS, quoted
     if condition == "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN":
         kind = given.get("type", "").strip('"').lower()
@@ -84,16 +87,18 @@ def _texts(error: BaseException | None) -> Iterator[str]:
         error = getattr(error, "_cause", None)
 
 
-def _unreadable(error: BaseException, given: str) -> str:
+def _unreadable(error: BaseException, given: str, *, of_query: bool) -> str:
     """The sentence about what Spark's parser stumbled over; `given` is that piece in single quotes, or "end of input"."""
     near = given[1:-1] if len(given) > 2 and given[0] == given[-1] == "'" else given
     if near in ("'", '"', "`"):
-        return f"the expression cannot be read: the quote {near} is never closed"
+        never = f"the expression cannot be read: the quote {near} is never closed"
+        return f"the query cannot be read: the quote {near} is never closed" if of_query else never
     where = "at its end" if near == "end of input" else f'at "{near}"'
     line = re.search(r"\(line (\d+), pos \d+\)", str(error))
     if line and line[1] != "1":
-        return f"the expression cannot be read {where}, in its line {line[1]}"
-    return f"the expression cannot be read {where}"
+        below = f"the expression cannot be read {where}, in its line {line[1]}"
+        return f"the query cannot be read {where}, in its line {line[1]}" if of_query else below
+    return f"the query cannot be read {where}" if of_query else f"the expression cannot be read {where}"
 
 
 def _plain(name: str) -> str:

@@ -164,6 +164,21 @@ def test_an_expression_that_cannot_be_is_told_in_words(analysed: Analyse, condit
     assert words in problem.message
 
 
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("selec * from input", '"Ask": the query cannot be read at "selec"'),
+        ("select *\nfrom input\nwhere > 2", '"Ask": the query cannot be read at ">", in its line 3'),
+        ("select 'a from input", '"Ask": the query cannot be read: the quote \' is never closed'),
+        ("select key, sum(value) from input", '"Ask": The query does not include a GROUP BY clause'),
+    ],
+)
+def test_a_query_that_cannot_be_is_told_as_a_query(analysed: Analyse, query: str, words: str) -> None:
+    problem = only(analysed({"gen": numbers(), "ask": ("flow.sql", {"query": query}), "out": COLLECT}, "gen>ask, ask>out"))
+    assert problem.pointer == "/nodes/ask/config/query"
+    assert problem.message.startswith(words)
+
+
 def test_the_right_one_of_several_expressions_is_blamed(analysed: Analyse) -> None:
     columns = [{"name": "a", "expression": "value * 2"}, {"name": "b", "expression": "amuont * 2"}]
     found = analysed({"gen": numbers(), "more": ("flow.compute_columns", {"columns": columns}), "out": COLLECT}, "gen>more, more>out")
