@@ -151,6 +151,17 @@ def test_sql_that_remembers_for_ever_is_warned_of(analysed: Callable[..., Analys
     assert analysed({**nodes, "gen": numbers(10)}, "gen>ask, ask>out", "SQL_TASK").problems == []
 
 
+JOINED = "SELECT id, name FROM input i JOIN (VALUES ('a', 'Anna'), ('b', 'Ben')) AS names(short, name) ON i.key = names.short"
+
+
+def test_sql_that_joins_a_stream_with_rows_of_its_own_remembers_nothing(analysed: Callable[..., Analysis]) -> None:
+    nodes = {"gen": numbers(None), "ask": query(JOINED), "out": COLLECT}
+    assert analysed(nodes, "gen>ask, ask>out").problems == []
+    both = "SELECT l.id FROM left_one l JOIN right_one r ON l.key = r.key"
+    two = {"left_one": numbers(None), "right_one": numbers(None), "ask": query(both), "out": COLLECT}
+    assert [problem.code for problem in analysed(two, "left_one>ask, right_one>ask, ask>out").problems] == ["state.grows"]
+
+
 def test_an_outer_join_of_two_streams_in_sql_is_referred_to_the_node_that_does_it(analysed: Callable[..., Analysis]) -> None:
     text = "SELECT l.id FROM left_one l LEFT JOIN right_one r ON l.key = r.key"
     nodes = {"left_one": numbers(None), "right_one": numbers(None), "ask": query(text), "out": COLLECT}

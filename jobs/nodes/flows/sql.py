@@ -88,7 +88,9 @@ class SqlFlow(Flow[SqlConfig]):
         return "update" if _GROUPED.search(_bare(config.query)) else "append"
 
     def cautions(self, context: NodeContext[SqlConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
-        if context.bounded or not self.is_stateful(context.config):
+        """A lone input can only be joined with rows that are written out: a stream reads none of its inputs twice."""
+        grows = _GROUPED.search(_bare(context.config.query)) or (len(arriving) > 1 and self.is_stateful(context.config))
+        if context.bounded or not grows:
             return ()
         message = (
             "a stream remembers for ever what this query groups, joins or makes distinct; the nodes Window aggregate, Join and "
