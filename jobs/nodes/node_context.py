@@ -68,6 +68,11 @@ class NodeContext(Generic[ConfigT]):
     #: Like `log`, of what a person must hear of: it stands among the events of the execution. Only while a source receives.
     notice: Callable[[str], None] = field(default=print, repr=False)
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether what is wrong with the node is told to who draws it: neither a run nor a script has anybody who could mend it."""
+        return self.schema_only or not (self.is_run or self.for_script)
+
     def connection(self, name: str) -> ConnectionSettings:
         """The connection called `name`; NodeError if the project has none, or its secrets cannot be opened."""
         found = self.connections.get(name)

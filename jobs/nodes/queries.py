@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def selected(query: str, tables: Mapping[str, DataFrame], *, drawn: bool) -> DataFrame:
     """What `query` finds in `tables`, of which there is at least one, and in nothing else.
 
-    `drawn`: only its columns are asked for. A permanent NodeError for what is no such query, Spark's own error for one that it
-    cannot read or whose columns are not there.
+    `drawn`: who draws the job hears of columns that cannot be told apart. A permanent NodeError for what is no such query, Spark's own
+    error for one that it cannot read or whose columns are not there.
     """
     query = query.strip().rstrip(";").rstrip()
     if not query:

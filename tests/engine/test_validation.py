@@ -251,6 +251,15 @@ def test_a_preview_works_while_the_rest_of_the_document_does_not_hold(bench: Ben
     assert len(found["out"]["rows"]) == 5
 
 
+def test_a_preview_refuses_columns_of_one_name_as_a_run_does(bench: Bench) -> None:
+    nodes = {"gen": numbers(), "ask": ("flow.sql", {"query": "SELECT id, id FROM input"}), "out": COLLECT}
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench.spark, bench, nodes, "gen>ask, ask>out", "ask")
+    (problem,) = caught.value.problems
+    assert (problem.node_id, problem.pointer) == ("ask", "/nodes/ask/config/query")
+    assert "id would come out more than once" in problem.message
+
+
 def test_a_preview_of_a_node_that_does_not_hold_gives_its_problems(bench: Bench) -> None:
     with pytest.raises(PlanInvalid) as caught:
         looked_at(bench.spark, bench, {"gen": numbers(), "odd": keep("nope > 1"), "out": COLLECT}, "gen>odd, odd>out", "out")

@@ -104,7 +104,7 @@ class SqlFlow(Flow[SqlConfig]):
         tables = dict(zip(names, inputs, strict=True))
         if len(inputs) == 1:
             tables["input"] = inputs[0]
-        return selected(context.config.query, tables, drawn=context.schema_only)
+        return selected(context.config.query, tables, drawn=context.is_drawn)
 
 
 def _bare(query: str) -> str:

@@ -188,7 +188,7 @@ class SqlSource(Source[SqlSourceConfig]):
 
     def read(self, spark: SparkSession, context: NodeContext[SqlSourceConfig]) -> DataFrame:
         tables = {one.name: _rows(spark, one, context.node_id) for one in _inputs(context)}
-        return selected(context.config.query, tables, drawn=context.schema_only)
+        return selected(context.config.query, tables, drawn=context.is_drawn)
 
     def begin(self, context: NodeContext[SqlSourceConfig]) -> None:
         for one in _inputs(context):
