@@ -1,6 +1,7 @@
 """Spark as this installation's settings want it."""
 
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from pyspark.sql import SparkSession
@@ -20,3 +21,14 @@ def spark_start(local_dir: Path, *, memory: str) -> SparkSession:
         prepared=settings.SPARK_JARS_DIR,
     )
     return session_build(options)
+
+
+def spark_silence(spark: SparkSession, *, traces: bool) -> None:
+    """Spark says nothing more on the terminal: what ends a run or a test is told in one sentence, and Spark would add pages about it.
+
+    Its workers pass on there, too, what they print as they begin a node with state. `traces`: errors are shown all the same.
+    """
+    spark.sparkContext.setLogLevel("ERROR" if traces else "OFF")
+    if not traces:
+        java: Any = spark._jvm
+        java.java.lang.System.setErr(java.java.io.PrintStream(java.java.io.OutputStream.nullOutputStream()))

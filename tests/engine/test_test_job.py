@@ -38,8 +38,34 @@ tests:
 """
 
 
-def run_tests(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    (folder / "job.yml").write_text(DOCUMENT)
+WITH_STATE = """
+name: counts
+type: STREAMING
+nodes:
+  orders: {type: source.generator, name: Orders}
+  count:
+    type: flow.stateful
+    name: Count
+    config:
+      keys: [id]
+      state: [{name: count}]
+      columns: [{name: count, type: long}]
+      code: |
+        def process(key, rows, state, timers):
+            yield {"count": len(rows)}
+  out: {type: sink.print, name: Out}
+edges:
+  e1: {from: [orders, out], to: [count, in]}
+  e2: {from: [count, out], to: [out, in]}
+tests:
+  - name: both are counted
+    given: {orders: [{id: 1}, {id: 1}]}
+    expect: {count: [{id: 1, count: 2}]}
+"""
+
+
+def run_tests(folder: Path, *arguments: str, document: str = DOCUMENT) -> subprocess.CompletedProcess[str]:
+    (folder / "job.yml").write_text(document)
     environment = {**os.environ, "DATA_DIR": str(folder), "SPARK_MASTER": "local[2]", "SPARK_DRIVER_MEMORY": "1g"}
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     given = [sys.executable, "manage.py", "test_job", str(folder / "job.yml"), *arguments]
@@ -70,3 +96,9 @@ def test_the_exit_code_says_how_it_went(tmp_path: Path, name: str, code: int) ->
     done = run_tests(tmp_path, "--test", name)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_nothing_but_the_result_is_said_of_a_job_with_state(tmp_path: Path) -> None:
+    done = run_tests(tmp_path, document=WITH_STATE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line for line in done.stderr.splitlines() if line and not line.startswith("WARNING: Using incubator modules")] == []

@@ -20,7 +20,7 @@ from rich.console import Console
 from jobs.dag.document import DagDocument
 from jobs.dag.problems import errors_in
 from jobs.driver.document_file import HAS_PROBLEMS, document_read, problems_told
-from jobs.driver.spark import spark_start
+from jobs.driver.spark import spark_silence, spark_start
 from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Locations, Plan
@@ -69,8 +69,7 @@ def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pipeline-web-")))
         spark = spark_start(folder, memory=settings.SPARK_DRIVER_MEMORY)
         stack.callback(spark.stop)
-        # Whatever ends the run is told in one sentence; Spark would add pages about the same.
-        spark.sparkContext.setLogLevel("ERROR" if options["traceback"] else "OFF")
+        spark_silence(spark, traces=options["traceback"])
         parameters = _parameters(options["param"])
         found = analyse(spark, document, connections=connections, limits=limits, parameters=parameters)
     if found.problems:
