@@ -6,12 +6,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.base import ApiView, answer, answer_list, asked, described, number_asked
+from jobs.models import EVENT_KINDS
 from jobs.selectors.events import events_out, rejected_rows_out
 from jobs.selectors.execution_filters import time_read
 from jobs.selectors.executions import execution_get
 from jobs.selectors.expectations import expectations_out
 from jobs.selectors.logs import MAX_LINES, log_page
 from jobs.selectors.metrics import RESOLUTIONS, metrics_out
+from jobs.selectors.query_words import words_asked
 from jobs.selectors.shapes.base import Shape
 from jobs.selectors.shapes.execution import EventOut, ExpectationOut, LogPage, MetricsOut, RejectedRowOut
 
@@ -37,7 +39,7 @@ class ExecutionEventsView(ApiView):
         tag="executions",
         query=[
             asked("before", "Only events with a smaller seq.", int),
-            asked("kind", "Several by comma."),
+            asked("kind", f"Several by comma, of {', '.join(EVENT_KINDS)}."),
             asked("page_size", "At most 500.", int),
         ],
     )
@@ -45,7 +47,7 @@ class ExecutionEventsView(ApiView):
         execution = execution_get(user=self.user(), execution_id=execution_id)
         size = number_asked(request, "page_size", 100, least=1, most=500)
         before = number_asked(request, "before", 0, least=0, most=2**31 - 1)
-        kinds = [kind for kind in request.query_params.get("kind", "").split(",") if kind]
+        kinds = words_asked(request.query_params, "kind", EVENT_KINDS)
         events = events_out(execution, before=before or None, kinds=kinds, limit=size)
         return answer_list(events, _next(request, "before", events[-1].seq) if len(events) == size else None)
 

@@ -4,6 +4,7 @@ from jobs.models.access import ApiToken, AuditEntry, SignInLink, TokenScope
 from jobs.models.connection import Connection
 from jobs.models.driver import Driver, DriverKind, DriverStatus, Worker
 from jobs.models.execution import (
+    EVENT_KINDS,
     Command,
     CommandKind,
     CommandStatus,
@@ -30,6 +31,7 @@ from jobs.models.schedule import FireOutcome, JobSchedule, ScheduleFire, Schedul
 
 __all__ = [
     "DEFAULT_PROJECT",
+    "EVENT_KINDS",
     "FINAL",
     "LEASED",
     "TRANSITIONS",

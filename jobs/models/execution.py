@@ -107,12 +107,36 @@ class Execution(models.Model):
         return self.execution_id
 
 
+#: What may happen to an execution; the page has words for each.
+EVENT_KINDS = (
+    "answers",
+    "attempt_failed",
+    "cancel_requested",
+    "checkpoint_completed",
+    "checkpoint_deleted",
+    "checkpoint_failed",
+    "checkpoint_pending",
+    "checkpoint_requested",
+    "claimed",
+    "completed",
+    "given_up",
+    "lease_lost",
+    "notice",
+    "started",
+    "status",
+    "stop_requested",
+    "triggered",
+    "waiting",
+)
+
+
 class Event(models.Model):
     """One line of an execution's history, numbered without gaps by `seq` in the transaction that caused it."""
 
     execution = models.ForeignKey(Execution, to_field="execution_id", on_delete=models.CASCADE, related_name="events")
     seq = models.PositiveIntegerField()
     time = models.DateTimeField()
+    #: One of EVENT_KINDS.
     kind = models.CharField(max_length=50)
     actor = models.CharField(max_length=200, blank=True, default="")
     reason = models.TextField(blank=True, default="")

@@ -10,13 +10,13 @@ _YES, _NO = ("true", "1", "yes"), ("false", "0", "no")
 
 
 def words_asked(given: Mapping[str, str], name: str, known: Iterable[str]) -> list[str]:
-    """The words of `given[name]` in capitals; Invalid for one that is not `known`, since it would silently find nothing."""
-    words = [word.strip().upper() for word in given.get(name, "").split(",") if word.strip()]
-    choices = sorted(known)
-    unknown = [word for word in words if word not in choices]
+    """The words of `given[name]` as they are `known`; Invalid for one that is not, since it would silently find nothing."""
+    words = [word.strip() for word in given.get(name, "").split(",") if word.strip()]
+    choices = {word.upper(): word for word in sorted(known)}
+    unknown = [word for word in words if word.upper() not in choices]
     if unknown:
-        raise query_refused({name: f'{name} "{unknown[0][:100]}" is unknown: it is one or several of {", ".join(choices)}'})
-    return words
+        raise query_refused({name: f'{name} "{unknown[0][:100]}" is unknown: it is one or several of {", ".join(choices.values())}'})
+    return [choices[word.upper()] for word in words]
 
 
 def truth_asked(given: Mapping[str, str], name: str) -> bool | None:

@@ -12,11 +12,12 @@ from django.test import Client
 from django.utils import timezone
 
 from checkpoints.models import CheckpointStatus
-from jobs.models import Event, Execution, ExecutionStatus, JobConfig, JobSchedule, JobType, MetricSample
+from jobs.models import EVENT_KINDS, Event, Execution, ExecutionStatus, JobConfig, JobSchedule, JobType, MetricSample
 from tests.api.rows import checkpoint, execution, history, job, send
 
 pytestmark = pytest.mark.django_db
 S = ExecutionStatus
+ROOT = Path(__file__).resolve().parents[2]
 #: Of each table, the columns that are promised to others, besides those that say whose row it is.
 COLUMNS: dict[type, str] = {
     Execution: "execution_id job_type generation attempt next_attempt_at storage_host restored_from_checkpoint_id create_time job_name "
@@ -135,6 +136,21 @@ def test_events_page_back_by_their_number(browser: Client, editor: User) -> None
     assert [event["seq"] for event in browser.get(page["next"]).json()["results"]] == [2, 1]
     status = browser.get(f"/api/executions/{run.execution_id}/events?kind=status").json()
     assert [event["seq"] for event in status["results"]] == [6, 4, 2]
+
+
+def test_events_of_a_kind_that_there_is_not_are_refused(browser: Client, editor: User) -> None:
+    run = execution(job(editor))
+    refused = browser.get(f"/api/executions/{run.execution_id}/events?kind=claimed,zzz")
+    assert refused.status_code == 422
+    (problem,) = refused.json()["error"]["problems"]
+    assert (problem["code"], problem["pointer"]) == ("query.invalid", "/kind")
+    assert problem["message"].startswith('kind "zzz" is unknown: it is one or several of answers, attempt_failed, ')
+    assert browser.get(f"/api/executions/{run.execution_id}/events?kind=claimed,NOTICE").json()["results"] == []
+
+
+def test_the_page_has_words_for_each_kind_of_event() -> None:
+    words = json.loads((ROOT / "frontend/src/features/executions/locales/en.json").read_text())["event"]
+    assert {*words, "status"} - {"to", "node"} == set(EVENT_KINDS)
 
 
 def test_rejected_rows_are_listed_by_node(browser: Client, editor: User) -> None:

@@ -7576,7 +7576,7 @@ export interface operations {
             query?: {
                 /** @description Only events with a smaller seq. */
                 before?: number;
-                /** @description Several by comma. */
+                /** @description Several by comma, of answers, attempt_failed, cancel_requested, checkpoint_completed, checkpoint_deleted, checkpoint_failed, checkpoint_pending, checkpoint_requested, claimed, completed, given_up, lease_lost, notice, started, status, stop_requested, triggered, waiting. */
                 kind?: string;
                 /** @description At most 500. */
                 page_size?: number;
