@@ -5,14 +5,13 @@ import { useEffect, useMemo, useRef } from 'react'
 import type { Column, Config, NodeType, Problem } from '../../../dag/document'
 import { fieldPath } from '../../../dag/problems'
 import { useSpokenSchema } from '../../canvas/field-words'
-import { BaseInput } from './base-input'
 import type { FormHelp } from './form-context'
 import { drawnPath, prepared, uiSchemaOf, withChosen, withDefaults } from './form-schema'
 import { MappingField } from './mapping-field'
 import { NumberField } from './number-field'
 import { templates } from './templates'
 import { validator } from './validator'
-import { widgets } from './widgets'
+import { TextWidget, widgets } from './widgets'
 import { problemSaid } from '../problem-said'
 
 interface Props {
@@ -80,7 +79,7 @@ export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, 
         formData={shown}
         formContext={{ columns, tables, connections, warnings, readOnly } satisfies FormHelp}
         validator={validator}
-        templates={{ ...templates, BaseInputTemplate: BaseInput }}
+        templates={{ ...templates, BaseInputTemplate: TextWidget }}
         widgets={widgets}
         fields={FIELDS}
         extraErrors={errors}

@@ -1,9 +1,8 @@
-import { Autocomplete, NumberInput, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Autocomplete, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils'
 import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { exactNumber } from '../../../shared/exact-number'
 import { later } from '../../../shared/later'
 import { areErrors, type FormHelp } from './form-context'
 
@@ -15,7 +14,7 @@ const example = (props: WidgetProps) => (Array.isArray(props.schema.examples) &&
 const isNullable = (props: WidgetProps) => Boolean((props.schema as Record<string, unknown>)['x-nullable'])
 const blankAsNull = (props: WidgetProps, value: string) => (value === '' && !props.required ? (isNullable(props) ? null : '') : value)
 
-function TextWidget(props: WidgetProps) {
+export function TextWidget(props: WidgetProps) {
   const mono = ['path', 'duration'].includes(String(props.schema['x-widget' as keyof typeof props.schema]))
   return (
     <TextInput
@@ -27,23 +26,6 @@ function TextWidget(props: WidgetProps) {
       classNames={mono ? { input: 'pw-mono' } : undefined}
       onChange={(event) => props.onChange(blankAsNull(props, event.currentTarget.value))}
       onBlur={() => props.onBlur(props.id, props.value)}
-    />
-  )
-}
-
-function NumberWidget(props: WidgetProps) {
-  const whole = props.schema.type === 'integer'
-  return (
-    <NumberInput
-      id={props.id}
-      value={props.value ?? ''}
-      disabled={props.disabled}
-      error={errorOf(props)}
-      allowDecimal={!whole}
-      min={props.schema.minimum}
-      max={props.schema.maximum}
-      {...exactNumber(props.value)}
-      onChange={(value) => props.onChange(value === '' ? null : value)}
     />
   )
 }
@@ -130,7 +112,6 @@ function ExpressionWidget(props: WidgetProps) {
 
 export const widgets: RegistryWidgetsType = {
   TextWidget,
-  UpDownWidget: NumberWidget,
   CheckboxWidget,
   SelectWidget,
   TextareaWidget,
@@ -145,5 +126,3 @@ export const widgets: RegistryWidgetsType = {
   path: TextWidget,
   duration: TextWidget,
 }
-
-export { NumberWidget }
