@@ -29,3 +29,12 @@ it('a decimal number is typed digit by digit, and gives way to one that is set f
   fireEvent.click(screen.getByText('preset'))
   expect(input).toHaveValue('9')
 })
+
+it('a long number is kept to its last digit, also when its field is left or an arrow key is pressed in it', () => {
+  render(<MantineProvider env="test"><Held /></MantineProvider>)
+  const input = screen.getByLabelText('Pause')
+  fireEvent.change(input, { target: { value: '9007199254740993' } })
+  fireEvent.keyDown(input, { key: 'ArrowDown' })
+  fireEvent.blur(input)
+  expect([(input as HTMLInputElement).value, screen.getByRole('status').textContent]).toEqual(['9007199254740993', '9007199254740993'])
+})

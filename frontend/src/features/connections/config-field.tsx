@@ -1,13 +1,18 @@
 import { NumberInput, SegmentedControl, Select, Switch, Textarea, TextInput, type NumberInputProps } from '@mantine/core'
 import { useState } from 'react'
+import { typedNumber } from '../../dag/exact-json'
+import { exactNumber } from '../../shared/exact-number'
 import type { KindField } from './kind-fields'
 import { PairList } from './pair-list'
 
 const FEW = 4
 const ORDER = ['label', 'input', 'error', 'description'] as ('label' | 'input' | 'error' | 'description')[]
 
-const numberOf = (typed: string | number): number | undefined =>
-  typed === '' || !Number.isFinite(Number(typed)) ? undefined : Number(typed)
+/** To the last digit; undefined while it is none yet. */
+function numberOf(typed: string | number): number | bigint | undefined {
+  const value = typedNumber(String(typed))
+  return typeof value === 'string' ? undefined : value
+}
 
 interface Props {
   field: KindField
@@ -20,15 +25,16 @@ type Shared = Pick<NumberInputProps, 'label' | 'description' | 'error' | 'requir
 
 /** What is typed stands while it is under way: "2." is 2 already, and "-" no number yet. */
 function NumberField({ field, value, onChange, shared }: Omit<Props, 'error'> & { shared: Shared }) {
-  const known = typeof value === 'number' ? value : undefined
-  const [typed, setTyped] = useState<string | number>(known ?? '')
+  const known = typeof value === 'number' || typeof value === 'bigint' ? value : undefined
+  const shown = typeof known === 'bigint' ? String(known) : (known ?? '')
+  const [typed, setTyped] = useState<string | number>(shown)
   const limits = { ...(field.least === undefined ? {} : { min: field.least }), ...(field.most === undefined ? {} : { max: field.most }) }
   const type = (next: string | number) => {
     setTyped(next)
     onChange(numberOf(next))
   }
-  const text = numberOf(typed) === known ? typed : (known ?? '')
-  return <NumberInput {...shared} {...limits} value={text} allowDecimal={field.type === 'number'} hideControls onChange={type} />
+  const text = numberOf(typed) === known ? typed : shown
+  return <NumberInput {...shared} {...limits} value={text} allowDecimal={field.type === 'number'} {...exactNumber(text)} onChange={type} />
 }
 
 /** One field of a connection, by its type: choice, switch, number, pairs or text. */
