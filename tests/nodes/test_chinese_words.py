@@ -62,6 +62,12 @@ def test_a_field_has_a_title_and_a_help_text(form: str, path: str) -> None:
     assert CHINESE.search(words["help"]), f'{form}: the help of "{path}" is not Chinese'
 
 
+def test_code_that_a_node_begins_with_is_explained() -> None:
+    explained = {form for form, _, field in forms() if str(field.get("default", "")).startswith("# ")}
+    noted = {form for form, fields in FIELDS["types"].items() if CHINESE.search(fields.get("code", {}).get("notes", ""))}
+    assert explained == noted
+
+
 def test_a_choice_has_words() -> None:
     missing = []
     for form, path, field in forms():

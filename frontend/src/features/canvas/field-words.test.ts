@@ -1,6 +1,6 @@
 import i18next from 'i18next'
 import { beforeEach, expect, it } from 'vitest'
-import { fieldTitle, kindTitle, secretTitle, spokenSchema } from './field-words'
+import { fieldTitle, kindTitle, secretTitle, spokenSchema, spokenStart } from './field-words'
 import nodeFields from './locales/node-fields.zh.json'
 
 const TABLE = {
@@ -34,9 +34,20 @@ it('a sentence calls a field as its form does', () => {
   expect(fieldTitle('"rows per second": rows per second must be greater than 0', schema, 'flow.rate_limit', ['rows_per_second'])).toBe('"rows per second": 每秒行数 must be greater than 0')
   expect(fieldTitle('order by 2 must be an object', schema, 'flow.sort', ['order_by', '1'])).toBe('排序列 2 must be an object')
   expect(fieldTitle('column must not be empty', schema, 'flow.sort', ['order_by', '1', 'column'])).toBe('列 must not be empty')
+  expect(fieldTitle('"Sort": order by 2: column is required', schema, 'flow.sort', ['order_by', '1', 'column'])).toBe('"Sort": 排序列 2: 列 is required')
   expect(fieldTitle('there is no column x', schema, 'flow.sort', ['order_by', '1', 'column'])).toBe('there is no column x')
+})
+it('the code of a new node is explained in Chinese, and stays the code it is', () => {
+  const code = { default: '# row: a row\n# None: none\n\n\ndef process(row):\n    # on\n    return row\n' }
+  const type = { type: 'flow.python', schema: { properties: { code, shape: { default: 'row' } } } }
+  const { properties } = spokenStart(type).schema
+  expect(properties.code.default).toMatch(/^# row：列名 → 值。返回\n(#.*\n)+\n\ndef process\(row\):\n {4}# on\n {4}return row\n$/)
+  expect(properties.shape.default).toBe('row')
+  expect(type.schema.properties.code.default).toContain('# None')
 })
 it('in English everything is as the catalogue says it', async () => {
   await i18next.changeLanguage('en')
   expect(spokenSchema(TABLE, 'sink.jdbc')).toBe(TABLE)
+  const type = { type: 'flow.python', schema: { properties: { code: { default: '# row\n' } } } }
+  expect(spokenStart(type)).toEqual(type)
 })

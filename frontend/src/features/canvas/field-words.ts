@@ -6,6 +6,8 @@ interface Words {
   title: string
   help: string
   choices?: Record<string, string>
+  /** The comment that the field's code begins with. */
+  notes?: string
 }
 
 interface Field {
@@ -74,6 +76,18 @@ export function useSpokenSchema(schema: Record<string, unknown>, type: string): 
   return useMemo(() => (language ? spoken(language, schema, type, '') : schema), [language, schema, type])
 }
 
+const COMMENT = /^(?:#.*\n)+/
+
+/** A node type for a new node of it: the code that it begins with, which is the person's from then on, is explained in the reader's language. */
+export function spokenStart<T extends { type: string; schema: Record<string, unknown> }>(type: T): T {
+  const words = chinese()?.types[type.type] ?? {}
+  const properties = Object.entries((type.schema.properties ?? {}) as Record<string, Field>).map(([name, field]): [string, Field] => {
+    const notes = words[name]?.notes?.split('\n').map((line) => `# ${line}\n`)
+    return [name, notes && typeof field.default === 'string' ? { ...field, default: field.default.replace(COMMENT, notes.join('')) } : field]
+  })
+  return { ...type, schema: { ...type.schema, properties: Object.fromEntries(properties) } }
+}
+
 const CAPITALS = new Set(['api', 'csv', 'http', 'https', 'id', 'jdbc', 'json', 'sql', 'tls', 'uri', 'url', 'utc'])
 /** As the server writes a field's name within a sentence. */
 const inSentence = (name: string) => name.split('_').map((word) => (CAPITALS.has(word) ? word.toUpperCase() : word)).join(' ')
@@ -82,11 +96,23 @@ const inSentence = (name: string) => name.split('_').map((word) => (CAPITALS.has
 export function fieldTitle(sentence: string, schema: Record<string, unknown>, type: string, path: readonly string[]): string {
   const name = path.findLast((part) => !/^\d+$/.test(part))
   const language = chinese()
-  const title = name && language && titleAt(spoken(language, schema, type, ''), path)
+  const shown = language && spoken(language, schema, type, '')
+  const title = shown && titleAt(shown, path)
   if (!name || !title) return sentence
   const [before = ''] = /^"[^"]*": /.exec(sentence) ?? []
-  const [words, behind] = [inSentence(name), sentence.slice(before.length)]
-  return behind.startsWith(`${words} `) || behind.startsWith(`${words}:`) ? `${before}${title}${behind.slice(words.length)}` : sentence
+  const rest = sentence.slice(before.length)
+  const item = itemOf(shown, path)
+  const [told, behind] = item && rest.startsWith(item.words) ? [before + item.told, rest.slice(item.words.length)] : [before, rest]
+  const words = inSentence(name)
+  return behind.startsWith(`${words} `) || behind.startsWith(`${words}:`) ? `${told}${title}${behind.slice(words.length)}` : sentence
+}
+
+/** The item of a list that the field at `path` belongs to: the server's words before its sentence, as in "columns 3: ", and the reader's. */
+function itemOf(schema: Field, path: readonly string[]): { words: string; told: string } | null {
+  const [list = '', place = ''] = path.slice(-3)
+  if (path.length < 3 || !/^\d+$/.test(place)) return null
+  const behind = ` ${Number(place) + 1}: `
+  return { words: inSentence(list) + behind, told: (titleAt(schema, path.slice(0, -2)) ?? list) + behind }
 }
 
 function titleAt(schema: Field, path: readonly string[]): string | undefined {

@@ -9,6 +9,7 @@ import { historyOf, record, redo, undo, type History } from '../../dag/history'
 import { completeLayout, freePlace } from '../../dag/layout'
 import { portsFollowed } from '../../dag/port-names'
 import { fieldPath } from '../../dag/problems'
+import { spokenStart } from '../canvas/field-words'
 import { typeWords } from '../canvas/type-words'
 
 export interface Drawing {
@@ -143,7 +144,7 @@ export const useEditor = create<EditorState>((set, get) => ({
   addNode: (type, at, link) => {
     if (get().readOnly) return ''
     const { document, layout } = get().history.present
-    const added = edit.addNode(document, { ...type, title: typeWords(i18next.t, type).title })
+    const added = edit.addNode(document, { ...spokenStart(type), title: typeWords(i18next.t, type).title })
     const positions = { ...layout.positions, [added.id]: freePlace(layout, at) }
     get().change({ document: wired(added.document, get().catalogue, added.id, type, link), layout: { ...layout, positions } })
     set({ selected: new Set([added.id]), selectedEdges: new Set() })
