@@ -7,6 +7,7 @@ from typing import Any
 from jobs.dag.problems import Problem, errors_in
 from jobs.models import Project
 from jobs.queue import InteractiveFailed, InteractiveUnavailable, interactive_call
+from jobs.selectors.awaited_tables import tables_awaited
 from jobs.selectors.drivers import interactive_ready
 from jobs.services.jobs import publishing_refused
 
@@ -25,7 +26,8 @@ def analysis(document: Mapping[str, Any], *, project: Project, parameters: Mappi
     """InteractiveUnavailable when no driver answers within `seconds`, InteractiveFailed when it could not tell."""
     payload = {"document": document, "project_id": project.pk, "parameters": parameters}
     found = interactive_call("validate", payload, seconds)
-    return Analysed([Problem.model_validate(item) for item in found.get("problems", [])], found.get("schemas", {}))
+    problems = [Problem.model_validate(item) for item in found.get("problems", [])]
+    return Analysed(tables_awaited(problems, document, project), found.get("schemas", {}))
 
 
 def analysis_check(document: Mapping[str, Any], *, project: Project) -> None:

@@ -210,6 +210,41 @@ def test_a_document_that_spark_refuses_is_not_published(browser: Client, monkeyp
     assert send(browser, "POST", "/api/jobs", {**chain(), "name": "drawn", "publish": False}).status_code == 201
 
 
+def reading(table: str) -> dict[str, Any]:
+    nodes = {
+        "orders": {"type": "source.jdbc", "name": "Orders", "config": {"connection": "shop", "table": table}},
+        "out": {"type": "sink.none", "name": "Out", "config": {}},
+    }
+    edges = {"e1": {"from": ["orders", "out"], "to": ["out", "in"]}}
+    return {"name": f"reads-{table}", "type": "SQL_TASK", "nodes": nodes, "edges": edges}
+
+
+def writing(table: str, **config: Any) -> dict[str, Any]:
+    sink = {"type": "sink.jdbc", "name": "Table", "config": {"connection": "shop", "table": table, **config}}
+    document = chain(f"makes-{table}")
+    return {**document, "nodes": {**document["nodes"], "out": sink}}
+
+
+def test_a_table_that_another_job_makes_need_not_be_there_to_publish(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    for document in (writing("orders"), writing("kept", create_table=False)):
+        assert send(browser, "POST", "/api/jobs", document).status_code == 201
+    monkeypatch.setattr(analysis, "interactive_ready", lambda: True)
+
+    def refused(_: str, payload: Any, *__: Any) -> dict[str, Any]:
+        table = payload["document"]["nodes"]["orders"]["config"]["table"]
+        message = f'"Orders": reading from "shop": no such table: {table}; correct table, query or key column'
+        problem = {"severity": "error", "code": "node.refused", "node_id": "orders", "edge_id": None, "message": message}
+        return {"problems": [{**problem, "pointer": "/nodes/orders/config/table"}], "schemas": {}}
+
+    monkeypatch.setattr(analysis, "interactive_call", refused)
+    assert send(browser, "POST", "/api/jobs", reading("orders")).status_code == 201
+    for other in ("kept", "nowhere"):
+        assert codes(send(browser, "POST", "/api/jobs", reading(other))) == ["node.refused"]
+    (problem,) = send(browser, "POST", "/api/jobs/validate", {"document": reading("orders")}).json()["problems"]
+    assert (problem["severity"], problem["code"], problem["pointer"]) == ("warning", "table.awaited", "/nodes/orders/config/table")
+    assert problem["message"] == '"Orders": the table orders is not there yet; the job "makes-orders" makes it when it first runs'
+
+
 def test_a_warning_or_a_driver_that_is_away_does_not_stop_publishing(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: Any, **__: Any) -> dict[str, Any]:
         raise queue.InteractiveUnavailable("no interactive driver answered")
