@@ -14,7 +14,7 @@ from checkpoints.files import Stores
 from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.orphans import orphans, rows_without_files
 from checkpoints.retention import Decision, Scope, ended_decisions, job_decisions, row_decisions
-from checkpoints.selectors import briefly, completed, in_chunks, needed_among, with_jobs
+from checkpoints.selectors import briefly, completed, hosts_expected, in_chunks, needed_among, with_jobs
 from checkpoints.services import checkpoints_expire, damage_note, expired_files_delete, job_hold
 from checkpoints.storage import bytes_exclusive, bytes_freed, folder_delete
 from checkpoints.storages import folder_of, host_of, key_of
@@ -89,7 +89,10 @@ def _with_bytes(decision: Decision, freed: Mapping[Path, int]) -> Decision:
 
 
 def _carry_out(going: Sequence[Decision], deleted_by: str, stores: Stores, told: Told) -> list[Decision]:
-    """Those that went: what changed since it was decided stays, and so does what is on another host's disk, for a clean-up there."""
+    """Those that went: what changed since it was decided stays, and so does what is on another host's disk, for a clean-up there.
+
+    A host that was not heard of for weeks is not waited for: should it come back, a clean-up there finds folders without rows.
+    """
     went = [decision for decision in going if decision.checkpoint is None]
     for decision in went:
         if decision.storage != LOCAL:
@@ -97,7 +100,8 @@ def _carry_out(going: Sequence[Decision], deleted_by: str, stores: Stores, told:
         else:
             folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
     of_row = {decision.checkpoint.pk: decision for decision in going if decision.checkpoint is not None}
-    rows = (row for decision in going if (row := decision.checkpoint) is not None and not host_of(row))
+    expected = hosts_expected() if of_row else set()
+    rows = (row for decision in going if (row := decision.checkpoint) is not None and host_of(row) not in expected)
     for row in _expire(rows, deleted_by, lambda row: told(row, of_row[row.pk].reason)):
         expired_files_delete(row, stores)
         went.append(of_row[row.pk])

@@ -21,6 +21,8 @@ from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import checkpoint_verify
 
 _LATELY = timedelta(minutes=10)
+#: A host of which nothing was heard for so long is not waited for.
+_MISSED = timedelta(days=30)
 _ENDED_MOST = 500
 _CHUNK = 500
 #: More executions than this are not named one by one in a query.
@@ -31,6 +33,15 @@ def executions(*, with_imported: bool = False) -> Any:
     """Executions, known by foreign key only: their table is the jobs application's. `with_imported`: the records of runs elsewhere too."""
     model = apps.get_model("jobs", "Execution")
     return (model._base_manager if with_imported else model._default_manager).all()
+
+
+def hosts_expected() -> set[str]:
+    """Names of disks of which something was heard in the last weeks: an execution that is, or was, there, or a driver."""
+    since = timezone.now() - _MISSED
+    lately = Q(create_time__gte=since) | Q(end_time__gte=since) | Q(end_time=None)
+    drivers = apps.get_model("jobs", "Driver")._default_manager.filter(heartbeat_time__gte=since)
+    hosts = executions().filter(lately).values_list("storage_host", flat=True)
+    return {*hosts.distinct(), *drivers.values_list("host", flat=True).distinct()} - {""}
 
 
 #: What is long and only a page of one checkpoint shows.

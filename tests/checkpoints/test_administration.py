@@ -17,7 +17,7 @@ from checkpoints.cut import folder_remove
 from checkpoints.models import Checkpoint
 from checkpoints.services import checkpoint_update, savepoint_keep
 from checkpoints.storages import folder_of
-from jobs.models import AuditEntry, Execution, ExecutionStatus, JobConfig, Role
+from jobs.models import AuditEntry, Driver, Execution, ExecutionStatus, JobConfig, Role
 from jobs.selectors import surveys
 from jobs.selectors.checkpoint_administration import next_run
 from tests.checkpoints.kept import execution_row, kept
@@ -281,6 +281,29 @@ def test_nothing_is_lost_of_what_lies_on_another_host(execution: Execution, oper
     send(operator, "POST", "/api/checkpoints/cleanup", {"dry_run": False})
     assert set(Checkpoint.objects.values_list("status", "failure_reason", "is_savepoint")) == {("COMPLETED", "", False)}
     assert dict(Checkpoint.objects.values_list("pk", "exclusive_bytes")) == sizes
+
+
+def test_a_host_that_was_not_heard_of_for_weeks_is_not_waited_for(
+    execution: Execution, operator: Client, root: Path, tmp_path: Path
+) -> None:
+    for _ in range(4):
+        kept(execution)
+    ended(execution)
+    away = tmp_path / "on_another_host"
+    root.rename(away)
+    there = sorted(away.rglob("*"))
+    (root / "lost+found").mkdir(parents=True)
+    long_ago = timezone.now() - timedelta(days=40)
+    times = {"create_time": long_ago, "start_time": long_ago, "end_time": long_ago}
+    Execution.objects.filter(pk=execution.pk).update(storage_host="another", **times)
+    driver = Driver.objects.create(kind="SHARED", worker="w", host="another", pid=1, heartbeat_time=timezone.now())
+    send(operator, "POST", "/api/checkpoints/cleanup", {"dry_run": False})
+    assert set(Checkpoint.objects.values_list("status", flat=True)) == {"COMPLETED"}
+    Driver.objects.filter(pk=driver.pk).update(heartbeat_time=long_ago)
+    send(operator, "POST", "/api/checkpoints/cleanup", {"dry_run": False})
+    left = dict(Checkpoint.objects.values_list("checkpoint_id", "status"))
+    assert left == {1: "EXPIRED", 2: "EXPIRED", 3: "COMPLETED", 4: "COMPLETED"}
+    assert sorted(away.rglob("*")) == there
 
 
 def test_a_host_that_is_called_otherwise_than_before_finds_its_own_files(execution: Execution, operator: Client) -> None:
