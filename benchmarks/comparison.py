@@ -27,7 +27,7 @@ JARS = Path(__file__).resolve().parents[1] / ".venv" / "spark-jars"
 
 
 def session(folder: Path) -> SparkSession:
-    spark = session_build(SessionOptions(master="local[2]", memory="3g", jars=jars_in(JARS), local_dir=folder / "spark"))
+    spark = session_build(SessionOptions(master="local[2]", memory="3g", jars=jars_in(JARS), local_dir=folder / "spark", prepared=JARS))
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 

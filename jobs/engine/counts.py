@@ -16,7 +16,6 @@ from jobs.engine.events import NodeCounts
 from jobs.engine.steps import Steps
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED
 from jobs.nodes.columns import column
-from jobs.nodes.misfits import reason_told
 
 #: How many rejected rows of one node and batch are kept to look at, and how much of each.
 SAMPLE_ROWS = 100
@@ -78,11 +77,11 @@ class NoCounter(Counter):
         return frame
 
 
-def rejected_row(frame: DataFrame) -> tuple[Column, Column]:
-    """What is kept of a rejected row: the reason, and the JSON text of the row, cut to a bearable length."""
+def row_text(frame: DataFrame) -> Column:
+    """What is kept of a rejected row beside its reason: its JSON text, cut to a bearable length."""
     columns = [column(name) for name in frame.columns if name != REJECTED]
     text = F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}) if columns else F.lit("{}")
-    return reason_told(frame), F.substring(text, 1, _SAMPLE_CHARACTERS)
+    return F.substring(text, 1, _SAMPLE_CHARACTERS)
 
 
 def rejection_told(reason: str, row: str) -> tuple[str, str]:

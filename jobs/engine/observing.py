@@ -9,8 +9,9 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from jobs.engine.counts import SAMPLE_ROWS, Counter, Marks, Seen, rejected_row, rejection_told
+from jobs.engine.counts import SAMPLE_ROWS, Counter, Marks, Seen, rejection_told, row_text
 from jobs.nodes.base import REJECTED
+from jobs.nodes.misfits import reason_told
 
 _ROWS_OF = "rows_"
 _PORT = "port "
@@ -48,8 +49,7 @@ def _measures(frame: DataFrame, sample: bool, ports: Marks | None, tallies: Mark
     rejected = F.col(REJECTED).isNotNull()
     measures = [F.count_if(~rejected).alias("rows"), F.count_if(rejected).alias("rejected"), *told]
     if sample:
-        reason, row = rejected_row(frame)
-        kept = F.when(rejected, F.struct(reason.alias("reason"), row.alias("row")))
+        kept = F.when(rejected, F.struct(reason_told(frame).alias("reason"), row_text(frame).alias("row")))
         order = F.when(rejected, F.xxhash64(F.col(REJECTED)))
         measures.append(F.call_function("max_by", kept, order, F.lit(SAMPLE_ROWS)).alias("sample"))
     return measures

@@ -4,17 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import chain
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from jobs.engine.counts import SAMPLE_ROWS, Counter, Marks, Seen, rejected_row, rejection_told
+from jobs.engine.counts import SAMPLE_ROWS, Counter, Marks, Seen, rejection_told, row_text
 from jobs.nodes.base import REJECTED
 from jobs.nodes.columns import column
+from jobs.nodes.misfits import empty_columns, reasons_told
 from jobs.nodes.row_counts import RowCounts
 
+#: Of the reason as it stands in the row, which may hold all that came.
+_REASON_CHARACTERS = 200_000
+#: Stands between the places of empty columns and the text of a row.
+_BEHIND = ":"
 _ROWS, _REJECTED, _TIMELESS, _TALLY = "rows", "rejected", "timeless", "tally "
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """One of the places where the rows of a node are read; `frame` is what is counted there."""
+
+    counts: RowCounts
+    frame: DataFrame
+
+    @property
+    def rows(self) -> dict[str, int]:
+        return self.counts.rows()
+
+    def sample(self) -> tuple[tuple[str, str], ...]:
+        kept = [(reason, *beside.split(_BEHIND, 1)) for reason, beside in self.counts.texts()]
+        told = reasons_told(self.frame.sparkSession, self.frame.schema, [(reason, empty) for reason, empty, _ in kept])
+        return tuple(rejection_told(reason, row) for reason, (_, _, row) in zip(told, kept, strict=True))
 
 
 @dataclass
@@ -24,7 +45,7 @@ class RowCounter(Counter):
     Of a node that is read several times the fullest reading counts.
     """
 
-    _nodes: dict[str, list[RowCounts]] = field(default_factory=dict)
+    _nodes: dict[str, list[_Reading]] = field(default_factory=dict)
     _routed: set[str] = field(default_factory=set)
     _timeless: dict[str, dict[str, RowCounts]] = field(default_factory=dict)  # node → input port → those of its rows
 
@@ -33,8 +54,8 @@ class RowCounter(Counter):
             self._routed.add(node_id)
         measures = dict(ports) if ports is not None else _measures(frame, tallies or {})
         counts = RowCounts(frame.sparkSession, node_id, measures, SAMPLE_ROWS if sample else 0)
-        self._nodes.setdefault(node_id, []).append(counts)
-        return counts.within(frame, (F.col(REJECTED).isNotNull(), *rejected_row(frame)) if sample else None)
+        self._nodes.setdefault(node_id, []).append(_Reading(counts, frame))
+        return counts.within(frame, _kept(frame) if sample else None)
 
     def timeless(self, frame: DataFrame, node_id: str, port: str, time: str) -> DataFrame:
         counted = self._timeless.setdefault(node_id, {})
@@ -50,26 +71,32 @@ class RowCounter(Counter):
 
     def begin(self) -> None:
         """Another batch of the stream begins."""
-        timeless = [counts for ports in self._timeless.values() for counts in ports.values()]
-        for counts in (*chain.from_iterable(self._nodes.values()), *timeless):
+        nodes = [reading.counts for readings in self._nodes.values() for reading in readings]
+        for counts in (*nodes, *(counts for ports in self._timeless.values() for counts in ports.values())):
             counts.begin()
 
     def seen(self) -> dict[str, Seen]:
         """What was computed so far of the batch."""
         return {node_id: self._seen(node_id, readings) for node_id, readings in self._nodes.items()}
 
-    def _seen(self, node_id: str, readings: list[RowCounts]) -> Seen:
-        counts, rows = max(((one, one.rows()) for one in readings), key=lambda reading: sum(reading[1].values()))
+    def _seen(self, node_id: str, readings: list[_Reading]) -> Seen:
+        reading, rows = max(((reading, reading.rows) for reading in readings), key=lambda told: sum(told[1].values()))
         if node_id in self._routed:
             return Seen(sum(rows.values()), ports=rows)
         rejected = rows.get(_REJECTED, 0)
         return Seen(
             rows[_ROWS],
             rejected,
-            sample=tuple(rejection_told(reason, row) for reason, row in counts.texts()) if rejected else (),
+            sample=reading.sample() if rejected else (),
             tallies={name.removeprefix(_TALLY): number for name, number in rows.items() if name.startswith(_TALLY)},
             timeless=sum(one.rows()[_TIMELESS] for one in self._timeless.get(node_id, {}).values()),
         )
+
+
+def _kept(frame: DataFrame) -> tuple[Column, Column, Column]:
+    """Which rows are kept, and what of them. What is said of a misfit is worked out later: those functions Spark cannot compile."""
+    reason = F.substring(F.col(REJECTED), 1, _REASON_CHARACTERS)
+    return F.col(REJECTED).isNotNull(), reason, F.concat(empty_columns(frame), F.lit(_BEHIND), row_text(frame))
 
 
 def _measures(frame: DataFrame, tallies: Marks) -> dict[str, Column | None]:

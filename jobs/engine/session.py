@@ -45,13 +45,11 @@ STREAMING_CONF: Mapping[str, str] = {
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
 }
 
-#: A scan that skips rows by itself would count too few (`line`); observing the rows instead would hold filters back as well.
-_FILTER_PUSHDOWNS = (
-    "spark.sql.parquet.filterPushdown",
-    "spark.sql.orc.filterPushdown",
-    "spark.sql.csv.filterPushdown.enabled",
-    "spark.sql.json.filterPushdown.enabled",
-    "spark.sql.avro.filterPushdown.enabled",
+#: What Spark does to plans so that rows go uncounted: it leaves out all that stands before a filter that nothing can pass, such as
+#: '${env}' = 'prod', and computes rows that are at hand while it plans, outside of any task.
+_UNCOUNTABLE = (
+    "org.apache.spark.sql.catalyst.optimizer.PruneFilters",
+    "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation",
 )
 
 #: What files and expressions may hold, and how a bad record is told.
@@ -167,7 +165,7 @@ def _java_options(prepared: Path | None) -> list[str]:
 def execution_session(spark: SparkSession, plan: Plan) -> SparkSession:
     """A session of its own for one execution: own conf, temporary views, streams and listeners on the shared Spark."""
     session = spark.newSession()
-    for key, value in (execution_conf(plan.settings) | dict.fromkeys(_FILTER_PUSHDOWNS, "false")).items():
+    for key, value in execution_conf(plan.settings).items():
         session.conf.set(key, value)
     return session
 
@@ -176,8 +174,7 @@ def execution_conf(settings: Settings) -> dict[str, str]:
     """What decides how an execution computes."""
     conf = {
         **STREAMING_CONF,
-        # It leaves out all that stands before a filter that nothing can pass, such as '${env}' = 'prod': its rows could not be told.
-        "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PruneFilters",
+        "spark.sql.optimizer.excludedRules": ",".join(_UNCOUNTABLE),
         "spark.sql.session.timeZone": settings.time_zone,
         "spark.sql.shuffle.partitions": str(settings.parallelism),
         "spark.sql.streaming.stateStore.providerClass": _MEMORY if settings.state_store == "memory" else _ROCKSDB,

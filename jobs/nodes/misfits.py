@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from jobs.nodes.base import AS_IT_CAME, REJECTED
-from jobs.nodes.columns import quoted, sql_text
+from jobs.nodes.columns import column, quoted, sql_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 _SENTENCE = "{column} should be {type}, not {value}"
@@ -19,7 +19,7 @@ _NAMED_COLUMNS = 5
 SHOWN_TEXT = 2000
 _TOLD = "told"
 #: Names that no column has.
-_PAIR, _LINE = "__pair", "__line"
+_PAIR, _LINE, _EMPTY = "__pair", "__line", "__empty"
 
 
 def rejected_column(reason: Column, told: str = "") -> Column:
@@ -42,6 +42,27 @@ def reason_told(frame: DataFrame) -> Column:
 
     told = frame.schema[REJECTED].metadata.get(_TOLD)
     return F.expr(told) if told else F.col(REJECTED)
+
+
+def reasons_told(spark: SparkSession, schema: StructType, kept: Sequence[tuple[str, str]]) -> list[str]:
+    """The same for rows that were `kept`: what stood in REJECTED, and `empty_columns`. `schema` is that of their frame."""
+    from pyspark.sql import functions as F
+
+    told = schema[REJECTED].metadata.get(_TOLD)
+    if not told or not any(AS_IT_CAME in reason for reason, _ in kept):
+        return [reason for reason, _ in kept]
+    rows = spark.createDataFrame([(reason, empty.split(",")) for reason, empty in kept], f"{REJECTED} string, {_EMPTY} array<string>")
+    names = [name for name in schema.names if name != REJECTED]
+    held = [F.when(~F.array_contains(_EMPTY, str(place)), F.lit(True)).alias(name) for place, name in enumerate(names)]
+    return [row[0] for row in rows.select(REJECTED, *held).select(F.expr(told)).collect()]
+
+
+def empty_columns(frame: DataFrame) -> Column:
+    """Which columns of a row of `frame` hold nothing, by their places, parted by commas."""
+    from pyspark.sql import functions as F
+
+    names = [name for name in frame.columns if name != REJECTED]
+    return F.concat_ws(",", *(F.when(column(name).isNull(), F.lit(str(place))) for place, name in enumerate(names)))
 
 
 def misfit(words: str, text: Column, schema: StructType, format: str, options: Mapping[str, str] | None = None) -> tuple[Column, str]:

@@ -1,0 +1,85 @@
+"""Rows are counted where they pass, once however often Spark computes them, inside the code that it compiles."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.nodes.row_counts import RowCounts
+
+pytestmark = pytest.mark.spark
+
+
+def numbers(spark: SparkSession, rows: int = 1000, parts: int = 4) -> DataFrame:
+    return spark.range(0, rows, 1, parts)
+
+
+def written(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def test_each_measure_counts_its_rows_and_null_is_not_true(spark: SparkSession) -> None:
+    counts = RowCounts(spark, "here", {"all": None, "even": F.expr("id % 2 = 0"), "unknown": F.expr("if(id < 10, true, null)")})
+    written(counts.within(numbers(spark)).filter("id > 900"))
+    assert counts.rows() == {"all": 1000, "even": 500, "unknown": 10}
+
+
+def test_it_stands_in_the_same_compiled_code_as_what_is_around_it(spark: SparkSession) -> None:
+    counts = RowCounts(spark, "here", {"even": F.expr("id % 2 = 0")}, most_kept=1)
+    counted = counts.within(numbers(spark), (F.expr("id = 7"), F.lit("why"), F.col("id").cast("string"))).filter("id > 3")
+    java: Any = counted
+    plan = java._jdf.queryExecution().executedPlan().toString()
+    assert [line for line in plan.splitlines() if line.strip() and "*(1)" not in line] == []
+
+
+def test_what_is_computed_again_counts_once_until_other_rows_come(spark: SparkSession) -> None:
+    counts = RowCounts(spark, "here", {"all": None})
+    counted = counts.within(numbers(spark))
+    counted.limit(3).collect()
+    for _ in range(2):
+        written(counted)
+    assert counts.rows() == {"all": 1000}
+    written(counted.repartition(3).sortWithinPartitions("id").coalesce(2))
+    written(counted.orderBy(F.desc("id")))
+    assert counts.rows() == {"all": 1000}
+    counts.begin()
+    assert counts.rows() == {"all": 0}
+    written(counted)
+    assert counts.rows() == {"all": 1000}
+
+
+def test_parts_that_spark_reads_once_more_to_find_where_others_begin_count_once(spark: SparkSession) -> None:
+    """Nearly all rows lie in one of eight parts: sorting looks at that one a second time, as the first of one."""
+    skewed = numbers(spark, 8, 8).selectExpr("explode(sequence(0, if(id = 5, 50000, 3))) AS id")
+    counts = RowCounts(spark, "here", {"all": None})
+    written(counts.within(skewed).orderBy("id"))
+    assert counts.rows() == {"all": 50_001 + 7 * 4}
+
+
+def test_some_rows_are_kept_with_two_texts(spark: SparkSession) -> None:
+    counts = RowCounts(spark, "here", {"bad": F.expr("id % 100 = 0")}, most_kept=4)
+    bad = F.expr("id % 100 = 0")
+    written(counts.within(numbers(spark), (bad, F.lit("wrong: ä\x00€"), F.concat(F.lit("row "), F.col("id")))))
+    assert counts.rows() == {"bad": 10}
+    kept = list(counts.texts())
+    assert len(kept) == len(set(kept)) == 4
+    assert {why for why, _ in kept} == {"wrong: ä\x00€"}
+    assert {row for _, row in kept} <= {f"row {number}" for number in range(0, 1000, 100)}
+
+
+def test_a_place_that_is_not_reached_has_no_rows(spark: SparkSession) -> None:
+    counts = RowCounts(spark, "here", {"all": None}, most_kept=3)
+    counts.within(numbers(spark))
+    assert counts.rows() == {"all": 0}
+    assert list(counts.texts()) == []
+
+
+def test_a_spark_without_our_classes_is_told_what_to_do() -> None:
+    def missing(*arguments: object) -> None:
+        raise TypeError("'JavaPackage' object is not callable")
+
+    without = SimpleNamespace(_jvm=SimpleNamespace(pipeline_web=SimpleNamespace(RowCounts=missing)), _jsparkSession=None)
+    with pytest.raises(RuntimeError, match=r"scripts\.class_archive"):
+        RowCounts(cast("SparkSession", without), "here", {"all": None})
