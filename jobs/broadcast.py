@@ -47,12 +47,16 @@ class NodeMetrics(Shape):
 
 
 class BatchUnderWay(Shape):
-    """A batch that is being written since `since`; of the `tasks` that Spark runs for it now `tasks_done` are done."""
+    """A batch that is being written since `since`; of the `tasks` that Spark runs for it now `tasks_done` are done.
+
+    `rows_in`: how many of its rows have come in so far, in tasks that are done; no total counts them before the batch is written.
+    """
 
     batch_id: int
     since: datetime
     tasks_done: int
     tasks: int
+    rows_in: int = 0
 
 
 class MetricsMessage(Shape):

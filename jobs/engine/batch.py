@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter as Tally
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
@@ -121,10 +121,18 @@ class BatchSinks:
     def _policy(self) -> str:
         return self.steps.plan.settings.rejected_rows
 
+    def so_far(self, seen: Mapping[str, Seen]) -> Mapping[str, NodeCounts]:
+        """What has passed of a batch that is being written; of sinks what came to them."""
+        counts = node_counts(self.steps, self.query.nodes, seen, {})
+        told = {node_id: replace(count, rows_out=None) if node_id in self.query.sinks else count for node_id, count in counts.items()}
+        return self._counted_here(told)
+
+    def _counted_here(self, counts: Mapping[str, NodeCounts]) -> dict[str, NodeCounts]:
+        return {node_id: count for node_id, count in counts.items() if node_id in self.query.counted}
+
     def tell(self, batch_id: int, written: Mapping[str, Written], seen: Mapping[str, Seen], seconds: float = 0.0) -> None:
         """Report what a batch wrote, by sink, and what was seen behind each node, and how long that took."""
-        counts = node_counts(self.steps, self.query.nodes, seen, written)
-        own = {node_id: count for node_id, count in counts.items() if node_id in self.query.counted}
+        own = self._counted_here(node_counts(self.steps, self.query.nodes, seen, written))
         self._counts[batch_id] = own
         self._counts.pop(batch_id - _BATCHES_REMEMBERED, None)
         for node_id, what in seen.items():

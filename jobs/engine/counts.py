@@ -62,8 +62,8 @@ class Counter(ABC):
         """Another batch of a stream begins."""
         return
 
-    def seen(self) -> dict[str, Seen]:
-        """What was computed so far of the batch, by node."""
+    def seen(self, *, sampled: bool = True) -> dict[str, Seen]:
+        """What was computed so far of the batch, by node; not `sampled`: without samples, and from any thread."""
         return {}
 
 

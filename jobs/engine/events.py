@@ -36,13 +36,18 @@ class QueryStarted:
 
 @dataclass(frozen=True)
 class BatchUnderWay:
-    """A batch is being written for `seconds` now; of the `tasks` that Spark runs for it at this moment `done` are done."""
+    """A batch is being written for `seconds` now; of the `tasks` that Spark runs for it at this moment `done` are done.
+
+    `rows_in` and `nodes`: what has passed in tasks that are done; of a sink what came to it, for nobody knows yet what it will take.
+    """
 
     query: str
     batch_id: int
     seconds: float
     done: int
     tasks: int
+    rows_in: int = 0
+    nodes: Mapping[str, NodeCounts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

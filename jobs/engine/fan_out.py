@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 from jobs.engine.acting import Acting, kept
 from jobs.engine.batch import BatchSinks
 from jobs.engine.counts import Counter, NoCounter, Seen
-from jobs.engine.events import Report
+from jobs.engine.events import NodeCounts, Report
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, frontier_port
 from jobs.engine.late_port import LateRows
@@ -32,6 +32,7 @@ class FanOut:
         self._steps, self._plan, self._counter = steps, plan, counter
         self._references = References(steps, report)
         self._acts = any(steps.acts(node_id) for node_id in plan.streaming)
+        self._counters: list[Counter] = []
         self._leads_late_on = steps.leads_late_on(plan.frontier)
         self._late_schema = StructType()
 
@@ -53,6 +54,7 @@ class FanOut:
         frame = kept(frame) if shared and not self._acts else frame
         frame = acting.keep_whole(frame) if self._acts else frame
         counter = RowCounter()
+        self._counters = [self._counter, counter]
         session_enter(frame.sparkSession, self._steps.plan)
 
         def seen_in_stream() -> dict[str, Seen]:
@@ -71,7 +73,15 @@ class FanOut:
             late.let_go()
             if shared:
                 frame.unpersist()
+            self._counters = []
             self._counter.begin()  # not before a batch: where rows are spread anew, Spark reads them before it hands over the batch
+
+    def so_far(self) -> Mapping[str, NodeCounts]:
+        """What has passed of the batch that is being written. From any thread."""
+        seen: dict[str, Seen] = {}
+        for counter in self._counters:
+            seen |= counter.seen(sampled=False)
+        return self.sinks.so_far(seen)
 
     def close(self) -> None:
         """Let go of what was kept between batches."""

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from jobs.engine.callbacks import batch_callback
 from jobs.engine.counts import Counter
-from jobs.engine.events import QueryStarted, Report
+from jobs.engine.events import NodeCounts, QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.fan_out import FanOut
 from jobs.engine.frames import Frames
@@ -132,6 +132,10 @@ class StreamQuery:
 
     def heard(self, progress: Mapping[str, Any]) -> None:
         """Spark's report of a batch that it has committed: what the batch wrote was told while it wrote."""
+
+    def so_far(self) -> Mapping[str, NodeCounts]:
+        """What has passed of the batch that is being written."""
+        return self._fan_out.so_far()
 
     def committed(self) -> int:
         """The newest batch that Spark committed, -1 if none."""

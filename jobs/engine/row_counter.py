@@ -75,11 +75,10 @@ class RowCounter(Counter):
         for counts in (*nodes, *(counts for ports in self._timeless.values() for counts in ports.values())):
             counts.begin()
 
-    def seen(self) -> dict[str, Seen]:
-        """What was computed so far of the batch."""
-        return {node_id: self._seen(node_id, readings) for node_id, readings in self._nodes.items()}
+    def seen(self, *, sampled: bool = True) -> dict[str, Seen]:
+        return {node_id: self._seen(node_id, readings, sampled) for node_id, readings in list(self._nodes.items())}
 
-    def _seen(self, node_id: str, readings: list[_Reading]) -> Seen:
+    def _seen(self, node_id: str, readings: list[_Reading], sampled: bool) -> Seen:
         reading, rows = max(((reading, reading.rows) for reading in readings), key=lambda told: sum(told[1].values()))
         if node_id in self._routed:
             return Seen(sum(rows.values()), ports=rows)
@@ -87,9 +86,9 @@ class RowCounter(Counter):
         return Seen(
             rows[_ROWS],
             rejected,
-            sample=reading.sample() if rejected else (),
+            sample=reading.sample() if rejected and sampled else (),
             tallies={name.removeprefix(_TALLY): number for name, number in rows.items() if name.startswith(_TALLY)},
-            timeless=sum(one.rows()[_TIMELESS] for one in self._timeless.get(node_id, {}).values()),
+            timeless=sum(one.rows()[_TIMELESS] for one in list(self._timeless.get(node_id, {}).values())),
         )
 
 

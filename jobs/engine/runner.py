@@ -156,7 +156,7 @@ class Run:
                     self.interrupt() if self._forced_at else self.stop()
                 with (
                     unread_told(self._steps, self._report),
-                    under_way_told(self._spark, self._queries, self._report),
+                    under_way_told(self._spark, self._steps, self._queries, self._report),
                     awaited(self._steps, self._report) as self._away,
                 ):
                     self._watch(session)

@@ -108,8 +108,9 @@ class Display:
 
 
 def _under_way(event: BatchUnderWay) -> str:
+    rows = f", {event.rows_in:,} rows so far" if event.rows_in else ""
     tasks = f", {event.done:,} of {event.tasks:,} tasks" if event.tasks else ""
-    return f"batch {event.batch_id} for {event.seconds:.0f} s{tasks}"
+    return f"batch {event.batch_id} for {event.seconds:.0f} s{rows}{tasks}"
 
 
 def _totals(counts: list[NodeCounts]) -> tuple[str, str, str]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
-from jobs.engine.events import BatchUnderWay, Report
+from jobs.engine.batch import rows_of_sources
+from jobs.engine.events import BatchUnderWay, NodeCounts, Report
+from jobs.engine.steps import Steps
 
 logger = logging.getLogger(__name__)
 
@@ -34,26 +36,39 @@ class WritesBatches(Protocol):
         """The batch that is being written, and since when on the monotonic clock."""
         ...
 
+    def so_far(self) -> Mapping[str, NodeCounts]:
+        """What has passed of it, by node."""
+        ...
+
 
 @contextmanager
-def under_way_told(spark: SparkSession, queries: Sequence[WritesBatches], report: Report) -> Iterator[None]:
+def under_way_told(spark: SparkSession, steps: Steps, queries: Sequence[WritesBatches], report: Report) -> Iterator[None]:
     """While inside, `report` hears once a second of each batch that is being written for more than two."""
     ended = threading.Event()
-    threading.Thread(target=_look, args=(spark, queries, report, ended), name="under way", daemon=True).start()
+    threading.Thread(target=_look, args=(spark, steps, queries, report, ended), name="under way", daemon=True).start()
     try:
         yield
     finally:
         ended.set()
 
 
-def _look(spark: SparkSession, queries: Sequence[WritesBatches], report: Report, ended: threading.Event) -> None:
+def _look(spark: SparkSession, steps: Steps, queries: Sequence[WritesBatches], report: Report, ended: threading.Event) -> None:
     while not ended.wait(LOOK_SECONDS):
         for query in queries:
             if (writing := query.writing) is None or (seconds := time.monotonic() - writing[1]) < TOLD_SECONDS:
                 continue
             done, tasks = _tasks(spark, query.job_group)
+            nodes = _so_far(query)
             if query.writing == writing and not ended.is_set():
-                report(BatchUnderWay(query.key, writing[0], seconds, done, tasks))
+                report(BatchUnderWay(query.key, writing[0], seconds, done, tasks, rows_of_sources(steps, nodes), nodes))
+
+
+def _so_far(query: WritesBatches) -> Mapping[str, NodeCounts]:
+    try:
+        return query.so_far()
+    except Exception as error:  # Spark ends
+        logger.debug("what has passed of a batch cannot be told: %s", error)
+        return {}
 
 
 def _tasks(spark: SparkSession, job_group: str) -> tuple[int, int]:

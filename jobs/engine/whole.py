@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter as Tally
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.engine.acting import Acting, kept
 from jobs.engine.batch import BatchSinks, rows_of_sources
-from jobs.engine.events import BatchCommitted, QueryStarted, Report
+from jobs.engine.events import BatchCommitted, NodeCounts, QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
@@ -64,6 +64,10 @@ class WholeQuery:
     def writing(self) -> tuple[int, float] | None:
         """Its one batch, from its start to its end."""
         return (0, self._begun) if self.is_active() else None
+
+    def so_far(self) -> Mapping[str, NodeCounts]:
+        """What has passed of its one batch."""
+        return self._sinks.so_far(self._counter.seen(sampled=False))
 
     def start(self) -> None:
         self._begun = time.monotonic()

@@ -4,9 +4,10 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
-from jobs.engine.events import BatchWritten
+from jobs.engine.events import BatchUnderWay, BatchWritten, NodeCounts
 from jobs.services.metrics import QueryCounts, query_kept
 
 Tally = dict[str, Any]
@@ -39,14 +40,17 @@ def added(left: Tally, right: Tally) -> Tally:
 
 
 def tally_of(event: BatchWritten) -> Tally:
-    nodes = {
+    return {"in": event.rows_in, "out": event.rows_out, "rejected": event.rejected, "nodes": _nodes(event.nodes)}
+
+
+def _nodes(nodes: Mapping[str, NodeCounts]) -> Tally:
+    return {
         node_id: {"in": counts.rows_in, "out": counts.rows_out, "rejected": counts.rejected}
         | ({"tallies": dict(counts.tallies)} if counts.tallies else {})
         | ({"late": counts.late} if counts.late else {})
         | ({"timeless": counts.timeless} if counts.timeless else {})
-        for node_id, counts in event.nodes.items()
+        for node_id, counts in nodes.items()
     }
-    return {"in": event.rows_in, "out": event.rows_out, "rejected": event.rejected, "nodes": nodes}
 
 
 class Counts:
@@ -54,17 +58,34 @@ class Counts:
 
     def __init__(self, earlier: list[QueryCounts]) -> None:
         self._queries = {row.query: row for row in earlier}
+        self._under_way: dict[str, Tally] = {}
 
     def batch(self, event: BatchWritten) -> QueryCounts:
         """Count a written batch; what is to be kept of its query."""
         query = query_kept(event.query)
+        self._under_way.pop(query, None)
         known = self._queries.get(query) or QueryCounts(query, -1, empty(), empty())
         base = added(known.base, known.latest) if event.batch_id > known.batch_id else known.base
         self._queries[query] = QueryCounts(query, event.batch_id, base, tally_of(event))
         return self._queries[query]
 
+    def under_way(self, event: BatchUnderWay) -> None:
+        """Take note of what has passed of a batch that is not written yet, unless it was written before and runs again."""
+        query = query_kept(event.query)
+        known = self._queries.get(query)
+        if known is None or event.batch_id > known.batch_id:
+            self._under_way[query] = empty() | {"in": event.rows_in, "nodes": _nodes(event.nodes)}
+
+    def forget_under_way(self) -> None:
+        """What was not written by now will not be."""
+        self._under_way = {}
+
+    def so_far(self) -> Tally:
+        """The totals, and what has passed of batches that are not written yet."""
+        return reduce(added, self._under_way.values(), self.totals())
+
     def totals(self) -> Tally:
-        """Over all queries; `nodes` of one query each are put side by side."""
+        """Of written batches, over all queries; `nodes` of one query each are put side by side."""
         total = empty()
         for row in self._queries.values():
             total = added(total, added(row.base, row.latest))
@@ -92,8 +113,8 @@ class Rates:
     def now(self, *, at: float | None = None, under_way: bool = False) -> Tally:
         """`{"in", "out", "rejected": rows per second, "nodes": {node_id: {"in", "out"}}}`; a node's rate is None where its count is.
 
-        `under_way`: a batch is being written, whose rows nobody knows yet. The rates of the batches before hold for as long as those
-        took, and sink from then on: what works never looks idle, what hangs never looks well.
+        `under_way`: a batch is being written, whose rows are not all known yet. The last rates hold for as long as it took to come to
+        them, and sink from then on: what works never looks idle, what hangs never looks well.
         """
         if not self._noted:
             return empty()

@@ -9,8 +9,12 @@ from jobs.reporting.counts import Tally
 
 
 def metrics_message(figures: dict[str, Any], *, as_of_seq: int) -> broadcast.MetricsMessage:
-    """`figures` as the reporter gathers them: time, totals, rates, the newest batch and one under way, backlog, buffers, watermark, state,
-    what is old."""
+    """`figures` as the reporter gathers them: time, totals, what has passed so far, rates, the newest batch and one under way, backlog,
+    buffers, watermark, state, what is old. The nodes have what has passed, also of batches that are not written yet."""
+    return _message(figures, figures["so_far"]["nodes"], as_of_seq=as_of_seq)
+
+
+def _message(figures: dict[str, Any], nodes: Tally, *, as_of_seq: int) -> broadcast.MetricsMessage:
     totals, rates = figures["totals"], figures["rates"]
     return broadcast.MetricsMessage(
         as_of_seq=as_of_seq,
@@ -33,7 +37,7 @@ def metrics_message(figures: dict[str, Any], *, as_of_seq: int) -> broadcast.Met
         state_bytes=figures["state_bytes"],
         nodes={
             node_id: _node(counts, rates["nodes"].get(node_id, {}), figures["outdated"].get(node_id, ""))
-            for node_id, counts in totals["nodes"].items()
+            for node_id, counts in nodes.items()
         },
     )
 
@@ -52,8 +56,8 @@ def _node(counts: Tally, rates: Tally, outdated_since: str) -> broadcast.NodeMet
 
 
 def sample_of(execution_id: str, figures: dict[str, Any]) -> MetricSample:
-    """`detail` holds what the message has beyond the columns, under the same names."""
-    message = metrics_message(figures, as_of_seq=0)
+    """`detail` holds what the message has beyond the columns, under the same names; of nodes what is written, as a driver may die."""
+    message = _message(figures, figures["totals"]["nodes"], as_of_seq=0)
     columns = {name: getattr(message, name) for name in ("rows_in", "rows_out", "rows_rejected", "in_per_second", "out_per_second")}
     columns |= {name: getattr(message, name) for name in ("batch_id", "batch_ms", "backlog")}
     detail = json.loads(message.model_dump_json(by_alias=True, exclude={"type", "as_of_seq", "time", *columns}))

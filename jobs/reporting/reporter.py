@@ -59,7 +59,7 @@ class Reporter:
         self._buffers = Buffers(execution.dropped_before)
         self._outdated: dict[str, str] = {}
         self._rates = Rates(window=max(3.0, 2 * trigger_seconds))
-        self._totals = self._counts.totals()
+        self._totals = self._so_far = self._counts.totals()
         self._rates.note(self._totals)
         self._lock = threading.Lock()
         self._ticking, self._closed = threading.Lock(), False
@@ -99,6 +99,8 @@ class Reporter:
         """Write the rest, send the last figures, and be heard no more."""
         with self._lock:
             self._under_way = {}
+            self._counts.forget_under_way()
+            self._so_far = self._totals
         self.tick(None, last=True)
         self._writer.remove(self)
 
@@ -120,16 +122,20 @@ class Reporter:
                 return  # it was written while this was on its way
             known = self._under_way.get(event.query)
             since = known.since if known and known.batch_id == event.batch_id else since
-            batch = broadcast.BatchUnderWay(batch_id=event.batch_id, since=since, tasks_done=event.done, tasks=event.tasks)
-            self._under_way[event.query] = batch
+            told = {"since": since, "tasks_done": event.done, "tasks": event.tasks, "rows_in": event.rows_in}
+            self._under_way[event.query] = broadcast.BatchUnderWay(batch_id=event.batch_id, **told)
+            self._counts.under_way(event)
+            if (so_far := self._counts.so_far()) != self._so_far:
+                self._so_far = so_far
+                self._rates.note(so_far)
 
     def _written(self, event: BatchWritten) -> None:
         with self._lock:
             self._under_way.pop(event.query, None)
             self._newest_written[event.query] = event.batch_id
             row = self._counts.batch(event)
-            self._totals = self._counts.totals()
-            self._rates.note(self._totals, seconds=event.seconds)
+            self._totals, self._so_far = self._counts.totals(), self._counts.so_far()
+            self._rates.note(self._so_far, seconds=event.seconds)
             self._pending.queries[event.query] = row
             self._pending.totals |= columns_of(self._totals)
         if not self._writer.flush():
@@ -219,7 +225,7 @@ class Reporter:
         self._seq = max(self._seq, seq or 0)
         with self._lock:
             figures = self._figures()
-        facts = tuple(figures[name] for name in ("totals", "rates", "batch_id", "durations_ms", "buffers", "outdated", "under_way"))
+        facts = tuple(figures[name] for name in ("so_far", "rates", "batch_id", "durations_ms", "buffers", "outdated", "under_way"))
         if facts != self._last_message or last:
             self._last_message = facts
             self._send(figures)
@@ -250,6 +256,7 @@ class Reporter:
         return {
             "time": datetime.now(UTC),
             "totals": self._totals,
+            "so_far": self._so_far,
             "rates": rates,
             "processed_per_second": newest.processed_per_second if newest and rates["in"] > 0 else 0.0,
             "batch_id": newest.batch_id if newest else None,

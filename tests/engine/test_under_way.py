@@ -24,6 +24,10 @@ def test_a_batch_that_lasts_is_told_with_its_tasks(bench: Bench, kind: str) -> N
     assert seconds == sorted(seconds)
     assert seconds[0] >= 2
     assert any(0 <= event.done < event.tasks for event in told)
+    assert [event.rows_in for event in told] == sorted(event.rows_in for event in told)
+    assert told[-1].nodes["gen"].rows_out == told[-1].rows_in == 100  # in front of the repartition: read before the rows that are slow
+    assert told[-1].nodes["out"].rows_out is None
+    assert heard.rows("out") == 100
 
 
 def test_short_batches_are_not(bench: Bench) -> None:

@@ -80,6 +80,27 @@ def test_who_comes_later_sees_it_and_it_ends_with_the_attempt(
     assert sent[-1].under_way is None
 
 
+def test_what_has_passed_of_it_is_shown_and_never_kept_before_it_is_written(
+    execution: Execution, writer: Writer, sent: list[broadcast.MetricsMessage]
+) -> None:
+    ear = reporter(execution, writer)
+    ear(written(0, 10))
+    ear(BatchUnderWay("out", 0, 2.0, 1, 8, 4, {"src": NodeCounts(None, 4)}))  # it was written before: an attempt repeats it
+    ear.tick(None)
+    ear(BatchUnderWay("out", 1, 2.0, 1, 8, 5, {"src": NodeCounts(None, 5), "out": NodeCounts(5, None)}))
+    ear.tick(None)
+    ear._keep(ear._figures(), ())
+    writer.flush()
+    told = [(message.rows_in, message.nodes["src"].rows_out, message.under_way and message.under_way.rows_in) for message in sent]
+    assert told == [(10, 10, None), (10, 15, 5)]
+    assert sent[-1].in_per_second > 0
+    seen = execution_snapshot(operator(), execution.execution_id).metrics
+    assert seen is not None
+    assert (seen.rows_in, seen.nodes["src"].rows_out) == (10, 10)
+    ear.close()
+    assert (sent[-1].rows_in, sent[-1].nodes["src"].rows_out) == (10, 10)
+
+
 def test_the_longest_of_several_is_told(execution: Execution, writer: Writer, sent: list[broadcast.MetricsMessage]) -> None:
     ear = reporter(execution, writer)
     ear(BatchUnderWay("a", 7, 2.0, 0, 4))

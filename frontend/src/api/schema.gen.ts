@@ -4643,6 +4643,8 @@ export interface components {
         /**
          * BatchUnderWay
          * @description A batch that is being written since `since`; of the `tasks` that Spark runs for it now `tasks_done` are done.
+         *
+         *     `rows_in`: how many of its rows have come in so far, in tasks that are done; no total counts them before the batch is written.
          */
         BatchUnderWay: {
             /** Batch Id */
@@ -4656,6 +4658,11 @@ export interface components {
             tasks_done: number;
             /** Tasks */
             tasks: number;
+            /**
+             * Rows In
+             * @default 0
+             */
+            rows_in: number;
         };
         /**
          * CheckpointMessage

@@ -19,7 +19,7 @@ const shown = (change: object, metrics: Partial<MetricsMessage>) =>
     </MantineProvider>,
   )
 
-const underWay = { batch_id: 1300, since: new Date(Date.now() - 42_400).toISOString(), tasks_done: 120, tasks: 200 }
+const underWay = { batch_id: 1300, since: new Date(Date.now() - 42_400).toISOString(), tasks_done: 120, tasks: 200, rows_in: 1000 }
 
 it('says of a full buffer how much waits in it now, not what waited behind the last batch', () => {
   shown({ backpressure_status: 'HOLDING', buffer_size: 2000 }, { backlog: 0 })
@@ -31,6 +31,14 @@ it('says of a batch under way how long it has been at work and how far it is', (
   shown({}, { batch_id: 1299, batch_ms: 900, under_way: underWay })
   const batch = screen.getByText('number 1,300, 120 of 200 tasks').closest('.pw-figure')
   expect(batch).toHaveTextContent(/4[2-4]/)
+})
+
+it('counts what has come of a batch under way, while it is', () => {
+  const view = shown({}, { under_way: underWay })
+  expect(screen.getByText('1,005')).toBeInTheDocument()
+  view.unmount()
+  shown({ status: 'FAILED' }, { under_way: underWay })
+  expect(screen.queryByText('1,005')).not.toBeInTheDocument()
 })
 
 it('says of a query under way that it is, where nothing of it runs in Spark', () => {

@@ -50,6 +50,7 @@ export function ExecutionStrip({ execution, metrics }: { execution: Execution; m
   const { t } = useTranslation('executions')
   const still = isFinal(execution.status) || execution.status === 'PAUSED'
   const perSecond = (value: number | undefined) => (still || value === undefined ? '' : t('strip.perSecond', { rate: rate(value) }))
+  const soFar = still ? 0 : (metrics?.under_way?.rows_in ?? 0)
   const backlog = metrics?.backlog ?? null
   const left = still || metrics === null ? null : catchUpMs(metrics, Number(execution.resolved.trigger_interval ?? 0))
   const catchUp = left === null ? '' : t('strip.catchUp', { duration: duration(left) })
@@ -59,7 +60,7 @@ export function ExecutionStrip({ execution, metrics }: { execution: Execution; m
   return (
     <div className="pw-strip">
       <Figure label={t('strip.in')} note={perSecond(metrics?.in_per_second)}>
-        {count(execution.processed_records)}
+        {count(execution.processed_records + soFar)}
       </Figure>
       <Figure label={t('strip.out')} note={perSecond(metrics?.out_per_second)}>
         {count(execution.written_records)}
