@@ -104,10 +104,11 @@ def main() -> int:
     if len(sys.argv) == 3:
         train(Path(sys.argv[1]), Path(sys.argv[2]))
         return 0
+    folder = Path(os.environ.get("SPARK_JARS_DIR") or ROOT / ".venv" / "spark-jars").resolve()
     os.nice(19)  # beside a product that has just started
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a product that is stopped meanwhile: nothing half-made stays behind
     try:
-        archive_make(Path(os.environ.get("SPARK_JARS_DIR") or ROOT / ".venv" / "spark-jars").resolve())
+        archive_make(folder)
     except KeyboardInterrupt:
         return 0
     except JarsUnavailable as error:
@@ -115,7 +116,7 @@ def main() -> int:
         return 1
     except OSError as error:
         print(f"Spark will start without its archive of classes, in twice the time: {error}")
-    return 0
+    return 0 if java_classes_in(folder) else 1
 
 
 if __name__ == "__main__":

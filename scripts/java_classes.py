@@ -19,8 +19,8 @@ _COMPILER = ["java", "-XX:TieredStopAtLevel=1", "-m", "jdk.compiler/com.sun.tool
 def java_classes_make(folder: Path) -> None:
     """Make the jar of `folder`, which holds Spark's jars, unless it is there and up to date. Raises JarsUnavailable."""
     place = java_classes_place(folder)
-    sources = {source.name: source.read_bytes() for source in JAVA_SOURCES}
-    if place.is_file() and _sources_of(place, list(sources)) == sources:
+    made_from = {source.name: source.read_bytes() for source in JAVA_SOURCES} | {"pyspark": pyspark.__version__.encode()}
+    if place.is_file() and _made_from(place, list(made_from)) == made_from:
         return
     jars = os.pathsep.join(str(jar) for jar in (Path(pyspark.__file__).parent / "jars").glob("*.jar"))
     with tempfile.TemporaryDirectory(dir=folder, prefix="compiling-") as work:
@@ -32,13 +32,13 @@ def java_classes_make(folder: Path) -> None:
         with zipfile.ZipFile(part, "w") as jar:
             for compiled in sorted(classes.rglob("*.class")):
                 jar.write(compiled, compiled.relative_to(classes))
-            for name, source in sources.items():
+            for name, source in made_from.items():
                 jar.writestr(name, source)
         place.parent.mkdir(exist_ok=True)
         part.replace(place)
 
 
-def _sources_of(jar: Path, names: list[str]) -> dict[str, bytes]:
+def _made_from(jar: Path, names: list[str]) -> dict[str, bytes]:
     """What it was made from; nothing where it is no jar, or of other sources."""
     try:
         with zipfile.ZipFile(jar) as archive:

@@ -169,7 +169,10 @@ def prepare(environment: dict[str, str]) -> None:
     (ROOT / "staticfiles").mkdir(exist_ok=True)
     say("Preparing: front end, Spark's jars, tables, examples")
     with ThreadPoolExecutor() as pool:
-        front, jars = pool.submit(frontend_build), pool.submit(sparks_jars_make, ROOT / ".venv" / "spark-jars")
+        front, jars = (
+            pool.submit(frontend_build),
+            pool.submit(sparks_jars_make, Path(environment.get("SPARK_JARS_DIR") or ROOT / ".venv" / "spark-jars")),
+        )
         tables = subprocess.run([sys.executable, "-m", "scripts.prepare"], cwd=ROOT, env=environment, check=False)
         front.result()
         jars.result()

@@ -1,7 +1,7 @@
 package pipeline_web;
 
+import java.io.Serializable;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,82 +19,121 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * How many rows pass at a place of a plan, counted for several measures by a call that Spark compiles together with what stands around
- * it: observing them parts Spark's compiled code in two. Also keeps some texts, such as rejected rows.
+ * it: observing them parts Spark's compiled code in two. Also keeps two texts of some rows.
  *
- * What is computed again counts once: of each part the largest count holds, and of several ways to part the rows the largest sum.
+ * What is computed again counts once. A counter may stand at several places, because a frame is read twice in one plan or in two: the
+ * fullest place holds, of the several ways in which its rows were parted the fullest, and of each part the fullest task.
  */
 public class RowCounts extends AccumulatorV2<Object, Object> {
+    private static final int MOST_CHARACTERS = 2_000_000;
+
     private final String name;
-    private final long[] rows;
+    private final int measures;
     private final int mostKept;
-    private final List<String> kept = Collections.synchronizedList(new ArrayList<>());
-    private int part = -1;
-    private int parts = -1;
-    /** On the driver: number of parts → part → what the fullest task of it counted. */
-    private final Map<Integer, Map<Integer, RowCounts>> tasks = new HashMap<>();
+    /** In a task: by place. On the driver: by place, number of parts and part. */
+    private final Map<String, Map<Integer, Passed>> passed = new HashMap<>();
+
+    /** What passed at one place in one task. */
+    static class Passed implements Serializable {
+        final long[] rows;
+        final List<String> texts = new ArrayList<>();
+
+        Passed(int measures) {
+            rows = new long[measures];
+        }
+
+        long total() {
+            long total = 0;
+            for (long some : rows) {
+                total += some;
+            }
+            return total;
+        }
+    }
+
+    /** Where the counter stands in compiled code. */
+    public static class Place implements Serializable {
+        private final RowCounts counts;
+        private final int number;
+        private transient Passed here;
+        private transient int characters;
+
+        Place(RowCounts counts, int number) {
+            this.counts = counts;
+            this.number = number;
+        }
+
+        /** Of a row, in a task: the measures for which it counts as bits, and two texts if it is to be kept. Always true. */
+        public boolean count(long low, long high, UTF8String reason, UTF8String row) {
+            if (here == null) {
+                here = counts.begun(number);
+            }
+            add(low, 0);
+            add(high, Long.SIZE);
+            if (reason != null) {
+                keep(reason.toString(), String.valueOf(row));
+            }
+            return true;
+        }
+
+        private void add(long bits, int from) {
+            for (long rest = bits; rest != 0; rest &= rest - 1) {
+                here.rows[from + Long.numberOfTrailingZeros(rest)]++;
+            }
+        }
+
+        private void keep(String reason, String row) {
+            if (characters < MOST_CHARACTERS && here.texts.size() < 2 * counts.mostKept) {
+                characters += reason.length() + row.length();
+                synchronized (counts) {
+                    here.texts.add(reason);
+                    here.texts.add(row);
+                }
+            }
+        }
+    }
 
     public RowCounts(String name, int measures, int mostKept) {
         this.name = name;
-        this.rows = new long[measures];
+        this.measures = measures;
         this.mostKept = mostKept;
     }
 
-    /** Of a row, in a task. Always true. */
-    public boolean count(int measure, boolean counts) {
-        if (counts) {
-            if (part < 0) {
-                TaskContext task = TaskContext.get();
-                part = task.partitionId();
-                parts = task.numPartitions();
-            }
-            rows[measure]++;
-        }
-        return true;
+    private synchronized Passed begun(int place) {
+        TaskContext task = TaskContext.get();
+        Map<Integer, Passed> parts = passed.computeIfAbsent(place + " " + task.numPartitions(), key -> new HashMap<>());
+        return parts.computeIfAbsent(task.partitionId(), part -> new Passed(measures));
     }
 
-    /** Whether there is room to keep another text in this task. */
-    public boolean hasRoom() {
-        return kept.size() < 2 * mostKept;
-    }
-
-    /** Of a row that was counted, in a task. Always true. */
-    public boolean keep(UTF8String reason, UTF8String row) {
-        kept.add(String.valueOf(reason));
-        kept.add(String.valueOf(row));
-        return true;
-    }
-
-    /** Of what was counted before: true, and to Spark not to be merged with other filters. */
+    /** What was computed before: the same, and to Spark not to be merged with other filters. */
     public boolean pass(boolean counted) {
         return counted;
     }
 
-    public Column counted(int measure, Column counts) {
-        return called("count", new Literal(measure, DataTypes.IntegerType), ExpressionUtils.expression(counts));
+    /**
+     * Counts, always true. Not `deterministic`, Spark neither leaves it out nor moves what drops rows past it; else that is for the
+     * operator to see to in which it stands.
+     */
+    public Column counted(Column low, Column high, Column reason, Column row, boolean deterministic) {
+        return called(new RowCountsPlace(this), "count", deterministic, low, high, reason, row);
     }
 
     public Column passing(Column counted) {
-        return called("pass", ExpressionUtils.expression(counted));
+        return called(Literal.fromObject(this), "pass", false, counted);
     }
 
-    public Column roomLeft() {
-        return called("hasRoom");
-    }
-
-    public Column keeping(Column reason, Column row) {
-        return called("keep", ExpressionUtils.expression(reason), ExpressionUtils.expression(row));
-    }
-
-    /** Not deterministic to Spark, which neither leaves it out nor moves what drops rows past it. */
-    private Column called(String method, Expression... arguments) {
-        return ExpressionUtils.column(new Invoke(Literal.fromObject(this), method, DataTypes.BooleanType,
-            CollectionConverters.asScala(List.of(arguments)).toSeq(),
-            CollectionConverters.asScala(List.<AbstractDataType>of()).toSeq(), false, false, false));
+    private static Column called(Expression target, String method, boolean deterministic, Column... arguments) {
+        List<Expression> given = new ArrayList<>();
+        for (Column argument : arguments) {
+            given.add(ExpressionUtils.expression(argument));
+        }
+        return ExpressionUtils.column(new Invoke(target, method, DataTypes.BooleanType, CollectionConverters.asScala(given).toSeq(),
+            CollectionConverters.asScala(List.<AbstractDataType>of()).toSeq(), false, false, deterministic));
     }
 
     /** Forget what was counted: another batch begins. */
     public synchronized void begin() {
-        tasks.clear();
+        passed.clear();
     }
 
     /** The rows of each measure so far, parted by blanks. */
@@ -109,66 +148,60 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
     /** Of the texts that tasks kept as many as are wanted, reason and row in turn. */
     public synchronized List<String> texts() {
         List<String> texts = new ArrayList<>();
-        for (RowCounts task : fullest().values()) {
-            texts.addAll(task.kept);
+        for (Passed task : fullest().values()) {
+            texts.addAll(task.texts);
         }
         return texts.subList(0, Math.min(texts.size(), 2 * mostKept));
     }
 
-    private Map<Integer, RowCounts> fullest() {
-        Map<Integer, RowCounts> found = Map.of();
-        for (Map<Integer, RowCounts> one : tasks.values()) {
-            found = total(sumsOf(one)) > total(sumsOf(found)) ? one : found;
+    private Map<Integer, Passed> fullest() {
+        Map<Integer, Passed> found = Map.of();
+        for (Map<Integer, Passed> one : passed.values()) {
+            found = totalOf(one) > totalOf(found) ? one : found;
         }
         return found;
     }
 
-    private long[] sumsOf(Map<Integer, RowCounts> some) {
-        long[] sums = new long[rows.length];
-        for (RowCounts task : some.values()) {
-            for (int measure = 0; measure < sums.length; measure++) {
+    private static long totalOf(Map<Integer, Passed> parts) {
+        return parts.values().stream().mapToLong(Passed::total).sum();
+    }
+
+    private long[] sumsOf(Map<Integer, Passed> parts) {
+        long[] sums = new long[measures];
+        for (Passed task : parts.values()) {
+            for (int measure = 0; measure < measures; measure++) {
                 sums[measure] += task.rows[measure];
             }
         }
         return sums;
     }
 
-    private static long total(long[] rows) {
-        long total = 0;
-        for (long some : rows) {
-            total += some;
-        }
-        return total;
-    }
-
     @Override
     public synchronized void merge(AccumulatorV2<Object, Object> other) {
-        RowCounts task = (RowCounts) other;
-        if (task.part < 0) {
+        ((RowCounts) other).passed.forEach((place, parts) -> parts.forEach((part, task) -> mergeTask(place, part, task)));
+    }
+
+    private void mergeTask(String place, int part, Passed task) {
+        Map<Integer, Passed> parts = passed.computeIfAbsent(place, key -> new HashMap<>());
+        Passed before = parts.get(part);
+        if (before != null && before.total() >= task.total()) {
             return;
         }
-        Map<Integer, RowCounts> others = tasks.computeIfAbsent(task.parts, parts -> new HashMap<>());
-        RowCounts before = others.get(task.part);
-        if (before == null || total(before.rows) < total(task.rows)) {
-            int texts = 0;
-            for (RowCounts one : others.values()) {
-                texts += one.kept.size();
-            }
-            if (texts >= 2 * mostKept) {
-                task.kept.clear();
-            }
-            others.put(task.part, task);
+        parts.remove(part);
+        if (!task.texts.isEmpty() && parts.values().stream().mapToInt(one -> one.texts.size()).sum() >= 2 * mostKept) {
+            task.texts.clear();
         }
+        parts.put(part, task);
     }
 
     @Override
     public synchronized boolean isZero() {
-        return tasks.isEmpty() && total(rows) == 0;
+        return passed.isEmpty();
     }
 
     @Override
     public AccumulatorV2<Object, Object> copy() {
-        return new RowCounts(name, rows.length, mostKept);
+        return new RowCounts(name, measures, mostKept);
     }
 
     @Override
@@ -178,7 +211,7 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
 
     @Override
     public void add(Object row) {
-        throw new UnsupportedOperationException("rows are counted by `count`");
+        throw new UnsupportedOperationException("rows are counted at a place");
     }
 
     @Override

@@ -53,7 +53,7 @@ class FanOut:
         shared = self.sinks.is_shared() or self._leads_late_on
         frame = kept(frame) if shared and not self._acts else frame
         frame = acting.keep_whole(frame) if self._acts else frame
-        counter = RowCounter()
+        counter = RowCounter(self._steps.read_within)
         self._counters = [self._counter, counter]
         session_enter(frame.sparkSession, self._steps.plan)
 

@@ -22,6 +22,7 @@ from jobs.nodes.rejected_rows import rejected_none, with_reason
 
 #: The frames of a node by port, each made when it is read: Spark analyses a frame as it is made, for every batch anew.
 _Ports = Mapping[str, Callable[[], DataFrame]]
+_Count = Callable[[DataFrame], DataFrame]
 
 
 class Frames:
@@ -62,7 +63,7 @@ class Frames:
         self._schema_only = schema_only
         self._given = dict(given or {})
         self._beside = beside
-        self._counted_nodes = counted
+        self._counted = counted
         self._raw: dict[tuple[str, str], DataFrame | dict[str, DataFrame] | Routed] = {}
         self._ports: dict[tuple[str, str], _Ports] = {}
         self._forks = steps.forks(within or ()) if mode == "stream" else frozenset()
@@ -93,7 +94,8 @@ class Frames:
         raw = self._produced(node_id, "")
         assert not isinstance(raw, Routed)
         frame = raw["out"] if isinstance(raw, dict) else raw
-        return self._with_counts(node_id, frame)
+        count = self._counting(node_id, frame)
+        return count(frame) if count else frame
 
     def into(self, node_id: str) -> DataFrame:
         """The rows that arrive at a sink."""
@@ -177,52 +179,42 @@ class Frames:
             if self._steps.has_late_port(node_id):  # nothing comes too late where all rows are there
                 (arrow,) = self._steps.arriving(node_id)
                 frames[LATE] = self.arriving(arrow, occurrence).filter(F.lit(False))
-            read = self._counted(node_id, frame, partial(self._with_counts, node_id, frame))
+            read = self._read(node_id, frame, self._counting(node_id, frame))
         else:
             read = partial(lambda given: given, frame)
         if REJECTED not in frame.columns:
-            return {**_ready(frames), "out": read, **self._without_rejected(node_id, frame)}
+            return {**_ready(frames), "out": read, **({"errors": lambda: _none(read())} if self._steps.leads_errors_on(node_id) else {})}
         # Not both filters: of a frame that is kept, Spark passes over parts in which no row is good, and would not find the refused ones.
         good = _refused(frame, node_id) if self._fails(node_id) else F.col(REJECTED).isNull()
         return {**_ready(frames), "out": lambda: read().filter(good).drop(REJECTED), "errors": lambda: _bad(read())}
 
-    def _counted(self, node_id: str, frame: DataFrame, count: Callable[[], DataFrame]) -> Callable[[], DataFrame]:
+    def _read(self, node_id: str, frame: DataFrame, count: _Count | None) -> Callable[[], DataFrame]:
         """What reads the frame of a node: each reading counts for itself, because several may meet again in one plan of Spark."""
-        first = count()
+        first = count(frame) if count else frame
         kept = self._keep(node_id, first)
-        if kept is not first or first is frame:
+        if kept is not first or count is None:
             return lambda: kept
         unread = [first]
-        return lambda: unread.pop() if unread else count()
-
-    def _without_rejected(self, node_id: str, frame: DataFrame) -> _Ports:
-        """The port of a node that could refuse rows and, as it is set up, refuses none: such as a source of Parquet files."""
-        if not self._steps.leads_errors_on(node_id):
-            return {}
-        none = frame.filter(F.lit(False)).withColumn(REJECTED, F.lit(None).cast("string"))
-        return _ready({"errors": with_reason(none, REJECTED)})
+        return lambda: unread.pop() if unread else count(frame)
 
     def _routed(self, node_id: str, routed: Routed) -> _Ports:
-        def count() -> DataFrame:
-            if node_id not in self._counted_nodes:
-                return routed.frame
-            return self._counter.count(routed.frame, node_id, sample=False, ports=routed.ports)
-
-        read = self._counted(node_id, routed.frame, count)
+        count = partial(self._counter.count, node_id=node_id, sample=False, ports=routed.ports) if node_id in self._counted else None
+        read = self._read(node_id, routed.frame, count)
 
         def way(is_its: Column) -> DataFrame:
             return read().filter(is_its).drop(*routed.helpers)
 
         return {port: partial(way, is_its) for port, is_its in routed.ports.items()}
 
-    def _with_counts(self, node_id: str, frame: DataFrame) -> DataFrame:
+    def _counting(self, node_id: str, frame: DataFrame) -> _Count | None:
+        """How the rows of a node are counted; None where they are not. It knows nothing of these frames, or they would hold themselves."""
         rejects = REJECTED in frame.columns
         node_type = self._steps.types[node_id]
         tallies = node_type.tallies(self._steps.by_id[node_id].config) if isinstance(node_type, Flow) else {}
-        if node_id not in self._counted_nodes or not (rejects or tallies or node_type.changes_row_count):
-            return frame
+        if node_id not in self._counted or not (rejects or tallies or node_type.changes_row_count):
+            return None
         keeps = self._steps.plan.settings.rejected_rows == "dead_letter" and not self._steps.leads_errors_on(node_id)
-        return self._counter.count(frame, node_id, sample=rejects and keeps, tallies=tallies)
+        return partial(self._counter.count, node_id=node_id, sample=rejects and keeps, tallies=tallies)
 
     def _fails(self, node_id: str) -> bool:
         return self._steps.plan.settings.rejected_rows == "fail" and not self._steps.leads_errors_on(node_id) and not self._schema_only
@@ -230,6 +222,11 @@ class Frames:
 
 def _ready(frames: Mapping[str, DataFrame]) -> _Ports:
     return {port: partial(lambda frame: frame, frame) for port, frame in frames.items()}
+
+
+def _none(frame: DataFrame) -> DataFrame:
+    """What a node rejects that could refuse rows and, as it is set up, refuses none: such as a source of Parquet files."""
+    return with_reason(frame.filter(F.lit(False)).withColumn(REJECTED, F.lit(None).cast("string")), REJECTED)
 
 
 def _bad(frame: DataFrame) -> DataFrame:

@@ -96,7 +96,7 @@ class StreamQuery:
         return self._frame
 
     def _counting(self) -> Counter:
-        return RowCounter()
+        return RowCounter(self._steps.read_within)
 
     def empty_branches(self, frame: DataFrame) -> Frames:
         """The frames behind the frontier without any rows, for their schemas."""

@@ -42,9 +42,11 @@ class _Reading:
 class RowCounter(Counter):
     """Counts in the frames of a streaming plan or of a batch. A batch's numbers stand as soon as Spark has computed it.
 
-    Of a node that is read several times the fullest reading counts.
+    Of a node that is read several times the fullest reading counts. `beside`: nodes of which Spark wants no row to differ when it reads
+    them (`Steps.read_within`).
     """
 
+    beside: frozenset[str] = frozenset()
     _nodes: dict[str, list[_Reading]] = field(default_factory=dict)
     _routed: set[str] = field(default_factory=set)
     _timeless: dict[str, dict[str, RowCounts]] = field(default_factory=dict)  # node → input port → those of its rows
@@ -55,7 +57,8 @@ class RowCounter(Counter):
         measures = dict(ports) if ports is not None else _measures(frame, tallies or {})
         counts = RowCounts(frame.sparkSession, node_id, measures, SAMPLE_ROWS if sample else 0)
         self._nodes.setdefault(node_id, []).append(_Reading(counts, frame))
-        return counts.within(frame, _kept(frame) if sample else None)
+        kept = _kept(frame) if sample else None
+        return counts.beside(frame, kept) if node_id in self.beside else counts.within(frame, kept)
 
     def timeless(self, frame: DataFrame, node_id: str, port: str, time: str) -> DataFrame:
         counted = self._timeless.setdefault(node_id, {})

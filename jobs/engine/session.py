@@ -123,7 +123,7 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(_python_path()),
         **_PYTHON_CONF,
         "spark.sql.adaptive.enabled": "true",
-        # A plan of which nothing is left, because no row came so far, could not tell the rows that it counted on the way there.
+        # What is left undone because no row came so far would have counted rows on its way.
         "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
         # The other one asks a program, `readlink`, about both names of each file it renames, a dozen times a batch.
         "spark.sql.streaming.checkpointFileManagerClass": _FILE_MANAGER,

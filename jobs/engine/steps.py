@@ -116,6 +116,16 @@ class Steps:
         return tuple(step.node_id for step in self.plan.steps if step.node_id in found)
 
     @cached_property
+    def read_within(self) -> frozenset[str]:
+        """Nodes whose rows a flow behind them reads within an expression of its own, such as a subquery."""
+        reading = (
+            node_id
+            for node_id, step in self.by_id.items()
+            if isinstance(flow := self.types[node_id], Flow) and flow.reads_within(step.config)
+        )
+        return frozenset(other for node_id in reading for other in self.upstream((node_id,)) if other != node_id)
+
+    @cached_property
     def beside(self) -> frozenset[str]:
         """Nodes whose rows are only looked things up in, also where the job never ends; a source that nothing reads may be one."""
         found: set[str] = set()

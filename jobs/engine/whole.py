@@ -31,7 +31,7 @@ class WholeQuery:
         self.failure: BaseException | None = None
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
         self._sinks = BatchSinks(steps, self.plan, report, self._go_on)
-        self._counter = RowCounter()
+        self._counter = RowCounter(steps.read_within)
         self._frames: Frames | None = None
         self._forced = threading.Event()
         self._done = threading.Event()

@@ -63,7 +63,7 @@ class NodeType(ABC, Generic[ConfigT]):
     connection_kinds: ClassVar[tuple[str, ...]] = ()
     rejects_rows: ClassVar[bool] = False
     runs_user_code: ClassVar[bool] = False  # its config holds a program, which only those who are allowed to may write and run
-    changes_row_count: ClassVar[bool] = False  # row count out differs from row count in: the engine observes behind this node
+    changes_row_count: ClassVar[bool] = False  # row count out differs from row count in: the engine counts behind this node
     real_time: ClassVar[bool] = False  # Spark can run it without batches, row by row
     #: The one line under the name on the node's card, with `{field}` for config values; drawn in the browser as `x-summary`.
     summary_template: ClassVar[str] = ""
@@ -197,6 +197,9 @@ class Flow(NodeType[ConfigT]):
     acts: ClassVar[bool] = False  # on another system: what it does is done for all rows of a batch before the first sink gets one
     needs_rocksdb: ClassVar[bool] = False  # Spark keeps its state in RocksDB only, never in memory
     tells_late_rows: ClassVar[bool] = False  # it has a port `late`, which gives rows of its input as they came: see `too_late`
+
+    def reads_within(self, config: ConfigT) -> bool:
+        return False  # its inputs within expressions: Spark then wants them to give the same rows each time
 
     def is_stateful(self, config: ConfigT) -> bool:
         """Keeps state between micro-batches: such a node ends up in the streaming plan, never inside a batch."""

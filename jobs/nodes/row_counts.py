@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
-from operator import and_
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-_COUNTED = "__counted"
+#: No column is called so.
+_COUNTED = "__counted_here__"
+_BITS = 64
+_numbers = count()
+#: What is kept of a row, and of which: it, and two texts.
+Kept = tuple["Column", "Column", "Column"]
 
 
 class RowCounts:
-    """Of one place in a plan: how many rows passed, by name of a measure those for which it is true, None for all.
+    """Of one place in a plan: how many rows passed, by name of a measure those for which it is true, None for all; 128 at most.
 
     Up to `most_kept` of them are told, too. Rows that are computed again count once, until `begin` says that others come. What is told
     stands as soon as Spark has computed it.
@@ -27,26 +32,37 @@ class RowCounts:
         try:
             self._java = jvm.pipeline_web.RowCounts(f"rows of {place}", len(measures), most_kept)
         except TypeError:  # so PySpark calls a class that is not there
-            told = "Spark cannot count rows: our classes are not among its jars; `python -m scripts.class_archive` puts them there"
-            raise RuntimeError(told) from None
+            told = "our classes are not among its jars; `python -m scripts.class_archive` puts them there: then start the product again"
+            raise RuntimeError(f"Spark cannot count rows: {told}") from None
         java_session.sparkContext().register(self._java)
 
-    def within(self, frame: DataFrame, kept: tuple[Column, Column, Column] | None = None) -> DataFrame:
+    def within(self, frame: DataFrame, kept: Kept | None = None) -> DataFrame:
         """`frame`, counting whenever it is computed. `kept`: which rows are told, by which two texts."""
         from pyspark.sql import Column
         from pyspark.sql import functions as F
 
-        asked = [F.lit(True) if is_its is None else is_its for is_its in self._measures.values()]
-        counted = reduce(and_, (Column(self._java.counted(number, is_its._jc)) for number, is_its in enumerate(asked)))
+        counted = self._counted(kept, is_deterministic=False)
         if kept is None and not any(is_its is not None for is_its in self._measures.values()):
             return frame.filter(counted)
-        if kept is not None:
-            which, reason, row = kept
-            keeps = Column(self._java.keeping(reason._jc, row._jc))
-            counted &= F.when(which & Column(self._java.roomLeft()), keeps).otherwise(F.lit(True))
         # Computed apart from the filter: Spark would move the filter below what it asks about, and compute that twice.
         apart = frame.withColumn(_COUNTED, counted)
         return apart.filter(Column(self._java.passing(F.col(_COUNTED)._jc))).drop(_COUNTED)
+
+    def beside(self, frame: DataFrame, kept: Kept | None = None) -> DataFrame:
+        """The same for a frame that is read where Spark wants none whose rows could differ from one time to the next; slower."""
+        from pyspark.sql import functions as F
+
+        return frame.observe(f"counted {next(_numbers)}", F.min(self._counted(kept, is_deterministic=True)).alias("counted"))
+
+    def _counted(self, kept: Kept | None, *, is_deterministic: bool) -> Column:
+        from pyspark.sql import Column
+        from pyspark.sql import functions as F
+
+        asked = [F.lit(True) if is_its is None else F.coalesce(is_its, F.lit(False)) for is_its in self._measures.values()]
+        bits = [_bits(asked[:_BITS]), _bits(asked[_BITS:])]
+        which, *texts = kept or (F.lit(False), F.lit(None), F.lit(None))
+        told = [F.when(which, text).cast("string") for text in texts]
+        return Column(self._java.counted(*(column._jc for column in (*bits, *told)), is_deterministic))
 
     def begin(self) -> None:
         self._java.begin()
@@ -57,3 +73,14 @@ class RowCounts:
     def texts(self) -> Iterable[tuple[str, str]]:
         texts = iter([str(text) for text in self._java.texts()])
         return zip(texts, texts, strict=True)
+
+
+def _bits(asked: list[Column]) -> Column:
+    """A bit for each that is true of a row."""
+    from pyspark.sql import functions as F
+
+    each = (
+        F.when(is_true, F.lit(1 << bit if bit < _BITS - 1 else -(1 << bit)).cast("long")).otherwise(F.lit(0).cast("long"))
+        for bit, is_true in enumerate(asked)
+    )
+    return reduce(lambda one, other: one.bitwiseOR(other), each, F.lit(0).cast("long"))

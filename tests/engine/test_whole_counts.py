@@ -135,3 +135,51 @@ def test_an_input_that_is_asked_for_a_single_value_is_counted(bench: Bench) -> N
     heard = bench.completed(document(nodes, "a>q, b>q, c>few, few>q, q>out", type="SQL_TASK"))
     assert [heard.rows(node_id) for node_id in ("a", "b", "c", "few")] == [100, 50, 30, 20]
     assert heard.rows("q") == heard.rows("out") == 80
+
+
+SELF_UNION = "SELECT id, key FROM input WHERE id < 40 UNION ALL SELECT id, key FROM input WHERE id >= 40"
+
+
+@pytest.mark.parametrize("kind", ["BATCH_ROLLER", "SQL_TASK"])
+def test_a_query_that_reads_its_input_twice_counts_it_once(bench: Bench, kind: str) -> None:
+    nodes = {"gen": numbers(100, 100), "even": keep("id % 2 = 0"), "both": sql(SELF_UNION), "out": COLLECT}
+    heard = bench.completed(document(nodes, "gen>even, even>both, both>out", type=kind))
+    assert [heard.rows(node_id) for node_id in nodes] == [100, 50, 50, 50]
+
+
+@pytest.mark.parametrize("kind", ["BATCH_ROLLER", "SQL_TASK"])
+def test_ways_that_meet_again_count_what_is_before_them_once(bench: Bench, kind: str) -> None:
+    nodes = {
+        "gen": numbers(100, 100),
+        "file": files("file"),
+        "even": keep("id % 2 = 0"),
+        "few": keep("id < 10"),
+        "many": keep("id >= 10"),
+        "both": ("flow.union", {}),
+        "out": COLLECT,
+    }
+    heard = bench.completed(document(nodes, "gen>file, gen>even, even>few, even>many, few>both, many>both, both>out", type=kind))
+    assert [heard.rows(node_id) for node_id in ("gen", "file", "even", "few", "many", "both", "out")] == [100, 100, 50, 5, 45, 50, 50]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT l.id, most FROM l, LATERAL (SELECT max(r.id) AS most FROM r WHERE r.id <= l.id)",
+        "SELECT l.id, 0 AS most FROM l JOIN r ON l.id = r.id AND l.id <= (SELECT max(id) FROM r)",
+        "WITH low AS (SELECT * FROM l WHERE id < 25) SELECT id, 0 AS most FROM low UNION ALL SELECT id, 1 FROM low",
+    ],
+)
+def test_a_query_within_a_query_counts_what_it_reads(bench: Bench, query: str) -> None:
+    nodes = {
+        "gen": numbers(100, 100),
+        "l": keep("id % 2 = 0"),
+        "r": keep("id % 5 = 0"),
+        "pairs": sql(query),
+        "out": COLLECT,
+        "file": files("file"),
+    }
+    edges = "gen>l, gen>r, l>pairs, r>pairs, pairs>out, pairs>file"
+    heard = bench.completed(document(nodes, edges, type="SQL_TASK"))
+    assert (heard.rows("gen"), heard.rows("l")) == (100, 50)
+    assert heard.rows("out") == heard.rows("file") == heard.rows("pairs") > 0

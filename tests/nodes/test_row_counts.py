@@ -22,7 +22,7 @@ def written(frame: DataFrame) -> None:
 
 def test_each_measure_counts_its_rows_and_null_is_not_true(spark: SparkSession) -> None:
     counts = RowCounts(spark, "here", {"all": None, "even": F.expr("id % 2 = 0"), "unknown": F.expr("if(id < 10, true, null)")})
-    written(counts.within(numbers(spark)).filter("id > 900"))
+    assert counts.within(numbers(spark)).filter("id >= 900").count() == 100
     assert counts.rows() == {"all": 1000, "even": 500, "unknown": 10}
 
 
@@ -50,6 +50,32 @@ def test_what_is_computed_again_counts_once_until_other_rows_come(spark: SparkSe
     assert counts.rows() == {"all": 1000}
 
 
+def test_a_frame_that_is_read_several_times_in_one_plan_counts_once(spark: SparkSession) -> None:
+    counts = RowCounts(spark, "here", {"all": None, "even": F.expr("id % 2 = 0")})
+    counted = counts.within(numbers(spark))
+    few, many = counted.filter("id < 10"), counted.filter("id >= 10")
+    for meeting in (few.union(many), few.union(many).union(counted).coalesce(1), few.join(many, "id", "full"), few.crossJoin(many)):
+        counts.begin()
+        written(meeting)
+        assert counts.rows() == {"all": 1000, "even": 500}
+
+
+def test_as_many_measures_as_bits(spark: SparkSession) -> None:
+    every = {f"beyond {number}": F.col("id") >= number for number in range(110)}
+    counts = RowCounts(spark, "here", every)
+    written(counts.within(numbers(spark)))
+    assert counts.rows() == {f"beyond {number}": 1000 - number for number in range(110)}
+
+
+def test_where_spark_wants_only_what_is_the_same_each_time_rows_are_counted_beside(spark: SparkSession) -> None:
+    counts = RowCounts(spark, "here", {"all": None, "bad": F.expr("id = 7")}, most_kept=5)
+    counted = counts.beside(numbers(spark), (F.expr("id = 7"), F.lit("why"), F.lit("row")))
+    counted.createOrReplaceTempView("counted_beside")
+    written(spark.sql("SELECT * FROM counted_beside a, LATERAL (SELECT max(id) FROM counted_beside b WHERE b.id = a.id)"))
+    assert counts.rows() == {"all": 1000, "bad": 1}
+    assert list(counts.texts()) == [("why", "row")]
+
+
 def test_parts_that_spark_reads_once_more_to_find_where_others_begin_count_once(spark: SparkSession) -> None:
     """Nearly all rows lie in one of eight parts: sorting looks at that one a second time, as the first of one."""
     skewed = numbers(spark, 8, 8).selectExpr("explode(sequence(0, if(id = 5, 50000, 3))) AS id")
@@ -65,6 +91,11 @@ def test_some_rows_are_kept_with_two_texts(spark: SparkSession) -> None:
     assert counts.rows() == {"bad": 10}
     kept = list(counts.texts())
     assert len(kept) == len(set(kept)) == 4
+    counted = counts.within(numbers(spark, parts=1), (bad, F.lit("wrong: ä\x00€"), F.concat(F.lit("row "), F.col("id"))))
+    counts.begin()
+    counted.limit(500).collect()
+    written(counted)
+    assert (counts.rows(), len(list(counts.texts()))) == ({"bad": 10}, 4)
     assert {why for why, _ in kept} == {"wrong: ä\x00€"}
     assert {row for _, row in kept} <= {f"row {number}" for number in range(0, 1000, 100)}
 

@@ -47,6 +47,8 @@ _BEHIND_FROM = re.compile(
 )
 #: Functions whose arguments have a FROM of their own, as in extract(year FROM time).
 _FROM_WITHIN = re.compile(r"\b(?:extract|trim|substr|substring|overlay)\s*\([^()]*", re.IGNORECASE)
+#: A query within the query.
+_WITHIN = re.compile(r"\(\s*(?:select|with|from|values|table)\b|\blateral\b(?!\s+view\b)", re.IGNORECASE)
 #: What a query reads, by name.
 _READ = re.compile(r"\b(?:from|join)\s+([\w.]+)", re.IGNORECASE)
 #: Comparisons within a row, in words that stand for more elsewhere.
@@ -76,6 +78,9 @@ class SqlFlow(Flow[SqlConfig]):
     changes_row_count: ClassVar[bool] = True
     summary_template = "{query}"
     reads_names: ClassVar[bool] = True
+
+    def reads_within(self, config: SqlConfig) -> bool:
+        return _WITHIN.search(_bare(config.query)) is not None
 
     def is_stateful(self, config: SqlConfig) -> bool:
         """Grouping, joining, sorting and the like reach across the batches of an input, and so does what reads it twice."""
