@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,14 @@ from jobs.engine.counts import Counter
 from jobs.engine.events import NodeCounts, QueryStarted, Report
 from jobs.engine.failure import StopRequested
 from jobs.engine.fan_out import FanOut
+from jobs.engine.files_beside import relations_beside
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, query_folder
 from jobs.engine.progress import last_committed, last_execution, streaming_leaves
 from jobs.engine.row_counter import RowCounter
 from jobs.engine.session import session_enter
 from jobs.engine.steps import Steps
-from jobs.engine.vanished import files_list, listings_beside, sources_check
+from jobs.engine.vanished import sources_check
 from jobs.nodes.hadoop_paths import hadoop_path
 
 logger = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class StreamQuery:
         self.source_names: dict[str, str] = {}
         self.source_order: tuple[str, ...] = ()
         self.failure: BaseException | None = None
+        self.beside: Sequence[Any] = ()
         #: Hears of each batch that was planned before it begins, and may ask for a pause in front of it.
         self.before_batch: Callable[[int], object] = lambda batch_id: None
         self._steps, self._spark, self._report, self._on_change = steps, spark, report, on_change
@@ -92,7 +94,7 @@ class StreamQuery:
         self._frame = self._fan_out.frontier(frames)
         self.source_names = frames.source_names
         self.source_order = streaming_leaves(self._frame)
-        self._beside = listings_beside(self._frame)
+        self.beside = relations_beside(self._frame)
         return self._frame
 
     def _counting(self) -> Counter:
@@ -140,10 +142,6 @@ class StreamQuery:
     def committed(self) -> int:
         """The newest batch that Spark committed, -1 if none."""
         return last_committed(self.folder)
-
-    def look_beside(self) -> None:
-        """The next batch finds the files that stand beside the stream as they are now."""
-        files_list(self._beside)
 
     def close(self) -> None:
         """Let go of what was kept between batches."""

@@ -17,6 +17,7 @@ from jobs.engine.callbacks import listening
 from jobs.engine.clocked import ClockedQuery
 from jobs.engine.events import BatchWritten, Noticed, Report
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
+from jobs.engine.files_beside import files_listed_anew
 from jobs.engine.grouping import is_whole, query_plans
 from jobs.engine.plan import Plan
 from jobs.engine.progress import committed, progressed
@@ -157,6 +158,7 @@ class Run:
                 with (
                     unread_told(self._steps, self._report),
                     under_way_told(self._spark, self._steps, self._queries, self._report),
+                    files_listed_anew(session, self.plan, self._queries),
                     awaited(self._steps, self._report) as self._away,
                 ):
                     self._watch(session)
@@ -225,8 +227,6 @@ class Run:
         self._checked_at = time.monotonic()
         try:
             sources_check(self._steps)
-            for query_ in self._queries:
-                query_.look_beside()
             if self._slots:
                 self._slots.check()
             sinks_settle(self._steps, self._queries, session)

@@ -1,18 +1,13 @@
-"""Files as Spark listed them, and as they are: those that are gone, without which it would go on without a word, and those that came."""
+"""Files that Spark listed for a batch and that were gone when it came to read them: it would go on without them, and without a word."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from pyspark.sql import DataFrame
-
 from jobs.engine.failure import AtNode
 from jobs.engine.steps import Steps
-
-logger = logging.getLogger(__name__)
 
 
 def sources_check(steps: Steps, execution: Any = None) -> None:
@@ -27,32 +22,17 @@ def sources_check(steps: Steps, execution: Any = None) -> None:
 
 def _missing_files(execution: Any) -> list[str]:
     """Paths that the batch names and that were not found when it was planned."""
-    return [path for relation in _relations(execution.logical()) for path in _not_found(relation)]
+    return [path for relation in file_relations(execution.logical()) for path in _not_found(relation)]
 
 
-def listings_beside(frame: DataFrame) -> list[Any]:
-    """Spark's lists of the files that stand beside the stream `frame` and are read for each batch, made when the frame was."""
-    plan: Any = frame._jdf.queryExecution().analyzed()
-    asked = plan.subqueriesAll()
-    plans = [plan, *(asked.apply(index) for index in range(asked.size()))]
-    return [relation.location() for one in plans for relation in _relations(one) if _is_of_files(relation)]
-
-
-def files_list(listings: Sequence[Any]) -> None:
-    """Bring the lists up to date. One that cannot be stays as it was: the batch that reads what is gone says so."""
-    for listing in listings:
-        try:
-            listing.refresh()
-        except Exception as error:
-            logger.info("files beside a stream cannot be listed: %s", str(error).partition("\n")[0])
-
-
-def _relations(plan: Any) -> Iterator[Any]:
+def file_relations(plan: Any) -> Iterator[Any]:
+    """What Spark's `plan` reads from files that Spark itself listed."""
     leaves = plan.collectLeaves()
     for index in range(leaves.size()):
         leaf = leaves.apply(index)
-        if leaf.nodeName() == "LogicalRelation" or leaf.getClass().getSimpleName() == "LogicalRelation":
-            yield leaf.relation()
+        is_read = leaf.nodeName() == "LogicalRelation" or leaf.getClass().getSimpleName() == "LogicalRelation"
+        if is_read and _is_of_files(relation := leaf.relation()):
+            yield relation
 
 
 def _is_of_files(relation: Any) -> bool:
@@ -62,8 +42,6 @@ def _is_of_files(relation: Any) -> bool:
 
 
 def _not_found(relation: Any) -> list[str]:
-    if not _is_of_files(relation):
-        return []
     wanted, found = relation.location().rootPaths(), relation.location().inputFiles()
     if wanted.size() == len(found):
         return []

@@ -25,6 +25,9 @@ from jobs.engine.steps import Steps
 class WholeQuery:
     """All sinks of a plan in one batch. It has no boundary before its end; a forced stop leaves nothing half-visible in a sink."""
 
+    #: What it reads it reads once.
+    beside = ()
+
     def __init__(self, steps: Steps, spark: SparkSession, report: Report, on_change: Callable[[], None]) -> None:
         self.plan = _everything(steps)
         self.folder: Path = steps.plan.locations.live / query_folder(self.plan.key)
@@ -73,9 +76,6 @@ class WholeQuery:
         self._begun = time.monotonic()
         self._report(QueryStarted(self.key, self.plan.sinks, -1))
         self._thread.start()
-
-    def look_beside(self) -> None:
-        """Its one batch has found all it reads."""
 
     def close(self) -> None:
         """Nothing is kept beyond the batch."""

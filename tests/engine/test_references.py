@@ -211,6 +211,22 @@ def test_a_table_above_what_keeps_state_is_looked_up_as_it_is_now(bench: Bench) 
     assert run.wait(30) == "stopped"
 
 
+def test_a_table_above_what_keeps_state_that_goes_away_ends_the_attempt_and_no_row_is_without_it(bench: Bench) -> None:
+    colours_write(bench, "a", "red", "green", "blue")
+    nodes = {"gen": numbers(None, 9, 30), "parts": PARTS, "colours": COLOURS, "look": lookup(), "out": COLLECT}
+    nodes["once"] = ("flow.deduplicate", {"keys": ["id"], "time_column": "time", "within": "1 min"})
+    plan = bench.plan(document(nodes, EDGES.replace("look>out", "look>once, once>out"), type="STREAMING"))
+    batches = CollectSink.rows[plan.generation + "out"]
+    run, _ = bench.run(plan)
+    wait_until(lambda: newest(batches) == {"red", "green", "blue"}, seconds=60, what="the colours")
+    (bench.files / "colours").rename(bench.files / "away")
+    with pytest.raises(ExecutionFailure, match="a\\.csv") as failure:
+        run.wait(60)
+    assert not failure.value.permanent
+    rows = [row for number in sorted(batches) for row in batches[number]]
+    assert sorted(row.id for row in rows) == list(range(len(rows)))
+
+
 def test_what_a_query_finds_is_looked_up_and_found_again(bench: Bench) -> None:
     first = colours_write(bench, "a", "red", "green", "blue")
     (bench.files / "signs.csv").write_text("part,sign\n0,x\n1,y\n2,z\n")
