@@ -9,8 +9,8 @@ from jobs.dag.pointers import parts_of
 from jobs.dag.problems import Problem
 from jobs.models import Job, Project
 
-#: How databases say it.
-_MISSING = re.compile(r"no such table|does not exist|doesn.t exist")
+#: How SQLite, PostgreSQL and MySQL say it of a table, and of nothing else.
+_MISSING = re.compile(r"""no such table|relation "[^"]+" does not exist|Table '[^']+' doesn't exist""")
 
 
 def tables_awaited(problems: Sequence[Problem], document: Mapping[str, Any], project: Project) -> list[Problem]:
@@ -26,7 +26,7 @@ def _awaited(problem: Problem, document: Mapping[str, Any], project: Project) ->
     if node["type"] != "source.jdbc":
         return None
     connection, table = node["config"].get("connection"), node["config"]["table"]
-    maker = _maker(project, connection, table, apart_from=document.get("name"))
+    maker = _maker(project, str(connection), str(table), apart_from=document.get("name"))
     if maker is None:
         return None
     told = f'the table {table} is not there yet; the job "{maker}" makes it when it first runs'
@@ -35,9 +35,11 @@ def _awaited(problem: Problem, document: Mapping[str, Any], project: Project) ->
 
 
 def _maker(project: Project, connection: str, table: str, *, apart_from: str | None) -> str | None:
-    """The name of a published job that writes the table and may create it."""
+    """The name of a published job that writes the table and may create it; none where a parameter names it: two may have one name."""
+    if "${" in connection + table:
+        return None
     named = json.dumps(table, ensure_ascii=False)[1:-1]
-    jobs = Job.objects.filter(project=project, deleted_at=None, version__isnull=False, dag_definition__icontains=named)
+    jobs = Job.objects.filter(project=project, deleted_at=None, version__isnull=False, dag_definition__contains=named)
     for name, text in jobs.exclude(job_name=apart_from).order_by("job_name").values_list("job_name", "dag_definition"):
         if any(_makes(node, connection, table) for node in json.loads(text)["nodes"].values()):
             return name
@@ -46,5 +48,5 @@ def _maker(project: Project, connection: str, table: str, *, apart_from: str | N
 
 def _makes(node: Mapping[str, Any], connection: str, table: str) -> bool:
     config = node["config"]
-    is_same = config.get("connection") == connection and str(config.get("table", "")).lower() == table.lower()
+    is_same = (config.get("connection"), config.get("table")) == (connection, table)
     return node["type"] == "sink.jdbc" and is_same and config.get("create_table", True) is True

@@ -14,8 +14,10 @@ from django.utils import timezone
 
 from jobs import queue
 from jobs.api import analysis, documents
+from jobs.dag.problems import Problem
 from jobs.models import Job, JobConfig, JobSchedule, Project, Role
 from jobs.scheduling.firing import schedules_tick
+from jobs.selectors.awaited_tables import tables_awaited
 from tests.api.rows import chain, codes, job, member, send
 
 pytestmark = pytest.mark.django_db
@@ -243,6 +245,27 @@ def test_a_table_that_another_job_makes_need_not_be_there_to_publish(browser: Cl
     (problem,) = send(browser, "POST", "/api/jobs/validate", {"document": reading("orders")}).json()["problems"]
     assert (problem["severity"], problem["code"], problem["pointer"]) == ("warning", "table.awaited", "/nodes/orders/config/table")
     assert problem["message"] == '"Orders": the table orders is not there yet; the job "makes-orders" makes it when it first runs'
+
+
+@pytest.mark.parametrize(
+    ("table", "told", "severity"),
+    [
+        ("orders", 'relation "orders" does not exist', "warning"),
+        ("orders", "Table 'shop.orders' doesn't exist", "warning"),
+        ("Orders", "no such table: Orders", "error"),
+        ("${table}", "no such table: orders", "error"),
+        ("orders", 'database "shop" does not exist', "error"),
+        ("orders", 'role "ann" does not exist', "error"),
+        ("orders", 'column "day" does not exist', "error"),
+    ],
+)
+def test_only_a_missing_table_is_awaited_and_only_under_its_own_name(browser: Client, table: str, told: str, severity: str) -> None:
+    named = {"name": "makes", "parameters": {"table": {"type": "string", "default": "bills"}}}
+    for document in (writing("orders"), {**writing("${table}"), **named}):
+        assert send(browser, "POST", "/api/jobs", document).status_code == 201
+    problem = Problem(code="node.refused", pointer="/nodes/orders/config/table", message=f'"Orders": {told}')
+    (found,) = tables_awaited([problem], reading(table), Project.objects.get())
+    assert found.severity == severity
 
 
 def test_a_warning_or_a_driver_that_is_away_does_not_stop_publishing(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
