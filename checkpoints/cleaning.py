@@ -91,7 +91,7 @@ def _with_bytes(decision: Decision, freed: Mapping[Path, int]) -> Decision:
 def _carry_out(going: Sequence[Decision], deleted_by: str, stores: Stores, told: Told) -> list[Decision]:
     """Those that went: what changed since it was decided stays, and so does what is on another host's disk, for a clean-up there.
 
-    A host that was not heard of for weeks is not waited for: should it come back, a clean-up there finds folders without rows.
+    A host that was not heard of for long is not waited for: should it come back, a clean-up there finds folders without rows.
     """
     went = [decision for decision in going if decision.checkpoint is None]
     for decision in went:

@@ -21,8 +21,8 @@ from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import checkpoint_verify
 
 _LATELY = timedelta(minutes=10)
-#: A host of which nothing was heard for so long is not waited for.
-_MISSED = timedelta(days=30)
+#: A host is not waited for on which no execution was for so long, and no driver or worker: of those no more is known.
+_IDLE, _SILENT = timedelta(days=30), timedelta(days=7)
 _ENDED_MOST = 500
 _CHUNK = 500
 #: More executions than this are not named one by one in a query.
@@ -36,12 +36,12 @@ def executions(*, with_imported: bool = False) -> Any:
 
 
 def hosts_expected() -> set[str]:
-    """Names of disks of which something was heard in the last weeks: an execution that is, or was, there, or a driver."""
-    since = timezone.now() - _MISSED
-    lately = Q(create_time__gte=since) | Q(end_time__gte=since) | Q(end_time=None)
-    drivers = apps.get_model("jobs", "Driver")._default_manager.filter(heartbeat_time__gte=since)
-    hosts = executions().filter(lately).values_list("storage_host", flat=True)
-    return {*hosts.distinct(), *drivers.values_list("host", flat=True).distinct()} - {""}
+    """Names of disks of which something is heard: an execution that is, or lately was, there, or a driver or worker that lives."""
+    now = timezone.now()
+    lately = Q(create_time__gte=now - _IDLE) | Q(end_time__gte=now - _IDLE) | Q(end_time=None)
+    found = executions().filter(lately).values_list("storage_host", flat=True)
+    alive = (apps.get_model("jobs", name)._default_manager.filter(heartbeat_time__gte=now - _SILENT) for name in ("Driver", "Worker"))
+    return {*found.distinct(), *(host for rows in alive for host in rows.values_list("host", flat=True).distinct())} - {""}
 
 
 #: What is long and only a page of one checkpoint shows.

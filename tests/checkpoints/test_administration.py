@@ -17,7 +17,7 @@ from checkpoints.cut import folder_remove
 from checkpoints.models import Checkpoint
 from checkpoints.services import checkpoint_update, savepoint_keep
 from checkpoints.storages import folder_of
-from jobs.models import AuditEntry, Driver, Execution, ExecutionStatus, JobConfig, Role
+from jobs.models import AuditEntry, Driver, Execution, ExecutionStatus, JobConfig, Role, Worker
 from jobs.selectors import surveys
 from jobs.selectors.checkpoint_administration import next_run
 from tests.checkpoints.kept import execution_row, kept
@@ -296,10 +296,13 @@ def test_a_host_that_was_not_heard_of_for_weeks_is_not_waited_for(
     long_ago = timezone.now() - timedelta(days=40)
     times = {"create_time": long_ago, "start_time": long_ago, "end_time": long_ago}
     Execution.objects.filter(pk=execution.pk).update(storage_host="another", **times)
-    driver = Driver.objects.create(kind="SHARED", worker="w", host="another", pid=1, heartbeat_time=timezone.now())
-    send(operator, "POST", "/api/checkpoints/cleanup", {"dry_run": False})
-    assert set(Checkpoint.objects.values_list("status", flat=True)) == {"COMPLETED"}
-    Driver.objects.filter(pk=driver.pk).update(heartbeat_time=long_ago)
+    week = timedelta(days=7)
+    alive = {"host": "another", "pid": 1, "heartbeat_time": timezone.now() - week + timedelta(hours=1)}
+    known = (Driver.objects.create(kind="SHARED", worker="w", **alive), Worker.objects.create(name="w", start_time=long_ago, **alive))
+    for row in known:
+        send(operator, "POST", "/api/checkpoints/cleanup", {"dry_run": False})
+        assert set(Checkpoint.objects.values_list("status", flat=True)) == {"COMPLETED"}
+        type(row).objects.update(heartbeat_time=timezone.now() - week)
     send(operator, "POST", "/api/checkpoints/cleanup", {"dry_run": False})
     left = dict(Checkpoint.objects.values_list("checkpoint_id", "status"))
     assert left == {1: "EXPIRED", 2: "EXPIRED", 3: "COMPLETED", 4: "COMPLETED"}
