@@ -66,8 +66,11 @@ def rewrite(data: Mapping[str, Any], catalogue: Catalogue) -> Rewritten:
 
 
 def _settle(result: Rewritten, data: Mapping[str, Any]) -> None:
-    """`config` and `settings` are two names of one thing. What is no object goes in as it is: checking the document tells so."""
-    written = [data[key] for key in ("settings", "config") if key in data]
+    """`config` and `settings` are two names of one thing; YAML makes nothing of one that is left empty.
+
+    What is no object goes in as it is: checking the document tells so.
+    """
+    written = [data[key] for key in ("settings", "config") if data.get(key) is not None]
     wrong = [config for config in written if not isinstance(config, Mapping)]
     settings: dict[str, Any] = {}
     for config in [] if wrong else written:

@@ -46,6 +46,15 @@ def test_the_settings_of_a_line_may_stand_in_config_and_in_settings():
     assert found.problems == user_sync().problems
 
 
+@pytest.mark.parametrize("empty", ["settings", "config"])
+def test_settings_of_a_line_that_are_left_empty_are_none(empty):
+    other = "config" if empty == "settings" else "settings"
+    document = imported(shorthand(**{empty: None, other: {"parallelism": 2}})).document
+    assert document is not None
+    assert document["settings"] == {"parallelism": 2}
+    assert imported(shorthand(**{empty: None})).problems == []
+
+
 def test_a_setting_of_a_line_that_stands_twice_with_two_values_is_told():
     found = imported({**USER_SYNC, "settings": {"max_retry_times": 4}}, REGISTRY.catalogue())
     (problem,) = [problem for problem in found.problems if problem.code == "settings.invalid"]
