@@ -1,13 +1,23 @@
 """Spark as this installation's settings want it."""
 
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from jobs.engine.prepared import jars_in
 from jobs.engine.session import SessionOptions, session_build
+
+#: In each line that a worker of Spark prints as it begins a node with state; an empty one follows.
+_CHATTER = "Streaming TransformWithStateInPandas Python worker"
+_LAST_WORDS_SECONDS = 5.0
 
 
 def spark_start(local_dir: Path, *, memory: str) -> SparkSession:
@@ -23,12 +33,46 @@ def spark_start(local_dir: Path, *, memory: str) -> SparkSession:
     return session_build(options)
 
 
-def spark_silence(spark: SparkSession, *, traces: bool) -> None:
-    """Spark says nothing more on the terminal: what ends a run or a test is told in one sentence, and Spark would add pages about it.
+@contextmanager
+def spark_silenced(spark: SparkSession, folder: Path, *, traces: bool) -> Iterator[None]:
+    """While inside Spark logs nothing on the terminal: what ends a run or a test is told in one sentence, and Spark would add pages.
 
-    Its workers pass on there, too, what they print as they begin a node with state. `traces`: errors are shown all the same.
+    `traces`: errors are shown all the same, and all else that Spark's processes say.
     """
     spark.sparkContext.setLogLevel("ERROR" if traces else "OFF")
-    if not traces:
-        java: Any = spark._jvm
-        java.java.lang.System.setErr(java.java.io.PrintStream(java.java.io.OutputStream.nullOutputStream()))
+    with nullcontext() if traces else chatter_left_out(spark, folder):
+        yield
+
+
+@contextmanager
+def chatter_left_out(spark: SparkSession, folder: Path) -> Iterator[None]:
+    """While inside, what Java and the workers of `spark` say on stderr comes without what each worker says as it begins a node with state.
+
+    Java writes to a pipe in `folder`, as what it starts may die with words that nobody else would tell.
+    """
+    pipe = folder / "stderr"
+    os.mkfifo(pipe)
+    passing = threading.Thread(target=_pass_on, args=(pipe,), name="stderr of Spark", daemon=True)
+    passing.start()
+    java: Any = spark._jvm
+    system = java.java.lang.System
+    before, stream = system.err, java.java.io.PrintStream(java.java.io.FileOutputStream(str(pipe)), True)
+    system.setErr(stream)
+    try:
+        yield
+    finally:
+        with suppress(Py4JError, OSError):  # a Java that died has closed it
+            system.setErr(before)
+            stream.close()
+        passing.join(_LAST_WORDS_SECONDS)
+
+
+def _pass_on(pipe: Path) -> None:
+    was_chatter = False
+    with pipe.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            is_chatter = _CHATTER in line or (was_chatter and not line.strip())
+            if not is_chatter:
+                sys.stderr.write(line)
+                sys.stderr.flush()
+            was_chatter = is_chatter

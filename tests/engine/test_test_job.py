@@ -3,9 +3,14 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
+
+from jobs.driver.spark import chatter_left_out
 
 pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -102,3 +107,22 @@ def test_nothing_but_the_result_is_said_of_a_job_with_state(tmp_path: Path) -> N
     done = run_tests(tmp_path, document=WITH_STATE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line for line in done.stderr.splitlines() if line and not line.startswith("WARNING: Using incubator modules")] == []
+
+
+def test_all_else_that_java_and_its_workers_say_is_heard(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    java: Any = spark
+    chatter = "Streaming TransformWithStateInPandas Python worker"
+    said = [
+        f"Starting {chatter}.",
+        "",
+        f"{chatter} finish init stage",
+        "",
+        "java.lang.OutOfMemoryError: Java heap space",
+        "",
+        "Fatal error",
+    ]
+    with chatter_left_out(spark, tmp_path):
+        for line in said:
+            java._jvm.java.lang.System.err.println(line)
+    assert capsys.readouterr().err.splitlines() == said[4:]
+    assert "stderr of Spark" not in [thread.name for thread in threading.enumerate()]

@@ -20,7 +20,7 @@ from rich.console import Console
 from jobs.dag.document import DagDocument
 from jobs.dag.problems import errors_in
 from jobs.driver.document_file import HAS_PROBLEMS, document_read, problems_told
-from jobs.driver.spark import spark_silence, spark_start
+from jobs.driver.spark import spark_silenced, spark_start
 from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.plan import Locations, Plan
@@ -69,7 +69,7 @@ def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pipeline-web-")))
         spark = spark_start(folder, memory=settings.SPARK_DRIVER_MEMORY)
         stack.callback(spark.stop)
-        spark_silence(spark, traces=options["traceback"])
+        stack.enter_context(spark_silenced(spark, folder, traces=options["traceback"]))
         parameters = _parameters(options["param"])
         found = analyse(spark, document, connections=connections, limits=limits, parameters=parameters)
     if found.problems:

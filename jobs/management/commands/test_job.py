@@ -16,7 +16,7 @@ from rich.console import Console
 from jobs.dag.document import DagDocument
 from jobs.dag.problems import errors_in
 from jobs.driver.document_file import HAS_PROBLEMS, document_read, problems_told
-from jobs.driver.spark import spark_silence, spark_start
+from jobs.driver.spark import spark_silenced, spark_start
 from jobs.engine.pipeline_test import MOST_SECONDS, pipeline_test_run
 from jobs.engine.result_lines import result_lines
 
@@ -48,7 +48,7 @@ def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pipeline-web-")))
         spark = spark_start(folder, memory=settings.SPARK_DRIVER_MEMORY)
         stack.callback(spark.stop)
-        spark_silence(spark, traces=options["traceback"])
+        stack.enter_context(spark_silenced(spark, folder, traces=options["traceback"]))
     statuses = []
     for number in numbers:
         with console.status(document.tests[number].name):
