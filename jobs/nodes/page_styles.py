@@ -122,6 +122,14 @@ def keys_ahead(paging: Paging, start: PageKey, pages: int) -> list[PageKey]:
     return [PageKey(start.page + ahead) for ahead in range(pages)]
 
 
+def key_behind(paging: Paging, key: PageKey, rows: int, pages: int) -> PageKey:
+    """Where the page behind the one at `key` would be, by what the pages before it held, for an API may give fewer than it is asked for."""
+    if paging.style == "offset":
+        usual = -(-rows // pages) if rows and pages else paging.page_size
+        return PageKey(key.page + 1, int(key.cursor or 0) + min(usual, paging.page_size))
+    return PageKey(key.page + 1)
+
+
 def is_over(paging: Paging, page: Page, rows: int, total: int | None) -> bool:
     """Whether nothing comes behind a page that was not empty."""
     if paging.style in CHAINED:

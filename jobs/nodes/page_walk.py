@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain, islice
 from typing import Any, Protocol
 
 from jobs.nodes.base import NodeError
@@ -27,6 +28,7 @@ from jobs.nodes.page_styles import (
     first_place,
     following_place,
     is_over,
+    key_behind,
     keys_ahead,
     page_request,
 )
@@ -120,13 +122,25 @@ class PageWalk:
         except NotThere:
             if self._paging.style not in AHEAD or key.page == self._paging.first_page:
                 raise
-            return Page(key, (), "", is_missing=True)
+            return Page(key, (), "", keys_ahead(self._paging, key, 2)[1].cursor, is_missing=True)
 
-    def _check_ended(self, key: PageKey, now: str) -> None:
-        """That `key` is behind the last page: the API itself is there, and has none at `key` still. Else its NodeError, or ours."""
-        self.read(PageKey(self._paging.first_page, first_place(self._paging)), now)
-        if not self._looked_up(key, now).is_missing:
+    def _check_ended(self, position: Position, key: PageKey, ahead: Iterator[Page]) -> None:
+        """That `key` is behind the last page: the API itself is there, and has none at `key` still nor behind it, as far as is known.
+
+        Else its NodeError, or ours. `ahead`: pages behind `key` that may have been fetched already.
+        """
+        first = self.read(PageKey(self._paging.first_page, first_place(self._paging)), position.now)
+        if not self._looked_up(key, position.now).is_missing:
             raise NodeError(f"page {key.page} was missing, and is there again: whether the pages end there is not sure; it is tried again")
+        total = first.total if first.total is not None else position.total
+        if total is not None and position.rows < total:
+            raise NodeError(
+                f"page {key.page} is missing, but the API counts {total:,} records, of which {position.rows:,} came; it is tried again"
+            )
+        asked_anew = (self._looked_up(one, position.now) for one in [key_behind(self._paging, key, position.rows, position.walked)])
+        for page in chain(asked_anew, islice(ahead, self._paging.at_once - 1)):
+            if page.records:
+                raise NodeError(f"page {key.page} is missing, but page {page.key.page} behind it is there; it is tried again")
 
     def batch(self, start: Position, pages: int) -> tuple[list[Page], Position]:
         """The next pages, at most `pages`, and the position behind them; the same position when there are none."""
@@ -134,10 +148,11 @@ class PageWalk:
             return [], start
         position = replace(start, batch=())
         taken: list[Page] = []
-        for page in self._following(start, pages):
+        coming = self._following(start, pages)
+        for page in coming:
             if not page.records and self._paging.style not in CHAINED:
                 if page.is_missing:
-                    self._check_ended(page.key, start.now)
+                    self._check_ended(position, page.key, coming)
                 position = replace(position, done=True)
                 break
             position = self._advanced(position, page)

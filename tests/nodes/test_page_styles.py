@@ -107,6 +107,22 @@ NO_PAGES = {
 }
 
 
+def without(answer: Callable[[Request], Answer], *begins: int) -> Callable[[Request], Answer]:
+    """`answer`, but for the pages that begin with these records, and for those behind the last one: they are not there."""
+
+    def answered(request: Request) -> Answer:
+        found = answer(request)
+        held = json.loads(bytes(found[2]))["results"]  # type: ignore[arg-type]
+        return found if held and held[0]["id"] not in begins else NO_PAGES["404"]
+
+    return answered
+
+
+def counting_more(answer: Answer) -> Answer:
+    document = json.loads(bytes(answer[2]))  # type: ignore[arg-type]
+    return as_json(document | {"total": document["total"] + 1}) if "total" in document else answer
+
+
 @pytest.mark.parametrize("end", NO_PAGES)
 @pytest.mark.parametrize("style", ["page", "offset"])
 @pytest.mark.parametrize("pages", [1, 4])
@@ -138,6 +154,37 @@ def test_a_page_that_is_missing_for_a_moment_is_no_end():
         with pytest.raises(NodeError, match="page 2 was missing, and is there again") as raised:
             walk.batch(position, 1)
         assert not raised.value.permanent
+
+
+@pytest.mark.parametrize("pages", [1, 4])
+@pytest.mark.parametrize("style", ["page", "offset"])
+def test_a_page_that_is_missing_in_the_middle_is_no_end(style: str, pages: int):
+    with api_server(without(STYLES[style](47), 20)) as server:
+        with pytest.raises(NodeError, match="page 3 is missing, but page 4 behind it is there") as raised:
+            ids(walk_of(server, paging=style), pages)
+        assert not raised.value.permanent
+
+
+def test_pages_that_are_missing_are_no_end_where_one_that_was_fetched_ahead_is_there():
+    with api_server(without(paged(47), 20, 30)) as server:
+        with pytest.raises(NodeError, match="page 3 is missing, but page 5 behind it is there"):
+            ids(walk_of(server, paging="page"), 5)
+
+
+def test_a_page_that_is_missing_among_such_that_are_shorter_than_asked_for_is_no_end():
+    with api_server(without(by_offset(23, most=4), 12)) as server:
+        with pytest.raises(NodeError, match="page 4 is missing, but page 5 behind it is there"):
+            ids(walk_of(server, paging="offset"))
+
+
+@pytest.mark.parametrize("pages", [1, 4])
+def test_a_page_that_is_missing_before_the_total_is_there_is_no_end(pages: int):
+    with api_server(ending(paged(20), NO_PAGES["404"])) as server:
+        walk = walk_of(server, paging="page", total_pointer="/total")
+        whole = server.answer
+        server.answer = lambda request: counting_more(whole(request))
+        with pytest.raises(NodeError, match="page 3 is missing, but the API counts 21 records, of which 20 came"):
+            ids(walk, pages)
 
 
 @pytest.mark.parametrize(("status", "body"), [(400, {"code": "rest_invalid_param"}), (410, {}), (422, {"detail": "Invalid page."})])

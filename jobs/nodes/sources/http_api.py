@@ -28,9 +28,9 @@ class HttpApiSource(Source[HttpApiConfig]):
     """Reads records from a JSON API, page by page: by number, offset, cursor or link.
 
     Bounded: a stream can only look things up in it. By number and by offset it ends with a page that is empty, or is not there while
-    the first one still is. Exactly once as long as pages keep their content: a batch that is run again reads the pages that were kept
-    for it. Where the API hands out each record only once, that holds for a paged import; what reads everything as one batch loses what
-    it had when it fails, and what a preview reads is gone.
+    the first one still is and none behind it is. Exactly once as long as pages keep their content: a batch that is run again reads the
+    pages that were kept for it. Where the API hands out each record only once, that holds for a paged import; what reads everything as
+    one batch loses what it had when it fails, and what a preview reads is gone.
     """
 
     type = "source.http_api"
