@@ -25,6 +25,8 @@ class JdbcDriver(BaseModel):
     url: str = Field(pattern=r"^jdbc:[a-z0-9]+:", max_length=500)
     port: int | None = Field(None, ge=1, le=65535)
     properties: Mapping[str, str] = Field(default_factory=dict)
+    #: For drivers that ask for it; some take it for the longest time of every answer.
+    login_seconds: int = Field(30, ge=0, le=3_600)
 
     @field_validator("url")
     @classmethod

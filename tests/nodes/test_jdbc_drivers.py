@@ -206,10 +206,13 @@ def test_a_host_that_vanishes_while_a_driver_waits_for_it_is_noticed(shop: Shop)
     assert (kept, idle) == ({1}, {10})
 
 
-def test_signing_in_has_a_time_limit_for_every_driver_that_asks(shop: Shop):
+@pytest.mark.parametrize(("listed", "seconds"), [({}, 30), ({"login_seconds": 0}, 0), ({"login_seconds": 90}, 90)])
+def test_signing_in_has_the_time_limit_of_its_driver(shop: Shop, tmp_path: Path, listed: dict[str, int], seconds: int):
     shop.run(TABLE)
-    jdbc_close(jdbc_open(shop.settings(), shop.limits))
-    assert jpype.JClass("java.sql.DriverManager").getLoginTimeout() == 30
+    drivers = tmp_path / "drivers.json"
+    drivers.write_text(json.dumps({"h2": json.loads(shop.server.drivers.read_text())["h2"] | listed}))
+    jdbc_close(jdbc_open(shop.settings(), replace(shop.limits, jdbc_drivers=drivers)))
+    assert jpype.JClass("java.sql.DriverManager").getLoginTimeout() == seconds
 
 
 def lines_to(port: int) -> Iterator[socket.socket]:

@@ -17,8 +17,6 @@ from jobs.nodes.jdbc_drivers import JdbcDriver, jdbc_driver
 from jobs.nodes.node_error import SignInRefused, SystemAway
 
 _CONNECT_SECONDS = 10
-#: Drivers ask for it where their properties say nothing else. Statements have no limit.
-_SIGN_IN_SECONDS = 30
 #: Times without a zone are taken for UTC, as everywhere else. The JVM handles no signals: they are the process's.
 _JVM_ARGUMENTS = (
     "-Xmx512m",
@@ -49,6 +47,7 @@ def jdbc_open(settings: ConnectionSettings, limits: Limits) -> Any:
         if value:
             properties.setProperty(name, value)
     with sql_told(f'connecting to "{settings.name}"'):
+        jpype.JClass("java.sql.DriverManager").setLoginTimeout(driver.login_seconds)  # drivers look there as they connect
         with lines_kept_alive():
             session = loaded.connect(driver.address(host=typed.host, port=typed.port, database=typed.database), properties)
         if session is None:
@@ -114,7 +113,6 @@ def _jvm_start() -> None:
             raise NodeError(
                 f"no JVM could be started for the driver ({error}); have an administrator set JAVA_HOME", kind="system"
             ) from error
-        jpype.JClass("java.sql.DriverManager").setLoginTimeout(_SIGN_IN_SECONDS)
 
 
 @cache
