@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 _ROWS, _BYTES = 5_000, 16 * 1024 * 1024
 #: A first look at rows whose size nobody knows, and the most that are asked for at once: the next ones may be longer.
-FIRST_FETCHED, _MOST_FETCHED = 50, 1_000
+_FIRST_FETCHED, _MOST_FETCHED = 50, 1_000
 
 RowT = TypeVar("RowT")
 
@@ -28,16 +28,21 @@ def gathered(rows: Iterable[RowT], size: Callable[[RowT], int]) -> Iterator[list
 
 def fetched(fetch: Callable[[int], Sequence[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
     """Rows of a server that hands over as many at once as it is asked for: fewer, the longer those before were."""
-    wanted = FIRST_FETCHED
+    wanted = _FIRST_FETCHED
     while rows := fetch(wanted):
         longest = max(row_size(row) for row in rows)
         yield from rows
         wanted = _fetched_next(wanted, longest)
 
 
-def fetched_ahead(rows: Iterable[tuple[Any, ...]], ask: Callable[[int], object]) -> Iterator[tuple[Any, ...]]:
-    """Likewise of a client that fetches by itself, FIRST_FETCHED rows and then as many at once as `ask` told it last."""
-    wanted, left, longest = FIRST_FETCHED, FIRST_FETCHED, 1
+def fetched_first(longest: int) -> int:
+    """How many rows a client fetches at first of which each has at most `longest` bytes: few only where they may be long."""
+    return min(_MOST_FETCHED, max(_FIRST_FETCHED, _BYTES // max(1, longest)))
+
+
+def fetched_ahead(rows: Iterable[tuple[Any, ...]], ask: Callable[[int], object], first: int) -> Iterator[tuple[Any, ...]]:
+    """Likewise of a client that fetches by itself, `first` rows and then as many at once as `ask` told it last."""
+    wanted, left, longest = first, first, 1
     for row in rows:
         longest, left = max(longest, row_size(row)), left - 1
         if left == 0:

@@ -10,7 +10,7 @@ from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import REJECTED
-from jobs.nodes.gathering import fetched, fetched_ahead, gathered, row_size
+from jobs.nodes.gathering import fetched, fetched_ahead, fetched_first, gathered, row_size
 from jobs.nodes.readers.spool_rows import SpoolReader
 from jobs.nodes.readers.table_rows import TableRows
 from jobs.nodes.sources.jdbc import read_dialect, reader_options
@@ -60,8 +60,13 @@ def test_a_server_is_asked_for_more_rows_where_they_are_short():
 def test_a_client_that_fetches_by_itself_is_told_how_many_rows_to_fetch():
     asked: list[int] = []
     rows = [(number,) for number in range(100)] + [("x" * MEGABYTE,)] * 250
-    assert list(fetched_ahead(rows, asked.append)) == rows
+    assert list(fetched_ahead(rows, asked.append, 50)) == rows
     assert asked == [200, *[16] * 7]
+
+
+@pytest.mark.parametrize(("longest", "rows"), [(0, 1_000), (16_000, 1_000), (MEGABYTE // 10, 160), (MEGABYTE, 50), (2**40, 50)])
+def test_a_client_fetches_few_rows_at_first_only_where_they_may_be_long(longest: int, rows: int):
+    assert fetched_first(longest) == rows
 
 
 def test_long_messages_of_a_spool_are_several_record_batches(tmp_path: Path):

@@ -4,6 +4,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -22,6 +23,8 @@ from jobs.nodes.connections.jdbc import JdbcConnection
 from jobs.nodes.connections.jdbc_session import jdbc_close, jdbc_open
 from jobs.nodes.jdbc_drivers import jdbc_drivers
 from jobs.nodes.node_error import SystemAway
+from jobs.nodes.sources.jdbc import JdbcSourceConfig
+from jobs.nodes.sources.jdbc_dialect import Chunk, dialect_for
 from tests.nodes.conftest import Build, Built
 from tests.nodes.streams import Drained
 from tests.servers.h2 import H2Server
@@ -84,6 +87,41 @@ def test_values_of_every_type_are_read_as_they_are(spark: SparkSession, build: B
         "money": Decimal("-12.345"), "huge": "123456789012345678901234567890.25", "day": date(2024, 2, 29), "clock": "12:34:56",
         "text": "é ☕ 'x'", "long": "long", "bytes": b"\x00\xff", "id": "0190d7c2-0000-7000-8000-000000000001", REJECTED: None,
     }  # fmt: skip
+
+
+class WithoutSize:
+    """A result whose size a driver lets nobody set."""
+
+    def __init__(self, results: Any) -> None:
+        self._results = results
+
+    def __getattr__(self, name: str) -> Any:
+        return self._refuse if name == "setFetchSize" else getattr(self._results, name)
+
+    def _refuse(self, rows: int) -> None:
+        raise jpype.JClass("java.sql.SQLFeatureNotSupportedException")("setFetchSize")
+
+
+@pytest.mark.parametrize(("type_name", "at_once"), [("VARCHAR(50)", 1_000), ("VARCHAR(100000)", 167), ("CLOB", 50)])
+def test_a_driver_that_takes_no_other_size_in_between_fetches_by_how_long_rows_may_be(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, type_name: str, at_once: int
+):
+    shop.run(f"""CREATE TABLE "named" ("id" BIGINT, "name" {type_name});
+        INSERT INTO "named" SELECT x, 'n' || x FROM system_range(1, 1100);""")
+    dialect = dialect_for(shop.settings(), shop.limits, JdbcSourceConfig(connection="db", table="named"))
+    with dialect.cursor() as cursor:
+        columns = dialect.columns(cursor)
+        results, asked = cursor.results, []
+
+        @contextmanager
+        def without_size(*given: Any, fetched: int, **named: Any) -> Iterator[WithoutSize]:
+            asked.append(fetched)
+            with results(*given, fetched=fetched, **named) as found:
+                yield WithoutSize(found)
+
+        monkeypatch.setattr(cursor, "results", without_size)
+        assert sorted(row[0] for row in dialect.read(cursor, columns, Chunk())) == list(range(1, 1_101))
+    assert asked == [at_once]
 
 
 def test_chunks_follow_the_key_and_a_later_run_goes_on_behind_it(spark: SparkSession, build: Build, shop: Shop, tmp_path: Path):

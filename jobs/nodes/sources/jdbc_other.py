@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import partial
 from typing import Any, ClassVar
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.jdbc_session import jdbc_close, jdbc_open, sql_told
-from jobs.nodes.gathering import FIRST_FETCHED, fetched_ahead
+from jobs.nodes.gathering import fetched_ahead, fetched_first
 from jobs.nodes.node_error import reworded
 from jobs.nodes.sources.jdbc_dialect import BOUND, Chunk, ReadColumn, ReadDialect
 from jobs.nodes.sources.jdbc_values import JdbcColumn, JdbcKey, columns_of
@@ -24,6 +25,7 @@ class OtherReadDialect(ReadDialect):
 
     #: Known once the columns are.
     _key_column: JdbcKey | None = None
+    _fetched = 1
     #: Known once a session is open; empty where the database knows no quotes.
     _quote = '"'
 
@@ -40,6 +42,7 @@ class OtherReadDialect(ReadDialect):
     def columns(self, cursor: Any) -> list[ReadColumn]:
         with self._told_of_capitals(cursor), cursor.results(f"SELECT * FROM {self.relation} WHERE 1 = 0") as results:
             found = columns_of(results.getMetaData())
+        self._fetched = fetched_first(sum(column.longest for column in found))
         key = self.config.key_column
         self._key_column = next((column.key for column in found if column.name == key), None)
         return [self._column(column) for column in found]
@@ -53,10 +56,10 @@ class OtherReadDialect(ReadDialect):
             cursor.keep(results)
 
     def rows(self, cursor: Any, statement: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        with self._results(cursor, statement, values, fetched=FIRST_FETCHED) as results:
+        with self._results(cursor, statement, values, fetched=self._fetched) as results:
             takers = [(column.taken, place) for place, column in enumerate(columns_of(results.getMetaData()), start=1)]
             found = (tuple(take(results, place) for take, place in takers) for _ in iter(results.next, False))
-            yield from fetched_ahead(found, results.setFetchSize)
+            yield from fetched_ahead(found, partial(_fetch, results), self._fetched)
 
     def key_shown(self) -> str:
         return self.key
@@ -162,7 +165,7 @@ class _Cursor:
     ) -> Iterator[Any]:
         """The `java.sql.ResultSet` of a SELECT, of at most `most` rows where it is given. `bound`: what binds, and the value."""
         with closing(self._session.prepareStatement(statement) if bound else self._session.createStatement()) as made:
-            made.setFetchSize(fetched)
+            _fetch(made, fetched)
             if most:
                 made.setMaxRows(most)
             for place, (bind, value) in enumerate(bound, start=1):
@@ -176,6 +179,14 @@ class _Cursor:
 
     def fetchone(self) -> tuple[Any, ...] | None:
         return self._first
+
+
+def _fetch(asked: Any, rows: int) -> None:
+    """So many rows at once, of a statement or of its result: a hint, which some drivers refuse at the one or the other."""
+    import jpype
+
+    with suppress(jpype.JException):
+        asked.setFetchSize(rows)
 
 
 def _parsed(value: Any) -> Any:

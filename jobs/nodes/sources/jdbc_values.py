@@ -10,6 +10,8 @@ from typing import Any
 
 from jobs.nodes.base import NodeError
 
+#: Of a value whose type has no length of its own; and of one of which nobody knows how long it may be.
+_SHORT, _ANY_LENGTH = 16, 2**31 - 1
 #: Takes the value in a column of a result, by its number from 1; None where there is none.
 Taken = Callable[[Any, int], Any]
 _MOST_DIGITS = 38
@@ -55,6 +57,13 @@ class JdbcColumn:
         kinds = ((_BOOLEANS, "boolean"), (_DOUBLES, "double"), (_FLOATS, "float"), (_BYTES, "binary"), (_INSTANTS, "timestamp"))
         named = {_DATE: "date", _TIMESTAMP: "timestamp"}
         return named.get(self.number) or next((name for numbers, name in kinds if self.number in numbers), "string")
+
+    @property
+    def longest(self) -> int:
+        """How many bytes a value may have, roughly."""
+        if self.spark_type not in ("string", "binary") or self.number in _DECIMALS:
+            return _SHORT
+        return self.precision if self.precision > 0 else _ANY_LENGTH
 
     @property
     def taken(self) -> Taken:
