@@ -120,6 +120,19 @@ def test_a_move_into_the_archive_that_was_broken_off_is_ended(spark: SparkSessio
     assert names(root) == ["done/1.csv"]
 
 
+def test_what_is_delivered_anew_with_the_same_content_is_archived_beside_the_first(
+    spark: SparkSession, build: Build, put: Put, root: Path, tmp_path: Path
+):
+    put(1)
+    (root / "done").mkdir()
+    shutil.copy2(root / "in" / "1.csv", root / "done")
+    put(1, 60)
+    source = source_of(build, tmp_path, afterwards="archive", archive="done")
+    drained(spark, source, tmp_path / "live" / "q")
+    source.node.put_away(lambda: [checkpoint_of(tmp_path, 0)], replace(source.context, bounded=False))
+    assert names(root) == ["done/1-20200101T000100Z.csv", "done/1.csv"]
+
+
 def elsewhere(source: Any, target: Any) -> None:
     raise OSError(errno.EXDEV, "Invalid cross-device link")
 

@@ -212,6 +212,16 @@ def test_what_every_checkpoint_has_read_is_archived_and_nothing_else(spark: Spar
     assert drained(spark, lake.node("source.file", config), tmp_path / "live" / "q").everything == [4]
 
 
+def test_a_move_into_the_archive_that_was_broken_off_is_ended(spark: SparkSession, lake: Lake, tmp_path: Path):
+    lake.put("in/0.csv", "id\n0\n")
+    config = {"columns": ID, "afterwards": "archive", "archive": "read"}
+    drained(spark, lake.node("source.file", config), tmp_path / "live" / "q")
+    lake.files.copy(f"{lake.folder}/in/0.csv", f"{lake.folder}/read/0.csv")
+    source = lake.node("source.file", config, bounded=False)
+    source.node.put_away(lambda: [cut_at(tmp_path, 0)], source.context)
+    assert lake.names() == ["read/0.csv"]
+
+
 def cut_at(tmp_path: Path, entry: int) -> Path:
     """The part of a checkpoint that tells which files were read: the log up to an entry."""
     folder = tmp_path / f"checkpoint-{entry}" / "q" / "sources" / "node"

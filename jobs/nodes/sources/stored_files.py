@@ -213,9 +213,15 @@ def _archive(store: Store, one: Stored, name: str) -> None:
         if not store.exists(target):
             store.move(one.name, target)
             return
-        if store.holds_same(one.name, target):
+        if _is_copy(store, one, target):
             store.remove([one.name])
             return
+
+
+def _is_copy(store: Store, one: Stored, target: str) -> bool:
+    """A copy is never older: of two deliveries of the same content under one name, the second is newer than what the first became."""
+    oldest = one.modified - _SAME_SECONDS
+    return any(found.modified >= oldest for found in store.find(target)) and store.holds_same(one.name, target)
 
 
 def _names(name: str, modified: float) -> Iterator[str]:
