@@ -155,6 +155,14 @@ def test_onto_another_disk_a_file_comes_whole(root: Path, tmp_path: Path):
     assert (root / "done" / "1.csv").read_text() == "id\n1\n"
 
 
+def test_onto_a_disk_that_keeps_no_times_a_file_comes_all_the_same(root: Path, tmp_path: Path):
+    (root / "1.csv").write_text("id\n1\n")
+    store = LocalStore(root, Limits(file_roots=(root,), data_dir=tmp_path))
+    with patch("os.rename", elsewhere), patch("shutil.copystat", side_effect=PermissionError(errno.EPERM, "Operation not permitted")):
+        store.move("1.csv", "done/1.csv")
+    assert (names(root), (root / "done" / "1.csv").read_text()) == (["done/1.csv"], "id\n1\n")
+
+
 def test_an_import_leaves_its_files(spark: SparkSession, build: Build, put: Put, root: Path, tmp_path: Path):
     put(1)
     source = source_of(build, tmp_path, afterwards="delete")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -56,7 +57,8 @@ def _moved(source: Path, end: Path) -> None:
                 raise
     beside = end.with_name(f".{sha256(os.fsencode(source)).hexdigest()[:16]}.part")
     shutil.copyfile(source, beside)
-    shutil.copystat(source, beside)
+    with suppress(OSError):  # not every disk keeps times and rights
+        shutil.copystat(source, beside)
     with beside.open("rb") as copied:
         os.fsync(copied.fileno())
     os.replace(beside, end)
