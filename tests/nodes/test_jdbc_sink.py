@@ -281,31 +281,60 @@ def test_times_of_a_small_batch_may_be_of_any_year(spark: SparkSession, build: B
     assert told == [(one, one // 86400_000000 * 86400) for one in sorted(micros)]
 
 
-def copied_slowly(database: Database, *, seconds: float, limit_ms: int = 0) -> int:
-    """How many rows came into a table whose every statement takes so long."""
+class Recorded:
+    """A cursor that keeps which limits it was told."""
+
+    def __init__(self, cursor: Any) -> None:
+        self._cursor = cursor
+        self.limits: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cursor, name)
+
+    def execute(self, statement: str) -> None:
+        if (said := statement.rpartition("statement_timeout = ")[2]).isdigit():
+            self.limits.append(int(said))
+        self._cursor.execute(statement)
+
+
+def copied_slowly(database: Database, *, seconds: float, limit_ms: int = 0) -> tuple[int, list[int]]:
+    """How many rows came into a table that takes so long until it has the third, and the limits on the way."""
     database.run("CREATE TABLE slow (id integer)")
-    body = f"BEGIN PERFORM pg_sleep({seconds}); RETURN NULL; END"
+    body = f"BEGIN PERFORM pg_sleep({seconds}) WHERE NOT EXISTS (SELECT FROM slow WHERE id = 3); RETURN NULL; END"
     database.run(f"CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")
     database.run("CREATE TRIGGER dawdling AFTER INSERT ON slow EXECUTE FUNCTION dawdle()")
     with closing(postgresql_open(database.settings, Limits())) as session, session, session.cursor() as cursor:
         cursor.execute(f"SET statement_timeout = {limit_ms}")
-        return copy_files(cursor, "COPY slow (id) FROM STDIN", [BytesIO(b"1\n2\n"), None, BytesIO(b"3\n")])
+        recorded = Recorded(cursor)
+        rows = copy_files(recorded, "COPY slow (id) FROM STDIN", [BytesIO(b"1\n2\n"), None, BytesIO(b"3\n")])
+        return rows, recorded.limits
 
 
 @pytest.mark.postgres
 @pytest.mark.server
-def test_a_slow_server_is_given_the_time_it_takes(postgres_database: Database):
-    with patch("jobs.nodes.sinks.postgresql_copy._CHUNK_MS", 100):
-        assert copied_slowly(postgres_database, seconds=0.3) == 3
+def test_a_slow_server_is_given_the_time_it_takes_and_told_of(postgres_database: Database, caplog: pytest.LogCaptureFixture):
+    with patch("jobs.nodes.sinks.postgresql_copy._CHUNK_MS", 250):
+        rows, limits = copied_slowly(postgres_database, seconds=0.6)
+    assert (rows, limits[:3]) == (3, [250, 500, 1000])
+    assert limits[-1] < max(limits), "a quick chunk shortens it again"
+    assert "PostgreSQL is slow to take rows" in caplog.text
     assert postgres_database.rows("SELECT id FROM slow ORDER BY id") == [(1,), (2,), (3,)]
 
 
 @pytest.mark.postgres
 @pytest.mark.server
-def test_no_chunk_takes_longer_than_its_connection_lets_a_statement(postgres_database: Database):
-    with patch("jobs.nodes.sinks.postgresql_copy._CHUNK_MS", 100), pytest.raises(psycopg2.errors.QueryCanceled):
-        copied_slowly(postgres_database, seconds=1, limit_ms=150)
+@pytest.mark.parametrize(("most_ms", "limit_ms"), [(600_000, 150), (150, 0), (150, 600_000)])
+def test_no_chunk_takes_longer_than_its_connection_lets_a_statement_nor_for_ever(postgres_database: Database, most_ms: int, limit_ms: int):
+    patched = patch.multiple("jobs.nodes.sinks.postgresql_copy", _CHUNK_MS=100, _MOST_MS=most_ms)
+    with patched, pytest.raises(psycopg2.errors.QueryCanceled):
+        copied_slowly(postgres_database, seconds=1, limit_ms=limit_ms)
     assert postgres_database.rows("SELECT id FROM slow") == []
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_chunk_has_its_time_where_a_statement_has_less(postgres_database: Database):
+    assert copied_slowly(postgres_database, seconds=0.3, limit_ms=100)[0] == 3
 
 
 def test_files_of_a_dead_attempt_are_removed_by_the_next(spark: SparkSession, build: Build, server_database: Database):

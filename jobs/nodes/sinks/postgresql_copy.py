@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Iterator
 from functools import reduce
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
 
     from jobs.nodes.sinks.jdbc_dialect import Refused
 
+logger = logging.getLogger(__name__)
+
 #: Small enough for a second, so that a client that freezes in the middle soon counts as dead and lets go of its locks.
 _CHUNK_BYTES = 1_000_000
 _CHUNK_MS = 10_000
+_MOST_MS = 600_000
 _TOO_LONG = "57014"
 TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
 #: With the offset, a time means the same in every zone; five letters are needed for offsets with seconds.
@@ -48,13 +52,15 @@ def copy_files(cursor: Any, statement: str, files: Iterable[BinaryIO | None], re
 class _Sending:
     """Chunks, each under a limit that a frozen client does not outlive; one that lives on gives a slow server twice as long.
 
-    The limit that a connection, a user or the server has for a statement stays above it.
+    It ends at ten minutes, or at what a connection, a user or the server has for a statement, unless that is too short for a chunk.
+    Each chunk that comes in quickly halves it again.
     """
 
     def __init__(self, cursor: Any, statement: str) -> None:
         self._cursor, self._statement = cursor, statement
         cursor.execute("SELECT setting::bigint FROM pg_settings WHERE name = 'statement_timeout'")
-        self._most_ms = int(cursor.fetchone()[0])
+        given = int(cursor.fetchone()[0])
+        self._most_ms = max(_CHUNK_MS, min(given, _MOST_MS) if given else _MOST_MS)
         self._limit(_CHUNK_MS)
 
     def send(self, chunk: bytes) -> int:
@@ -71,18 +77,21 @@ class _Sending:
                     raise
                 self._cursor.execute("ROLLBACK TO SAVEPOINT pipeline_chunk")
                 self._limit(self._ms * 2)
+                logger.warning("PostgreSQL is slow to take rows: %d kB are given %.0f seconds", len(chunk) // 1000, self._ms / 1000)
                 continue
             rows = int(self._cursor.rowcount)
             self._cursor.execute("RELEASE SAVEPOINT pipeline_chunk")
+            if self._ms > _CHUNK_MS and (time.monotonic() - begun) * 2000 < self._ms:
+                self._limit(self._ms // 2)
             return rows
 
     def _limit(self, ms: int) -> None:
-        self._ms = min(ms, self._most_ms) if self._most_ms else ms
+        self._ms = max(_CHUNK_MS, min(ms, self._most_ms))
         self._cursor.execute(f"SET LOCAL statement_timeout = {self._ms}")
 
     def _was_ours(self, seconds: float) -> bool:
         """Somebody else may cancel a statement too, and is obeyed."""
-        return self._ms != self._most_ms and seconds * 1000 >= self._ms
+        return self._ms < self._most_ms and seconds * 1000 >= self._ms
 
 
 def _without_nul(chunk: bytes, refused: Refused) -> bytes:
