@@ -1,5 +1,6 @@
 """`source.jdbc` on all databases: whole or by key, resumed, with every type, and one sentence for each way it can fail."""
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +15,7 @@ from pyspark.sql.types import StructType
 from jobs.nodes.base import REJECTED, NodeError
 from jobs.nodes.readers.table_rows import TableRowsStreamReader
 from jobs.nodes.sources.jdbc import read_dialect, reader_options
+from jobs.nodes.sources.jdbc_dialect import Chunk
 from jobs.nodes.worker_errors import Carried, node_error_in
 from tests.nodes.conftest import Build, Built, Database
 from tests.nodes.streams import Drained
@@ -236,6 +238,24 @@ def test_a_sqlite_text_that_is_no_utf_8_rejects_its_row(spark: SparkSession, bui
         (3, "c", b"cafe\xe9"),
     ]
     assert [row[REJECTED] for row in rows if row[REJECTED]] == [r"word: cannot read 'b'cafe\xe9'' as string"]
+
+
+@pytest.mark.parametrize("kind", ["text", "blob"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda dialect, cursor: dialect.last_key(cursor),
+        lambda dialect, cursor: dialect.chunk_end(cursor, Chunk(), 2),
+        lambda dialect, cursor: dialect.split(cursor, Chunk(), 3, 3),
+    ],
+)
+def test_a_key_of_sqlite_that_is_no_text_is_refused(build: Build, sqlite_database: Database, kind: str, asked: Callable[[Any, Any], Any]):
+    sqlite_database.run("CREATE TABLE words (word)")
+    sqlite_database.run(f"INSERT INTO words VALUES ('a'), (CAST(x'62e9' AS {kind}))")
+    dialect = read_dialect(source(build, sqlite_database, {"table": "words", "key_column": "word"}).context)
+    with dialect.cursor() as cursor, pytest.raises(NodeError, match="the key column word holds binary") as refused:
+        asked(dialect, cursor)
+    assert (refused.value.field, refused.value.permanent) == ("key_column", True)
 
 
 @pytest.mark.parametrize("name", ["shown", "chunk_key", "place"])

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.sqlite import sqlite_open, sqlite_path
-from jobs.nodes.sources.jdbc_dialect import BOUND, ReadColumn, ReadDialect
+from jobs.nodes.sources.jdbc_dialect import BOUND, Chunk, ReadColumn, ReadDialect
 
 _DECLARED_DECIMAL = re.compile(r"^(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)$")
 _SAMPLED_ROWS = 1_000
@@ -78,6 +78,27 @@ class SqliteReadDialect(ReadDialect):
 
     def key_bound(self) -> str:
         return BOUND
+
+    def last_key(self, cursor: Any) -> Any:
+        return self._of_keys(super().last_key(cursor))
+
+    def chunk_end(self, cursor: Any, chunk: Chunk, rows: int) -> Any:
+        return self._of_keys(super().chunk_end(cursor, chunk, rows))
+
+    def split(self, cursor: Any, chunk: Chunk, rows: int, parts: int) -> list[Chunk]:
+        found = super().split(cursor, chunk, rows, parts)
+        for part in found:
+            self._of_keys(part.upto)
+        return found
+
+    def _of_keys(self, value: Any) -> Any:
+        """`value`; NodeError for bytes, and for a text that is none, which no offset can hold."""
+        if isinstance(value, bytes):
+            message = (
+                f"reading a table: the key column {self.config.key_column} holds binary, which has no order to read on by; choose another"
+            )
+            raise NodeError(message, permanent=True, kind="user", field="key_column")
+        return value
 
 
 def _spark_type(declared: str) -> str:
