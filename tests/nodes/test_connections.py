@@ -1,6 +1,7 @@
 """Connection kinds: their tests go step by step, their addresses are built from fields only, and no secret shows."""
 
 import socket
+import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -62,9 +63,28 @@ def test_a_connection_signs_in_by_nothing_but_what_is_written_in_it(
         with pytest.raises(SignInRefused, match="no password supplied"):
             postgresql_open(replace(settings, secrets={}), Limits())
         env.setenv("PGHOSTADDR", "192.0.2.1")
+        env.setenv("PGGSSENCMODE", "require")
+        env.setenv("PGREQUIREAUTH", "gss")
         env.setenv("PGSSLROOTCERT", str(passwords))
         env.setenv("PGTARGETSESSIONATTRS", "standby")
         postgresql_open(settings, Limits()).close()
+
+
+def test_no_ticket_of_the_machines_user_signs_in():
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+
+        def ask_for_ticket() -> None:
+            line, _ = server.accept()
+            with line:
+                line.recv(1_000)
+                line.sendall(b"R" + struct.pack("!ii", 8, 7))  # AuthenticationGSS
+                line.recv(1_000)
+
+        asking = threading.Thread(target=ask_for_ticket, daemon=True)
+        asking.start()
+        with pytest.raises(SignInRefused, match="asks for a ticket of Kerberos; have it take the password of u"):
+            postgresql_open(postgresql(port=server.getsockname()[1], tls="disable"), Limits())
+        asking.join()
 
 
 @pytest.mark.postgres

@@ -36,7 +36,9 @@ _ABOUT_TLS = re.compile(r"certificate|does not support SSL|SSL error: (?!unexpec
 #: No file can ever be there.
 _NOWHERE = f"{os.devnull}/none"
 #: What libpq would else take from PG* variables and from the home of whom the product runs as.
-_OWN_ALONE = {"hostaddr": "", "passfile": _NOWHERE, "sslcert": _NOWHERE, "target_session_attrs": "any"}
+_OWN_ALONE = {"hostaddr": "", "passfile": _NOWHERE, "sslcert": _NOWHERE, "target_session_attrs": "any", "gssencmode": "disable"}
+#: From PostgreSQL's libpq 16 on: no ticket of whom the product runs as.
+_NO_TICKET, _NO_TICKET_SINCE = {"require_auth": "!gss,!sspi"}, 160_000
 #: Shorter than a driver's lease: a frozen client is dropped before another attempt may begin.
 _IDLE_IN_TRANSACTION_MS = 10_000
 
@@ -99,6 +101,7 @@ def postgresql_open(
     With `idle_limit` a frozen client loses it.
     """
     import psycopg2
+    from psycopg2.extensions import libpq_version
 
     typed = PostgresqlSettings.model_validate(settings.config)
     try:
@@ -116,6 +119,7 @@ def postgresql_open(
             keepalives_count=3,
             client_encoding="UTF8",
             **_OWN_ALONE,
+            **(_NO_TICKET if libpq_version() >= _NO_TICKET_SINCE else {}),
             **_tls_arguments(typed, settings.name, limits),
         )
     except psycopg2.Error as error:
@@ -189,6 +193,9 @@ def _refusal(name: str, typed: PostgresqlSettings, error: Exception) -> NodeErro
     where = f'connecting to "{name}"'
     if "password authentication failed" in text or "no password supplied" in text:
         return SignInRefused(f"{where}: user {typed.user} was refused ({text}); correct user or password", permanent=True, kind="user")
+    if "authentication method requirement" in text:
+        message = f"{where}: {typed.host}:{typed.port} asks for a ticket of Kerberos; have it take the password of {typed.user}"
+        return SignInRefused(message, permanent=True, kind="user")
     if "does not exist" in text:
         return NodeError(f"{where}: {text}; correct the connection", permanent=True, kind="user")
     if "could not translate host name" in text or "Name or service not known" in text:
