@@ -1,5 +1,6 @@
 """`sink.jdbc` on all databases: exactly once, fenced, with every type, and one sentence for each way it can fail."""
 
+import json
 from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -255,6 +256,10 @@ def test_times_that_sqlite_does_not_know_reject_their_row(spark: SparkSession, b
     written = write(sink, frame, 0)
     assert (written.rows, written.rejected) == (4, 2)
     assert {reason for reason, _ in written.rejected_rows} == {"a time lies outside the years 1 to 9999, which are all that SQLite knows"}
+    assert [json.loads(shown) for _, shown in written.rejected_rows] == [
+        {"id": TOO_FAR_TIMES[0], "at": "+10000-01-01 00:00:00", "day": "+10000-01-01"},
+        {"id": TOO_FAR_TIMES[1], "at": "0000-12-31 23:59:59.999999", "day": "0000-12-31"},
+    ]
     assert sqlite_database.rows("SELECT at, day FROM people ORDER BY id") == [
         ("0001-01-01 00:00:00", "0001-01-01"),
         ("1019-05-04 18:40:00", "1019-05-04"),

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of UTC, which its text need not say
+#: After 400 years the calendar begins anew.
+_CYCLE_MICROS = 146_097 * 86_400_000_000
+_MICROS: Mapping[str, int] = {"timestamp": 1, "date": 86_400_000_000}
 _FAR_TIME = "a time lies outside the years 1 to 9999, which are all that SQLite knows"
 #: Decimals are text: SQLite's NUMERIC would round them to binary fractions.
 _TYPES: Mapping[str, str] = {
@@ -149,7 +152,7 @@ class SqliteDialect(Dialect):
                 if refused is None:
                     message = f'writing to "{self.settings.name}": {_FAR_TIME}; correct the time before'
                     raise NodeError(message, permanent=True, kind="user") from None
-                refused.add(_FAR_TIME, lambda row=row: row_shown(schema.names, row))  # type: ignore[misc]
+                refused.add(_FAR_TIME, lambda row=row: row_shown(schema.names, list(map(_shown, row, types))))  # type: ignore[misc]
                 continue
             yield bound
 
@@ -217,3 +220,14 @@ def _bound(value: Any, type_name: str) -> Any:
     if type_name == "binary":
         return bytes(value)
     return value
+
+
+def _shown(value: Any, type_name: str) -> Any:
+    """A day or a time of any year as text, everything else as it is."""
+    if value is None or type_name not in _MICROS:
+        return value
+    cycles, rest = divmod(value * _MICROS[type_name], _CYCLE_MICROS)
+    text = (_EPOCH + timedelta(microseconds=rest)).isoformat(" ")
+    year = int(text[:4]) + 400 * cycles
+    told = (f"{year:04d}" if 0 <= year <= 9999 else f"{year:+05d}") + text[4:]
+    return told.partition(" ")[0] if type_name == "date" else told
