@@ -1,5 +1,6 @@
 """Connection kinds: their tests go step by step, their addresses are built from fields only, and no secret shows."""
 
+import os
 import socket
 import struct
 import threading
@@ -8,12 +9,14 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pydantic import ValidationError
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep
+from jobs.nodes.connections import lines_alive
 from jobs.nodes.connections.databases import database_silent
 from jobs.nodes.connections.postgresql import PostgresqlConnection, PostgresqlSettings, postgresql_open
 from jobs.nodes.connections.sqlite import SqliteConnection, sqlite_open
@@ -186,6 +189,15 @@ def _hang_up(server: socket.socket) -> None:
             with line:
                 line.settimeout(2)
                 line.recv(100)
+
+
+def test_a_number_that_is_no_line_any_more_is_let_go_of(tmp_path: Path):
+    """Between the two looks, the number of a line that is closed may become that of a file."""
+    with (tmp_path / "file").open("w") as file, patch.object(lines_alive, "_sockets", side_effect=[{}, {1: file.fileno()}]):
+        before = os.listdir("/dev/fd")
+        with lines_alive.lines_kept_alive():
+            pass
+        assert os.listdir("/dev/fd") == before
 
 
 def test_a_connections_text_shows_no_secret():

@@ -25,9 +25,19 @@ def lines_kept_alive() -> Iterator[None]:
     before = _sockets()
     yield
     for number in (number for socket_id, number in _sockets().items() if socket_id not in before):
-        with suppress(OSError), socket.socket(fileno=os.dup(number)) as line:
+        with suppress(OSError), _line_of(number) as line:
             if line.type == socket.SOCK_STREAM and line.family in (socket.AF_INET, socket.AF_INET6):
                 keep_alive(line)
+
+
+def _line_of(number: int) -> socket.socket:
+    """OSError where it is closed by now, or is the number of something else."""
+    doubled = os.dup(number)
+    try:
+        return socket.socket(fileno=doubled)
+    except OSError:
+        os.close(doubled)
+        raise
 
 
 def _sockets() -> dict[int, int]:
