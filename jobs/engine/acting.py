@@ -39,10 +39,10 @@ class Acting:
 
     def carry_out(self, frames: Frames, sinks: tuple[str, ...]) -> None:
         """Act for all rows, in the order of the nodes. None of those that act stands behind a sink."""
-        acting = self.steps.plan.is_run and any(self.steps.acts(node_id) for node_id in self.steps.by_id)
-        for sink in sinks if acting else ():
-            if not self.steps.sinks_above(sink):
-                frames.into(sink)  # every frame that has to be kept is known then
+        for sink in sinks:
+            if self.steps.sinks_above(sink):
+                continue
+            frames.into(sink)  # every frame that has to be kept is known then
         for frame in self._kept:
             frame.count()
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.engine.clock import clock_set
@@ -22,7 +22,6 @@ from jobs.nodes.rejected_rows import rejected_none, with_reason
 
 #: The frames of a node by port, each made when it is read: Spark analyses a frame as it is made, for every batch anew.
 _Ports = Mapping[str, Callable[[], DataFrame]]
-_Count = Callable[[DataFrame], DataFrame]
 
 
 class Frames:
@@ -94,8 +93,7 @@ class Frames:
         raw = self._produced(node_id, "")
         assert not isinstance(raw, Routed)
         frame = raw["out"] if isinstance(raw, dict) else raw
-        count = self._counting(node_id, frame)
-        return count(frame) if count else frame
+        return self._with_counts(node_id, frame)
 
     def into(self, node_id: str) -> DataFrame:
         """The rows that arrive at a sink."""
@@ -179,42 +177,37 @@ class Frames:
             if self._steps.has_late_port(node_id):  # nothing comes too late where all rows are there
                 (arrow,) = self._steps.arriving(node_id)
                 frames[LATE] = self.arriving(arrow, occurrence).filter(F.lit(False))
-            read = self._read(node_id, frame, self._counting(node_id, frame))
-        else:
-            read = partial(lambda given: given, frame)
+            frame = self._keep(node_id, self._with_counts(node_id, frame))
+            frames["out"] = frame
         if REJECTED not in frame.columns:
-            return {**_ready(frames), "out": read, **({"errors": lambda: _none(read())} if self._steps.leads_errors_on(node_id) else {})}
+            return {**_ready(frames), **self._without_rejected(node_id, frame)}
         # Not both filters: of a frame that is kept, Spark passes over parts in which no row is good, and would not find the refused ones.
-        good = _refused(frame, node_id) if self._fails(node_id) else F.col(REJECTED).isNull()
-        return {**_ready(frames), "out": lambda: read().filter(good).drop(REJECTED), "errors": lambda: _bad(read())}
+        good = frame.filter(_refused(frame, node_id)) if self._fails(node_id) else frame.filter(F.col(REJECTED).isNull())
+        frames["out"] = good.drop(REJECTED)
+        return {**_ready(frames), "errors": cache(lambda: _bad(frame))}
 
-    def _read(self, node_id: str, frame: DataFrame, count: _Count | None) -> Callable[[], DataFrame]:
-        """What reads the frame of a node: each reading counts for itself, because several may meet again in one plan of Spark."""
-        first = count(frame) if count else frame
-        kept = self._keep(node_id, first)
-        if kept is not first or count is None:
-            return lambda: kept
-        unread = [first]
-        return lambda: unread.pop() if unread else count(frame)
+    def _without_rejected(self, node_id: str, frame: DataFrame) -> _Ports:
+        """The port of a node that could refuse rows and, as it is set up, refuses none: such as a source of Parquet files."""
+        if not self._steps.leads_errors_on(node_id):
+            return {}
+        none = frame.filter(F.lit(False)).withColumn(REJECTED, F.lit(None).cast("string"))
+        return _ready({"errors": with_reason(none, REJECTED)})
 
     def _routed(self, node_id: str, routed: Routed) -> _Ports:
-        count = partial(self._counter.count, node_id=node_id, sample=False, ports=routed.ports) if node_id in self._counted else None
-        read = self._read(node_id, routed.frame, count)
+        frame = routed.frame
+        if node_id in self._counted:
+            frame = self._counter.count(frame, node_id, sample=False, ports=routed.ports)
+        frame = self._keep(node_id, frame)
+        return _ready({port: frame.filter(is_its).drop(*routed.helpers) for port, is_its in routed.ports.items()})
 
-        def way(is_its: Column) -> DataFrame:
-            return read().filter(is_its).drop(*routed.helpers)
-
-        return {port: partial(way, is_its) for port, is_its in routed.ports.items()}
-
-    def _counting(self, node_id: str, frame: DataFrame) -> _Count | None:
-        """How the rows of a node are counted; None where they are not. It knows nothing of these frames, or they would hold themselves."""
+    def _with_counts(self, node_id: str, frame: DataFrame) -> DataFrame:
         rejects = REJECTED in frame.columns
         node_type = self._steps.types[node_id]
         tallies = node_type.tallies(self._steps.by_id[node_id].config) if isinstance(node_type, Flow) else {}
         if node_id not in self._counted or not (rejects or tallies or node_type.changes_row_count):
-            return None
+            return frame
         keeps = self._steps.plan.settings.rejected_rows == "dead_letter" and not self._steps.leads_errors_on(node_id)
-        return partial(self._counter.count, node_id=node_id, sample=rejects and keeps, tallies=tallies)
+        return self._counter.count(frame, node_id, sample=rejects and keeps, tallies=tallies)
 
     def _fails(self, node_id: str) -> bool:
         return self._steps.plan.settings.rejected_rows == "fail" and not self._steps.leads_errors_on(node_id) and not self._schema_only
@@ -222,11 +215,6 @@ class Frames:
 
 def _ready(frames: Mapping[str, DataFrame]) -> _Ports:
     return {port: partial(lambda frame: frame, frame) for port, frame in frames.items()}
-
-
-def _none(frame: DataFrame) -> DataFrame:
-    """What a node rejects that could refuse rows and, as it is set up, refuses none: such as a source of Parquet files."""
-    return with_reason(frame.filter(F.lit(False)).withColumn(REJECTED, F.lit(None).cast("string")), REJECTED)
 
 
 def _bad(frame: DataFrame) -> DataFrame:

@@ -22,15 +22,11 @@ _ROWS, _REJECTED, _TIMELESS, _TALLY = "rows", "rejected", "timeless", "tally "
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """One of the places where the rows of a node are read; `frame` is what is counted there."""
+class _Counted:
+    """Where the rows of a node are counted, and what is counted there."""
 
     counts: RowCounts
     frame: DataFrame
-
-    @property
-    def rows(self) -> dict[str, int]:
-        return self.counts.rows()
 
     def sample(self) -> tuple[tuple[str, str], ...]:
         kept = [(reason, *beside.split(_BEHIND, 1)) for reason, beside in self.counts.texts()]
@@ -40,23 +36,24 @@ class _Reading:
 
 @dataclass
 class RowCounter(Counter):
-    """Counts in the frames of a streaming plan or of a batch. A batch's numbers stand as soon as Spark has computed it.
+    """Counts in the frames of a streaming plan or of a batch, each node once. A batch's numbers stand as soon as Spark has computed it.
 
-    Of a node that is read several times the fullest reading counts. `beside`: nodes of which Spark wants no row to differ when it reads
-    them (`Steps.read_within`).
+    `beside`: nodes of which Spark wants no row to differ when it reads them (`Steps.read_within`).
     """
 
     beside: frozenset[str] = frozenset()
-    _nodes: dict[str, list[_Reading]] = field(default_factory=dict)
+    _nodes: dict[str, _Counted] = field(default_factory=dict)
     _routed: set[str] = field(default_factory=set)
     _timeless: dict[str, dict[str, RowCounts]] = field(default_factory=dict)  # node → input port → those of its rows
 
     def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
+        if node_id in self._nodes:  # a second occurrence of the same node in a streaming plan
+            return frame
         if ports is not None:
             self._routed.add(node_id)
         measures = dict(ports) if ports is not None else _measures(frame, tallies or {})
         counts = RowCounts(frame.sparkSession, node_id, measures, SAMPLE_ROWS if sample else 0)
-        self._nodes.setdefault(node_id, []).append(_Reading(counts, frame))
+        self._nodes[node_id] = _Counted(counts, frame)
         kept = _kept(frame) if sample else None
         return counts.beside(frame, kept) if node_id in self.beside else counts.within(frame, kept)
 
@@ -74,22 +71,24 @@ class RowCounter(Counter):
 
     def begin(self) -> None:
         """Another batch of the stream begins."""
-        nodes = [reading.counts for readings in self._nodes.values() for reading in readings]
-        for counts in (*nodes, *(counts for ports in self._timeless.values() for counts in ports.values())):
+        for counts in (
+            *(counted.counts for counted in self._nodes.values()),
+            *(counts for ports in self._timeless.values() for counts in ports.values()),
+        ):
             counts.begin()
 
     def seen(self, *, sampled: bool = True) -> dict[str, Seen]:
-        return {node_id: self._seen(node_id, readings, sampled) for node_id, readings in list(self._nodes.items())}
+        return {node_id: self._seen(node_id, counted, sampled) for node_id, counted in list(self._nodes.items())}
 
-    def _seen(self, node_id: str, readings: list[_Reading], sampled: bool) -> Seen:
-        reading, rows = max(((reading, reading.rows) for reading in readings), key=lambda told: sum(told[1].values()))
+    def _seen(self, node_id: str, counted: _Counted, sampled: bool) -> Seen:
+        rows = counted.counts.rows()
         if node_id in self._routed:
             return Seen(sum(rows.values()), ports=rows)
         rejected = rows.get(_REJECTED, 0)
         return Seen(
             rows[_ROWS],
             rejected,
-            sample=reading.sample() if rejected and sampled else (),
+            sample=counted.sample() if rejected and sampled else (),
             tallies={name.removeprefix(_TALLY): number for name, number in rows.items() if name.startswith(_TALLY)},
             timeless=sum(one.rows()[_TIMELESS] for one in list(self._timeless.get(node_id, {}).values())),
         )

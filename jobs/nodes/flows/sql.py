@@ -47,7 +47,9 @@ _BEHIND_FROM = re.compile(
 )
 #: Functions whose arguments have a FROM of their own, as in extract(year FROM time).
 _FROM_WITHIN = re.compile(r"\b(?:extract|trim|substr|substring|overlay)\s*\([^()]*", re.IGNORECASE)
-#: A query within the query.
+#: Where a query stands in brackets as a table does.
+_TABLE_WITHIN = re.compile(r"\b(?:as|from|join)\s*\(", re.IGNORECASE)
+#: A query within an expression, or one that reads what stands beside it.
 _WITHIN = re.compile(r"\(\s*(?:select|with|from|values|table)\b|\blateral\b(?!\s+view\b)", re.IGNORECASE)
 #: What a query reads, by name.
 _READ = re.compile(r"\b(?:from|join)\s+([\w.]+)", re.IGNORECASE)
@@ -80,7 +82,7 @@ class SqlFlow(Flow[SqlConfig]):
     reads_names: ClassVar[bool] = True
 
     def reads_within(self, config: SqlConfig) -> bool:
-        return _WITHIN.search(_bare(config.query)) is not None
+        return _WITHIN.search(_TABLE_WITHIN.sub(" ", _bare(config.query))) is not None
 
     def is_stateful(self, config: SqlConfig) -> bool:
         """Grouping, joining, sorting and the like reach across the batches of an input, and so does what reads it twice."""
