@@ -95,7 +95,13 @@ class SessionOptions:
 
     @property
     def is_local(self) -> bool:
+        """On one machine."""
         return self.master.startswith("local")
+
+    @property
+    def is_one_process(self) -> bool:
+        """Its tasks run in the driver's own JVM."""
+        return self.is_local and not self.master.startswith("local-cluster")
 
 
 def session_build(options: SessionOptions) -> SparkSession:
@@ -137,9 +143,9 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     if options.is_local:
         conf |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
     classes = java_classes_in(options.prepared) if options.prepared else None
-    if classes and options.is_local:  # executors elsewhere get it as one of the jars
+    if classes and options.is_one_process:  # executors elsewhere get it as one of the jars
         conf |= {"spark.driver.extraClassPath": str(classes), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
-    elsewhere = (classes,) if classes and not options.is_local else ()
+    elsewhere = (classes,) if classes and not options.is_one_process else ()
     if jars := (*options.jars, *elsewhere):
         conf["spark.jars"] = ",".join(str(jar) for jar in jars)
     if any(jar.name.startswith("delta-spark_") for jar in options.jars):

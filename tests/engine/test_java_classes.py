@@ -69,9 +69,11 @@ def test_executors_elsewhere_get_it_as_a_jar(tmp_path: Path) -> None:
     java_classes_place(tmp_path).touch()
     at_home = session_conf(SessionOptions("local[2]", prepared=tmp_path))
     away = session_conf(SessionOptions("spark://host:7077", prepared=tmp_path))
+    beside = session_conf(SessionOptions("local-cluster[1,2,1024]", prepared=tmp_path))
     assert at_home["spark.hadoop.fs.file.impl"] == "pipeline_web.LocalFiles"
     assert at_home["spark.driver.extraClassPath"] == away["spark.jars"] == str(java_classes_place(tmp_path))
-    assert "spark.hadoop.fs.file.impl" not in away
+    assert away["spark.jars"] == beside["spark.jars"]
+    assert not {"spark.hadoop.fs.file.impl", "spark.driver.extraClassPath"} & (set(away) | set(beside))
 
 
 def test_it_is_compiled_once_and_again_where_the_jar_is_damaged(tmp_path: Path) -> None:
