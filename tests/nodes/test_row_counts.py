@@ -70,8 +70,7 @@ def test_as_many_measures_as_bits(spark: SparkSession) -> None:
 def test_where_spark_wants_only_what_is_the_same_each_time_rows_are_counted_beside(spark: SparkSession) -> None:
     counts = RowCounts(spark, "here", {"all": None, "bad": F.expr("id = 7")}, most_kept=5)
     counted = counts.beside(numbers(spark), (F.expr("id = 7"), F.lit("why"), F.lit("row")))
-    counted.createOrReplaceTempView("counted_beside")
-    written(spark.sql("SELECT * FROM counted_beside a, LATERAL (SELECT max(id) FROM counted_beside b WHERE b.id = a.id)"))
+    written(spark.sql("SELECT * FROM {one} l, LATERAL (SELECT max(id) FROM {one} r WHERE r.id = l.id)", one=counted))
     assert counts.rows() == {"all": 1000, "bad": 1}
     assert list(counts.texts()) == [("why", "row")]
 
