@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import Row
@@ -11,6 +12,7 @@ from pyspark.sql import Row
 from jobs.dag.graph import structure_problems
 from jobs.engine.events import OUTDATED, BatchWritten, Noticed, Waiting
 from jobs.engine.failure import ExecutionFailure
+from jobs.engine.runner import Run
 from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.registry import REGISTRY
 from tests.engine.graphs import COLLECT, Bench, document, numbers, windows
@@ -196,14 +198,20 @@ def test_a_table_above_a_window_is_looked_up_in_a_stream(bench: Bench) -> None:
     assert {row.colour for rows in batches.values() for row in rows} == {"red", "green", "blue"}
 
 
-def test_a_table_above_what_keeps_state_is_looked_up_as_it_is_now(bench: Bench) -> None:
-    first = colours_write(bench, "a", "red", "green", "blue")
+def looking_above_state(bench: Bench) -> tuple[Run, dict[int, list[Any]]]:
+    """A stream that looks colours up above a Deduplicate and has written the first ones, and its batches."""
     nodes = {"gen": numbers(None, 9, 30), "parts": PARTS, "colours": COLOURS, "look": lookup(), "out": COLLECT}
     nodes["once"] = ("flow.deduplicate", {"keys": ["id"], "time_column": "time", "within": "1 min"})
     plan = bench.plan(document(nodes, EDGES.replace("look>out", "look>once, once>out"), type="STREAMING"))
     batches = CollectSink.rows[plan.generation + "out"]
     run, _ = bench.run(plan)
     wait_until(lambda: newest(batches) == {"red", "green", "blue"}, seconds=60, what="the colours")
+    return run, batches
+
+
+def test_a_table_above_what_keeps_state_is_looked_up_as_it_is_now(bench: Bench) -> None:
+    first = colours_write(bench, "a", "red", "green", "blue")
+    run, batches = looking_above_state(bench)
     colours_write(bench, "b", "cyan", "pink", "grey")
     first.write_text("part,colour\n")
     wait_until(lambda: newest(batches) == {"cyan", "pink", "grey"}, seconds=60, what="the new colours")
@@ -213,12 +221,7 @@ def test_a_table_above_what_keeps_state_is_looked_up_as_it_is_now(bench: Bench) 
 
 def test_a_table_above_what_keeps_state_that_goes_away_ends_the_attempt_and_no_row_is_without_it(bench: Bench) -> None:
     colours_write(bench, "a", "red", "green", "blue")
-    nodes = {"gen": numbers(None, 9, 30), "parts": PARTS, "colours": COLOURS, "look": lookup(), "out": COLLECT}
-    nodes["once"] = ("flow.deduplicate", {"keys": ["id"], "time_column": "time", "within": "1 min"})
-    plan = bench.plan(document(nodes, EDGES.replace("look>out", "look>once, once>out"), type="STREAMING"))
-    batches = CollectSink.rows[plan.generation + "out"]
-    run, _ = bench.run(plan)
-    wait_until(lambda: newest(batches) == {"red", "green", "blue"}, seconds=60, what="the colours")
+    run, batches = looking_above_state(bench)
     (bench.files / "colours").rename(bench.files / "away")
     with pytest.raises(ExecutionFailure, match="a\\.csv") as failure:
         run.wait(60)
