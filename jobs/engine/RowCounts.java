@@ -30,6 +30,8 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
     private final String name;
     private final int measures;
     private final int mostKept;
+    private transient int keptRows;
+    private transient int keptCharacters;
     /** In a task: by place. On the driver: by place, number of parts and part. */
     private final Map<String, Map<Integer, Passed>> passed = new HashMap<>();
 
@@ -56,7 +58,6 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
         private final RowCounts counts;
         private final int number;
         private transient Passed here;
-        private transient int characters;
 
         Place(RowCounts counts, int number) {
             this.counts = counts;
@@ -83,8 +84,9 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
         }
 
         private void keep(String reason, String row) {
-            if (characters < MOST_CHARACTERS && here.texts.size() < 2 * counts.mostKept) {
-                characters += reason.length() + row.length();
+            if (counts.hasRoom()) {
+                counts.keptRows++;
+                counts.keptCharacters += reason.length() + row.length();
                 synchronized (counts) {
                     here.texts.add(reason);
                     here.texts.add(row);
@@ -105,6 +107,11 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
         return parts.computeIfAbsent(task.partitionId(), part -> new Passed(measures));
     }
 
+    /** Whether a task may keep another row: else nobody need make its texts. */
+    public boolean hasRoom() {
+        return keptRows < mostKept && keptCharacters < MOST_CHARACTERS;
+    }
+
     /** What was computed before: the same, and to Spark not to be merged with other filters. */
     public boolean pass(boolean counted) {
         return counted;
@@ -120,6 +127,10 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
 
     public Column passing(Column counted) {
         return called(Literal.fromObject(this), "pass", false, counted);
+    }
+
+    public Column roomLeft(boolean deterministic) {
+        return called(Literal.fromObject(this), "hasRoom", deterministic);
     }
 
     private static Column called(Expression target, String method, boolean deterministic, Column... arguments) {

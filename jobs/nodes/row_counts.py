@@ -61,7 +61,8 @@ class RowCounts:
         asked = [F.lit(True) if is_its is None else F.coalesce(is_its, F.lit(False)) for is_its in self._measures.values()]
         bits = [_bits(asked[:_BITS]), _bits(asked[_BITS:])]
         which, *texts = kept or (F.lit(False), F.lit(None), F.lit(None))
-        told = [F.when(which, text).cast("string") for text in texts]
+        wanted = which & Column(self._java.roomLeft(is_deterministic)) if kept else which
+        told = [F.when(wanted, text).cast("string") for text in texts]
         return Column(self._java.counted(*(column._jc for column in (*bits, *told)), is_deterministic))
 
     def begin(self) -> None:
