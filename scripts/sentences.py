@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from jobs.nodes.registry import REGISTRY
@@ -38,8 +39,13 @@ class Sentence:
     place: str
 
 
-def sentences() -> Iterator[Sentence]:
+@cache
+def sentences() -> tuple[Sentence, ...]:
     """Every text with at least two words in the code of the server, as often as it stands there."""
+    return tuple(_sentences())
+
+
+def _sentences() -> Iterator[Sentence]:
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             name = f"/{path.relative_to(ROOT)}"

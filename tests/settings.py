@@ -31,6 +31,7 @@ from pipeline_web.settings import DATABASES  # noqa: E402
 
 ALLOWED_HOSTS = ["*"]
 STATICFILES_DIRS = []  # the front end may be built while tests run
+WHITENOISE_AUTOREFRESH = True  # every client of a test would look through all files first
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 # A file, not memory: threads, and processes that a test starts, see the same rows.

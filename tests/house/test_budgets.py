@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,13 +25,18 @@ def frontend_files() -> Iterator[Path]:
                 yield path
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def shown(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
 def calls(path: Path) -> Iterator[tuple[int, str]]:
     """Every call of a dotted name, as (line, `a.b.c`); links that are not names (calls, subscripts) are left out."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             names: list[str] = []
             link: ast.expr = node.func
@@ -59,7 +65,7 @@ def test_no_function_is_longer_than_its_budget() -> None:
     long = [
         f"{shown(path)}:{node.lineno} {node.name} has {lines_of(node)} lines"
         for path in product_files()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of(node) > LONGEST_FUNCTION
     ]
     assert not long, "\n".join(long)
@@ -75,7 +81,7 @@ def test_no_file_is_longer_than_its_budget() -> None:
 
 
 def test_every_module_starts_with_a_sentence() -> None:
-    silent = [shown(path) for path in product_files() if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))]
+    silent = [shown(path) for path in product_files() if parsed(path).body and not ast.get_docstring(parsed(path))]
     assert not silent, "\n".join(silent)
 
 

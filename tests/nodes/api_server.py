@@ -134,6 +134,7 @@ def api_server(answer: Callable[[Request], Answer]) -> Iterator[ApiServer]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else a body would wait 40 ms for the acknowledgement of its headers
 
         def do_GET(self) -> None:
             parts = urlsplit(self.path)

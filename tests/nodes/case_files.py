@@ -1,6 +1,7 @@
 """What tests/nodes/cases/*.yml hold, and the frames that a case begins with."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+@cache
+def _files() -> list[dict[str, Any]]:
+    return [yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted((Path(__file__).parent / "cases").glob("*.yml"))]
+
+
+def types_with_cases() -> set[str]:
+    return {file["type"] for file in _files()}
+
+
 def cases() -> list[Any]:
     found = []
-    for file in sorted((Path(__file__).parent / "cases").glob("*.yml")):
-        spec = yaml.safe_load(file.read_text(encoding="utf-8"))
+    for spec in _files():
         found += [pytest.param(spec["type"], case, id=f"{spec['type']}: {case['name']}") for case in spec.get("cases", [])]
     return found
 

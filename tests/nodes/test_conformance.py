@@ -5,19 +5,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from jobs.dag.catalogue import NodeTypeSpec
 from jobs.nodes.base import Source
 from jobs.nodes.registry import CONNECTION_KINDS, NODE_TYPES, REGISTRY, NodeRegistry
+from tests.nodes.case_files import types_with_cases
 
 SPECS = list(REGISTRY.catalogue().values())
-CASES = Path(__file__).parent / "cases"
 WIDGETS = {"expression", "sql", "column", "columns", "connection", "path", "code", "duration", "textarea", "mapping"}
 
 
@@ -109,8 +107,7 @@ def test_defaults_written_in_are_valid_and_stay_as_they_are(spec: NodeTypeSpec):
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.type)
 def test_every_node_type_has_cases(spec: NodeTypeSpec):
-    found = [file for file in CASES.glob("*.yml") if yaml.safe_load(file.read_text(encoding="utf-8"))["type"] == spec.type]
-    assert found, f"add tests/nodes/cases/{spec.type}.yml"
+    assert spec.type in types_with_cases(), f"add tests/nodes/cases/{spec.type}.yml"
 
 
 def test_an_unknown_field_and_a_missing_one_are_problems_on_their_place():
