@@ -1,6 +1,10 @@
 import i18next from 'i18next'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import english from './locales/en.json'
+import chinese from './locales/zh.json'
 import { bytes, count, duration, percent, rate, short, shortDuration, span } from './numbers'
+
+beforeAll(() => void i18next.init({ lng: 'en', resources: { en: { shared: english }, zh: { shared: chinese } } }))
 
 describe('figures', () => {
   it.each([[0, '0'], [1204, '1,204'], [41_208_377, '41,208,377'], [null, '–']])('counts %s as %s', (value, words) => expect(count(value)).toBe(words))
@@ -20,8 +24,7 @@ describe('figures', () => {
 })
 
 it('writes a duration in the reader\'s language', async () => {
-  const { default: shared } = await import('./locales/zh.json')
-  await i18next.init({ lng: 'zh', resources: { zh: { shared } } })
+  await i18next.changeLanguage('zh')
   expect(duration(789_000)).toBe('13 分钟 9 秒')
   expect(duration(412)).toBe('412 毫秒')
 })

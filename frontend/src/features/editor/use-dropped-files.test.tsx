@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { fireEvent, renderHook, waitFor } from '@testing-library/react'
 import i18next from 'i18next'
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { render, screen } from '@testing-library/react'
 import type { TFunction } from 'i18next'
 import { afterEach, expect, it } from 'vitest'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { fireEvent, render, screen } from '@testing-library/react'
@@ -89,14 +88,14 @@ it('names what started from it, and what deleted it and why', async () => {
 
 it('does not offer other positions where none can be set, and says why', async () => {
   opened(good)
-  fireEvent.click(screen.getByRole('button', { name: 'checkpoint:otherWays' }))
+  fireEvent.click(screen.getByRole('button', { name: 'otherWays' }))
   expect(await screen.findByText('refused.state')).toBeVisible()
   expect(screen.getByRole('menuitem', { name: /travel.positions/ })).toBeDisabled()
 })
 
 it('offers them where one source can be set', async () => {
   opened(good, {}, [stateful, { ...stateful, ways: ['earliest'], refused: '' }])
-  fireEvent.click(screen.getByRole('button', { name: 'checkpoint:otherWays' }))
+  fireEvent.click(screen.getByRole('button', { name: 'otherWays' }))
   const way = await screen.findByRole('menuitem', { name: /travel.positions/ })
   await vi.waitFor(() => expect(way).toBeEnabled())
 })

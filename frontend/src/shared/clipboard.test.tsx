@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { useAnswers } from './answers'
 import { copyText, pastedText } from './clipboard'

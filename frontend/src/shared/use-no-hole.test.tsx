@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { renderHook } from '@testing-library/react'
 import { expect, it, vi } from 'vitest'
 import { useNoHole } from './use-no-hole'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { eventMessage, snapshot } from './builders'
 import { executionStream } from './execution-stream'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { beforeEach, expect, it, vi } from 'vitest'
 import type { DagDocument } from '../../../dag/document'
 import { historyOf } from '../../../dag/history'
