@@ -1,5 +1,7 @@
 package pipeline_web;
 
+import java.io.IOException;
+import java.io.ObjectOutputStream;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,16 +34,20 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
     private final int mostKept;
     private transient int keptRows;
     private transient int keptCharacters;
-    /** In a task: by place. On the driver: by place, number of parts and part. */
+    /** How often rows of another batch began: what is told late of those before is not wanted. */
+    private int round;
+    /** By place with the number of its parts, and by part: in a task one of these, on the driver those of tasks that ended well. */
     private final Map<String, Map<Integer, Passed>> passed = new HashMap<>();
+    /** On the driver: the same of tasks at work, as it was a moment ago. */
+    private final transient Map<String, Map<Integer, Passed>> underWay = new HashMap<>();
 
     /** What passed at one place in one task. */
     static class Passed implements Serializable {
         final long[] rows;
         final List<String> texts = new ArrayList<>();
 
-        Passed(int measures) {
-            rows = new long[measures];
+        Passed(long[] rows) {
+            this.rows = rows;
         }
 
         long total() {
@@ -50,6 +56,16 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
                 total += some;
             }
             return total;
+        }
+    }
+
+    /** What has passed in a task that is at work. */
+    private static class SoFar implements Serializable {
+        final int round;
+        final Map<String, Map<Integer, Passed>> passed = new HashMap<>();
+
+        SoFar(int round) {
+            this.round = round;
         }
     }
 
@@ -104,7 +120,7 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
     private synchronized Passed begun(int place) {
         TaskContext task = TaskContext.get();
         Map<Integer, Passed> parts = passed.computeIfAbsent(place + " " + task.numPartitions(), key -> new HashMap<>());
-        return parts.computeIfAbsent(task.partitionId(), part -> new Passed(measures));
+        return parts.computeIfAbsent(task.partitionId(), part -> new Passed(new long[measures]));
     }
 
     /** Whether a task may keep another row: else nobody need make its texts. */
@@ -144,13 +160,15 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
 
     /** Forget what was counted: another batch begins. */
     public synchronized void begin() {
+        round++;
         passed.clear();
+        underWay.clear();
     }
 
-    /** The rows of each measure so far, parted by blanks. */
-    public synchronized String told() {
+    /** The rows of each measure, parted by blanks; `soFar`: with those of tasks that are still at work. */
+    public synchronized String told(boolean soFar) {
         StringBuilder told = new StringBuilder();
-        for (long sum : sumsOf(fullest())) {
+        for (long sum : sumsOf(fullest(soFar ? withUnderWay() : passed))) {
             told.append(sum).append(' ');
         }
         return told.toString();
@@ -159,15 +177,40 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
     /** Of the texts that tasks kept as many as are wanted, reason and row in turn. */
     public synchronized List<String> texts() {
         List<String> texts = new ArrayList<>();
-        for (Passed task : fullest().values()) {
+        for (Passed task : fullest(passed).values()) {
             texts.addAll(task.texts);
         }
         return texts.subList(0, Math.min(texts.size(), 2 * mostKept));
     }
 
-    private Map<Integer, Passed> fullest() {
+    /** Whether it is what a counter has told of a task. */
+    static boolean isTold(Object value) {
+        return value instanceof SoFar;
+    }
+
+    /** Of tasks at work; called again and again. */
+    public synchronized void hear(Object told) {
+        SoFar soFar = (SoFar) told;
+        if (soFar.round == round) {
+            soFar.passed.forEach((place, parts) -> underWay.computeIfAbsent(place, key -> new HashMap<>()).putAll(parts));
+        }
+    }
+
+    private Map<String, Map<Integer, Passed>> withUnderWay() {
+        Map<String, Map<Integer, Passed>> found = new HashMap<>();
+        underWay.forEach((place, parts) -> found.put(place, new HashMap<>(parts)));
+        passed.forEach((place, parts) -> parts.forEach(
+            (part, task) -> found.computeIfAbsent(place, key -> new HashMap<>()).merge(part, task, RowCounts::fuller)));
+        return found;
+    }
+
+    private static Passed fuller(Passed one, Passed other) {
+        return one.total() > other.total() ? one : other;
+    }
+
+    private static Map<Integer, Passed> fullest(Map<String, Map<Integer, Passed>> places) {
         Map<Integer, Passed> found = Map.of();
-        for (Map<Integer, Passed> one : passed.values()) {
+        for (Map<Integer, Passed> one : places.values()) {
             found = totalOf(one) > totalOf(found) ? one : found;
         }
         return found;
@@ -212,12 +255,14 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
 
     @Override
     public AccumulatorV2<Object, Object> copy() {
-        return new RowCounts(name, measures, mostKept);
+        RowCounts copy = new RowCounts(name, measures, mostKept);
+        copy.round = round;
+        return copy;
     }
 
     @Override
-    public void reset() {
-        begin();
+    public synchronized void reset() {
+        passed.clear();
     }
 
     @Override
@@ -225,9 +270,18 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
         throw new UnsupportedOperationException("rows are counted at a place");
     }
 
+    /** In a task: what Spark tells the driver of it while it is at work (`RowCountsListener`). */
     @Override
-    public Object value() {
-        return told();
+    public synchronized Object value() {
+        SoFar soFar = new SoFar(round);
+        passed.forEach((place, parts) -> parts.forEach((part, task) ->
+            soFar.passed.computeIfAbsent(place, key -> new HashMap<>()).put(part, new Passed(task.rows.clone()))));
+        return soFar;
+    }
+
+    /** Whole, although a task goes on meanwhile. */
+    private synchronized void writeObject(ObjectOutputStream out) throws IOException {
+        out.defaultWriteObject();
     }
 
     @Override

@@ -62,8 +62,8 @@ class Counter(ABC):
         """Another batch of a stream begins."""
         return
 
-    def seen(self, *, sampled: bool = True) -> dict[str, Seen]:
-        """What was computed so far of the batch, by node; not `sampled`: without samples, and from any thread."""
+    def seen(self, *, so_far: bool = False) -> dict[str, Seen]:
+        """What was computed of the batch, by node; `so_far`: with what passed in tasks at work, without samples, and from any thread."""
         return {}
 
 

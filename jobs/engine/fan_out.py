@@ -80,7 +80,7 @@ class FanOut:
         """What has passed of the batch that is being written. From any thread."""
         seen: dict[str, Seen] = {}
         for counter in self._counters:
-            seen |= counter.seen(sampled=False)
+            seen |= counter.seen(so_far=True)
         return self.sinks.so_far(seen)
 
     def close(self) -> None:

@@ -77,20 +77,20 @@ class RowCounter(Counter):
         ):
             counts.begin()
 
-    def seen(self, *, sampled: bool = True) -> dict[str, Seen]:
-        return {node_id: self._seen(node_id, counted, sampled) for node_id, counted in list(self._nodes.items())}
+    def seen(self, *, so_far: bool = False) -> dict[str, Seen]:
+        return {node_id: self._seen(node_id, counted, so_far) for node_id, counted in list(self._nodes.items())}
 
-    def _seen(self, node_id: str, counted: _Counted, sampled: bool) -> Seen:
-        rows = counted.counts.rows()
+    def _seen(self, node_id: str, counted: _Counted, so_far: bool) -> Seen:
+        rows = counted.counts.rows(so_far=so_far)
         if node_id in self._routed:
             return Seen(sum(rows.values()), ports=rows)
         rejected = rows.get(_REJECTED, 0)
         return Seen(
             rows[_ROWS],
             rejected,
-            sample=counted.sample() if rejected and sampled else (),
+            sample=counted.sample() if rejected and not so_far else (),
             tallies={name.removeprefix(_TALLY): number for name, number in rows.items() if name.startswith(_TALLY)},
-            timeless=sum(one.rows()[_TIMELESS] for one in list(self._timeless.get(node_id, {}).values())),
+            timeless=sum(one.rows(so_far=so_far)[_TIMELESS] for one in list(self._timeless.get(node_id, {}).values())),
         )
 
 

@@ -145,6 +145,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     classes = java_classes_in(options.prepared) if options.prepared else None
     if classes and options.is_one_process:  # executors elsewhere get it as one of the jars
         conf |= {"spark.driver.extraClassPath": str(classes), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
+    if classes:  # how far tasks are is told while they are at work
+        conf |= {"spark.extraListeners": "pipeline_web.RowCountsListener", "spark.executor.heartbeatInterval": "2s"}
     elsewhere = (classes,) if classes and not options.is_one_process else ()
     if jars := (*options.jars, *elsewhere):
         conf["spark.jars"] = ",".join(str(jar) for jar in jars)

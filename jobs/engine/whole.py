@@ -70,7 +70,7 @@ class WholeQuery:
 
     def so_far(self) -> Mapping[str, NodeCounts]:
         """What has passed of its one batch."""
-        return self._sinks.so_far(self._counter.seen(sampled=False))
+        return self._sinks.so_far(self._counter.seen(so_far=True))
 
     def start(self) -> None:
         self._begun = time.monotonic()

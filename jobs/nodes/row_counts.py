@@ -68,8 +68,9 @@ class RowCounts:
     def begin(self) -> None:
         self._java.begin()
 
-    def rows(self) -> dict[str, int]:
-        return dict(zip(self._measures, map(int, self._java.told().split()), strict=True))
+    def rows(self, *, so_far: bool = False) -> dict[str, int]:
+        """`so_far`: with those of tasks that are still at work, as they were a second or two ago."""
+        return dict(zip(self._measures, map(int, self._java.told(so_far).split()), strict=True))
 
     def texts(self) -> Iterable[tuple[str, str]]:
         texts = iter([str(text) for text in self._java.texts()])

@@ -5,6 +5,8 @@ import pytest
 from jobs.engine.events import BatchUnderWay
 from tests.engine.graphs import COLLECT, Bench, document, files, numbers
 
+ODD = ("flow.filter_rows", {"condition": "id % 2 = 1"})
+
 pytestmark = pytest.mark.spark
 
 
@@ -27,6 +29,17 @@ def test_a_batch_that_lasts_is_told_with_its_tasks(bench: Bench, kind: str) -> N
     assert [event.rows_in for event in told] == sorted(event.rows_in for event in told)
     assert told[-1].nodes["gen"].rows_out == told[-1].rows_in == 100  # in front of the repartition: read before the rows that are slow
     assert told[-1].nodes["out"].rows_out is None
+    assert heard.rows("out") == 100
+
+
+@pytest.mark.parametrize("kind", ["BATCH_ROLLER", "SQL_TASK", "STREAMING"])
+def test_rows_of_tasks_that_last_are_told_while_they_are_at_work(bench: Bench, kind: str) -> None:
+    slow = {"gen": numbers(200, 200), "slow": ("flow.rate_limit", {"rows_per_second": 30}), "odd": ODD, "out": files("out")}
+    read = document(slow, "gen>slow, slow>odd, odd>out", type=kind)
+    heard = bench.drained(bench.plan(read), 200) if kind == "STREAMING" else bench.completed(read)
+    passed = [event.nodes["odd"].rows_out or 0 for event in heard.of(BatchUnderWay) if event.done == 0]
+    assert passed == sorted(passed)
+    assert 0 < passed[-1] <= 100
     assert heard.rows("out") == 100
 
 
