@@ -8,7 +8,7 @@ beforeAll(() => void i18next.init({ lng: 'en', resources: { en: { shared: englis
 
 describe('figures', () => {
   it.each([[0, '0'], [1204, '1,204'], [41_208_377, '41,208,377'], [null, '–']])('counts %s as %s', (value, words) => expect(count(value)).toBe(words))
-  it.each([[12_480, '12.5k'], [0, '0'], [2.24, '2.2'], [null, '–']])('shortens %s to %s', (value, words) => expect(short(value)).toBe(words))
+  it.each([[12_480, '12.5k'], [701_526, '702k'], [999_950, '1M'], [0, '0'], [2.24, '2.2'], [null, '–']])('shortens %s to %s', (value, words) => expect(short(value)).toBe(words))
   it.each([[0.42, '0.4'], [9.99, '10'], [12_480.4, '12,480'], [0, '0']])('writes the rate %s as %s', (value, words) => expect(rate(value)).toBe(words))
   it.each([[412, '412 B'], [412_000, '412 kB'], [18_400_000, '18.4 MB'], [9_420_000_000, '9.42 GB'], [0, '0 B']])('writes %s bytes as %s', (value, words) => {
     const { value: figure, unit } = bytes(value)

@@ -4,6 +4,7 @@ import i18next from 'i18next'
 
 const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+const shortest = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
 
 export const NO_VALUE = '–'
 
@@ -12,12 +13,12 @@ export const count = (value: number | null | undefined): string => {
   return Math.abs(value) < 100_000_000 ? exact.format(value) : compact.format(value).replace(/[KMB]/, (unit) => (unit === 'K' ? 'k' : unit))
 }
 
-/** For axes and lanes: 12.5k. */
+/** For axes and lanes, in three figures: 12.5k, 702k. */
 export const short = (value: number | null | undefined): string => {
   if (value == null || !Number.isFinite(value)) return NO_VALUE
   if (value > 0 && value < 10) return String(Math.round(value * 10) / 10)
   if (value < 1000) return String(Math.round(value))
-  return compact.format(value).replace('K', 'k')
+  return shortest.format(value).replace('K', 'k')
 }
 
 /** Rows per second: one decimal under ten, whole above. */

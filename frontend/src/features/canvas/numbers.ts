@@ -1,11 +1,6 @@
-/** Figures as the canvas writes them: exact to seven digits, then short. */
+/** Figures as the canvas writes them, where there is little room: exact to seven digits, then short. */
+import { count, rate as exactRate, short } from '../../shared/numbers'
 
-const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+export const rows = (number: number) => (number < 10_000_000 ? count(number) : short(number))
 
-export const rows = (count: number) => (count < 10_000_000 ? exact.format(count) : short.format(count))
-
-export const rate = (perSecond: number) => {
-  if (perSecond >= 100_000) return short.format(perSecond)
-  return perSecond > 0 && perSecond < 10 ? perSecond.toFixed(1) : exact.format(perSecond)
-}
+export const rate = (perSecond: number) => (perSecond < 100_000 ? exactRate(perSecond) : short(perSecond))
