@@ -71,6 +71,12 @@ DELTA_CONF: Mapping[str, str] = {
     "spark.databricks.delta.snapshotPartitions": "2",
 }
 
+#: Our listeners; what passes in a task at work Spark tells with each heartbeat.
+_LISTENING = {
+    "spark.extraListeners": "pipeline_web.RowCountsListener,pipeline_web.EndedWork",
+    "spark.executor.heartbeatInterval": "2s",
+}
+
 _LOOPBACK = "127.0.0.1"
 _FEW_PROCESSORS = 4
 _LOGGING = Path(__file__).with_name("log4j2.properties")
@@ -145,8 +151,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     classes = java_classes_in(options.prepared) if options.prepared else None
     if classes and options.is_one_process:  # executors elsewhere get it as one of the jars
         conf |= {"spark.driver.extraClassPath": str(classes), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
-    if classes:  # how far tasks are is told while they are at work
-        conf |= {"spark.extraListeners": "pipeline_web.RowCountsListener", "spark.executor.heartbeatInterval": "2s"}
+    if classes:
+        conf |= _LISTENING
     elsewhere = (classes,) if classes and not options.is_one_process else ()
     if jars := (*options.jars, *elsewhere):
         conf["spark.jars"] = ",".join(str(jar) for jar in jars)

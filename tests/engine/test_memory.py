@@ -1,7 +1,7 @@
 """A driver runs thousands of executions: of one that ended, no query stays in Spark's memory."""
 
 import gc
-import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,9 +11,13 @@ from jobs.engine.events import BatchCommitted
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.query import StreamQuery
 from jobs.engine.whole import WholeQuery
+from jobs.nodes.base import ConnectionSettings
 from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
+from tests.nodes.api_server import api_server, paged
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.spark
+IDS = [{"name": "id", "type": "long"}]
 
 
 def weakly(spark: SparkSession, query: StreamQuery | WholeQuery) -> Any:
@@ -53,9 +57,35 @@ def failed(bench: Bench) -> Any:
     return weakly(bench.spark, run._queries[0])
 
 
+def test_no_thread_of_a_source_holds_the_session_of_an_execution_that_ended(bench: Bench) -> None:
+    """Of a source in Python: each has a process of its own."""
+    java: Any = bench.spark._jvm
+
+    def begun_and_ended() -> Any:
+        with api_server(paged(20)) as server:
+            config = {"connection": "api", "path": "things", "page_size": 10, "records_pointer": "/results", "columns": IDS}
+            plan = bench.plan(document({"api": ("source.http_api", config), "out": COLLECT}, "api>out"))
+            allowed = replace(plan.limits, http_allowed_hosts=(server.host,))
+            plan = replace(plan, connections={"api": ConnectionSettings("api", "http_api", {"base_url": server.url})}, limits=allowed)
+            run, heard = bench.run(plan)
+            assert run.wait(60) == "completed"
+            assert heard.rows("out") == 20
+            return java.java.lang.ref.WeakReference(run._queries[0]._spark._jsparkSession)
+
+    _, session, _ = begun_and_ended(), begun_and_ended(), begun_and_ended()  # Spark's own threads hold that of the first and the last
+    wait_until(lambda: gone(bench.spark, session), seconds=60, what="the session of the execution that ended is let go")
+
+
+def test_no_job_stays_of_rows_that_were_read_part_by_part(bench: Bench) -> None:
+    database = ConnectionSettings("db", "sqlite", {"path": str(bench.files / "numbers.sqlite")})
+    plan = bench.plan(document({"gen": numbers(300, 100), "out": ("sink.jdbc", {"connection": "db", "table": "numbers"})}, "gen>out"))
+    run, _ = bench.run(replace(plan, connections={"db": database}))
+    assert run.wait(60) == "completed"
+    scheduler: Any = bench.spark.sparkContext._jsc.sc().dagScheduler()
+    wait_until(lambda: scheduler.activeQueryToJobs().isEmpty(), seconds=20, what="Spark holds no job that ended")
+
+
 @pytest.mark.parametrize("ended", [completed, stopped, failed])
 def test_the_query_of_an_execution_that_ended_is_let_go(bench: Bench, ended: Any) -> None:
     reference = ended(bench)
-    deadline = time.monotonic() + 60
-    while not gone(bench.spark, reference):
-        assert time.monotonic() < deadline, "Spark's query is still held"
+    wait_until(lambda: gone(bench.spark, reference), seconds=60, what="Spark's query is let go")
