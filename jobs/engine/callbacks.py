@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 from weakref import WeakMethod
 
 from pyspark.sql import DataFrame, SparkSession
@@ -52,3 +53,11 @@ def listening(
     finally:
         session.streams.removeListener(listener)
         listener.forget()
+        _connections_close(session)
+
+
+def _connections_close(session: SparkSession) -> None:
+    """Of the threads that called back: the query's has ended, and nobody but us would close its own, for which a thread waits here."""
+    gateway: Any = session.sparkContext._gateway
+    classes: Any = session._jvm
+    classes.pipeline_web.IdleConnections.close(gateway.java_gateway_server.getCallbackClient())

@@ -1,6 +1,7 @@
 """A driver runs thousands of executions: of one that ended, no query stays in Spark's memory."""
 
 import gc
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -74,6 +75,15 @@ def test_no_thread_of_a_source_holds_the_session_of_an_execution_that_ended(benc
 
     _, session, _ = begun_and_ended(), begun_and_ended(), begun_and_ended()  # Spark's own threads hold that of the first and the last
     wait_until(lambda: gone(bench.spark, session), seconds=60, what="the session of the execution that ended is let go")
+
+
+def test_no_thread_waits_for_calls_of_a_query_that_ended(bench: Bench) -> None:
+    """Each has a connection, too."""
+    completed(bench)
+    threads = threading.active_count()
+    for _ in range(3):
+        completed(bench)
+    wait_until(lambda: threading.active_count() <= threads, seconds=20, what="as many threads as behind the first execution")
 
 
 def test_no_job_stays_of_rows_that_were_read_part_by_part(bench: Bench) -> None:
