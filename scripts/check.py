@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 #: What needs neither Spark, nor a server beyond Redis, nor a browser.
 UNIT = "not spark and not server and not postgres and not e2e and not slow"
-#: About half of their time: they run beside the others.
-NODES = "tests/nodes"
+#: Each part a third of their time: they run beside each other.
+NODES, ROWS = ("tests/nodes", "tests/dag"), ("tests/api", "tests/checkpoints")
 #: Unchanged files are not looked at again; a clean checkout has neither.
 ESLINT_CACHE = ["--cache", "--cache-strategy", "content", "--cache-location", "node_modules/.cache/eslint"]
 TSC_CACHE = ["--incremental", "--tsBuildInfoFile", "node_modules/.cache/tsc.tsbuildinfo"]
@@ -39,12 +39,17 @@ class Result:
     output: str
 
 
+def unit_tests(*where: str) -> list[str]:
+    return [PYTHON, "-m", "pytest", "-q", "-m", UNIT, *where]
+
+
 def python_steps() -> list[Step]:
     tool = Path(PYTHON).parent
     return [
         Step("mypy", [PYTHON, "-m", "mypy"]),
-        Step("unit tests of nodes", [PYTHON, "-m", "pytest", "-q", "-m", UNIT, NODES]),
-        Step("other unit tests", [PYTHON, "-m", "pytest", "-q", "-m", UNIT, f"--ignore={NODES}"]),
+        Step("unit tests of nodes", unit_tests(*NODES)),
+        Step("unit tests of rows", unit_tests(*ROWS)),
+        Step("other unit tests", unit_tests(*(f"--ignore={folder}" for folder in (*NODES, *ROWS)))),
         Step("ruff check", [str(tool / "ruff"), "check", "."]),
         Step("ruff format", [str(tool / "ruff"), "format", "--check", "."]),
         Step("layers", [str(tool / "lint-imports"), "--no-cache"]),
