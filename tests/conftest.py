@@ -205,7 +205,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     options = SessionOptions(
         "local[2]",
         jars,
-        memory="1g",
+        memory="2g",
         app_name="tests",
         local_dir=folder,
         java_options=settings.SPARK_DRIVER_JAVA_OPTIONS,

@@ -77,6 +77,14 @@ _LISTENING = {
     "spark.executor.heartbeatInterval": "2s",
 }
 
+#: Spark keeps for its pages, which nobody sees, what it did: a thousand plans in words took 150 MB of each driver's heap.
+_REMEMBERED = {
+    "spark.sql.ui.retainedExecutions": "50",
+    "spark.ui.retainedJobs": "100",
+    "spark.ui.retainedStages": "200",
+    "spark.ui.retainedTasks": "5000",
+}
+
 _LOOPBACK = "127.0.0.1"
 _FEW_PROCESSORS = 4
 _LOGGING = Path(__file__).with_name("log4j2.properties")
@@ -128,6 +136,7 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.driver.extraJavaOptions": " ".join([*_java_options(options.prepared), options.java_options]).strip(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        **_REMEMBERED,
         "spark.eventLog.enabled": "false",
         "spark.scheduler.mode": "FAIR",
         "spark.sql.session.timeZone": "UTC",
