@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyspark
 
-from jobs.engine.prepared import JAVA_SOURCES, java_classes_place
+from jobs.engine.prepared import JAVA_SOURCES, java_classes_in, java_classes_made_of, java_classes_place
 from scripts.fetch_jars import JarsUnavailable
 
 _SECONDS = 120
@@ -18,10 +18,9 @@ _COMPILER = ["java", "-XX:TieredStopAtLevel=1", "-m", "jdk.compiler/com.sun.tool
 
 def java_classes_make(folder: Path) -> None:
     """Make the jar of `folder`, which holds Spark's jars, unless it is there and up to date. Raises JarsUnavailable."""
-    place = java_classes_place(folder)
-    made_from = {source.name: source.read_bytes() for source in JAVA_SOURCES} | {"pyspark": pyspark.__version__.encode()}
-    if place.is_file() and _made_from(place, list(made_from)) == made_from:
+    if java_classes_in(folder):
         return
+    place = java_classes_place(folder)
     jars = os.pathsep.join(str(jar) for jar in (Path(pyspark.__file__).parent / "jars").glob("*.jar"))
     with tempfile.TemporaryDirectory(dir=folder, prefix="compiling-") as work:
         classes, part = Path(work) / "classes", Path(work) / place.name
@@ -32,16 +31,7 @@ def java_classes_make(folder: Path) -> None:
         with zipfile.ZipFile(part, "w") as jar:
             for compiled in sorted(classes.rglob("*.class")):
                 jar.write(compiled, compiled.relative_to(classes))
-            for name, source in made_from.items():
+            for name, source in java_classes_made_of().items():
                 jar.writestr(name, source)
         place.parent.mkdir(exist_ok=True)
         part.replace(place)
-
-
-def _made_from(jar: Path, names: list[str]) -> dict[str, bytes]:
-    """What it was made from; nothing where it is no jar, or of other sources."""
-    try:
-        with zipfile.ZipFile(jar) as archive:
-            return {name: archive.read(name) for name in names}
-    except (zipfile.BadZipFile, KeyError):
-        return {}

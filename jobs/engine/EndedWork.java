@@ -3,6 +3,7 @@ package pipeline_web;
 import java.lang.reflect.Field;
 import org.apache.spark.SparkContext$;
 import org.apache.spark.api.python.PythonWorkerFactory;
+import org.apache.spark.scheduler.DAGScheduler;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
@@ -18,13 +19,20 @@ public class EndedWork extends SparkListener {
     @Override
     public void onJobEnd(SparkListenerJobEnd ended) {
         SparkContext$.MODULE$.getActive().foreach(context -> {
-            for (Object query : context.dagScheduler().activeQueryToJobs().keySet()) {
-                if (SQLExecution.getQueryExecution((Long) query) == null) {
-                    context.dagScheduler().cleanupQueryJobs((Long) query);
-                }
+            DAGScheduler scheduler = context.dagScheduler();
+            if (scheduler != null) { // none once Spark is being stopped
+                clean(scheduler);
             }
             return null;
         });
+    }
+
+    private static void clean(DAGScheduler scheduler) {
+        for (Object query : scheduler.activeQueryToJobs().keySet()) {
+            if (SQLExecution.getQueryExecution((Long) query) == null) {
+                scheduler.cleanupQueryJobs((Long) query);
+            }
+        }
     }
 
     @Override

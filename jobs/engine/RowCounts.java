@@ -38,7 +38,7 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
     private int round;
     /** By place with the number of its parts, and by part: in a task one of these, on the driver those of tasks that ended well. */
     private final Map<String, Map<Integer, Passed>> passed = new HashMap<>();
-    /** On the driver: the same of tasks at work, as it was a moment ago. */
+    /** On the driver, and null elsewhere: the same of tasks at work, as it was a moment ago. */
     private final transient Map<String, Map<Integer, Passed>> underWay = new HashMap<>();
 
     /** What passed at one place in one task. */
@@ -192,16 +192,20 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
     public synchronized void hear(Object told) {
         SoFar soFar = (SoFar) told;
         if (soFar.round == round) {
-            soFar.passed.forEach((place, parts) -> underWay.computeIfAbsent(place, key -> new HashMap<>()).putAll(parts));
+            mergeInto(underWay, soFar.passed);
         }
     }
 
     private Map<String, Map<Integer, Passed>> withUnderWay() {
         Map<String, Map<Integer, Passed>> found = new HashMap<>();
-        underWay.forEach((place, parts) -> found.put(place, new HashMap<>(parts)));
-        passed.forEach((place, parts) -> parts.forEach(
-            (part, task) -> found.computeIfAbsent(place, key -> new HashMap<>()).merge(part, task, RowCounts::fuller)));
+        mergeInto(found, underWay);
+        mergeInto(found, passed);
         return found;
+    }
+
+    private static void mergeInto(Map<String, Map<Integer, Passed>> places, Map<String, Map<Integer, Passed>> further) {
+        further.forEach((place, parts) -> parts.forEach(
+            (part, task) -> places.computeIfAbsent(place, key -> new HashMap<>()).merge(part, task, RowCounts::fuller)));
     }
 
     private static Passed fuller(Passed one, Passed other) {

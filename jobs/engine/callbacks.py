@@ -6,14 +6,21 @@ both, so one that is closed stays for the life of the process, with the query, i
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from weakref import WeakMethod
 
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.engine.progress import ProgressListener
+
+logger = logging.getLogger(__name__)
+
+#: A session that was made a moment ago may yet be listened to.
+_ALONE_SECONDS = 60.0
 
 
 def batch_callback(method: Callable[[DataFrame, int], None]) -> Callable[[DataFrame, int], None]:
@@ -22,8 +29,10 @@ def batch_callback(method: Callable[[DataFrame, int], None]) -> Callable[[DataFr
     Of what the method raises only the words are raised: Spark's side keeps the error, and an error keeps the frames it came through.
     """
     reference = WeakMethod(method)
+    remember = cache(_connection_remember)
 
     def call(frame: DataFrame, batch_id: int) -> None:
+        remember(frame.sparkSession.sparkContext)
         if words := _failure(reference, frame, batch_id):
             raise RuntimeError(words)
 
@@ -53,11 +62,24 @@ def listening(
     finally:
         session.streams.removeListener(listener)
         listener.forget()
-        _connections_close(session)
+        try:
+            _leave(session)
+        except Exception as error:  # of another Spark: nothing that a run should end for
+            logger.debug("what Spark holds of an execution cannot be let go: %s", error)
 
 
-def _connections_close(session: SparkSession) -> None:
-    """Of the threads that called back: the query's has ended, and nobody but us would close its own, for which a thread waits here."""
-    gateway: Any = session.sparkContext._gateway
-    classes: Any = session._jvm
-    classes.pipeline_web.IdleConnections.close(gateway.java_gateway_server.getCallbackClient())
+def _leave(session: SparkSession) -> None:
+    """Take from Spark what it would hold for ever of executions: listeners, and the connections of threads that called back and ended,
+    for each of which a thread waits here."""
+    context: Any = session.sparkContext
+    context._jvm.pipeline_web.LeftListeners.leave(context._jsc.sc(), _ALONE_SECONDS)
+    context._jvm.pipeline_web.IdleConnections.close(_client(context))
+
+
+def _connection_remember(context: Any) -> None:
+    """This call's, so that it is closed once the thread of Spark's that calls has ended."""
+    context._jvm.pipeline_web.IdleConnections.remember(_client(context))
+
+
+def _client(context: Any) -> Any:
+    return context._gateway.java_gateway_server.getCallbackClient()

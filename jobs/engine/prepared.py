@@ -4,7 +4,10 @@ but slower.
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
+
+import pyspark
 
 #: What `java_classes_place` holds compiled.
 JAVA_SOURCES = tuple(sorted(Path(__file__).parent.glob("*.java")))
@@ -32,9 +35,23 @@ def java_classes_place(folder: Path) -> Path:
 
 
 def java_classes_in(folder: Path) -> Path | None:
-    """It counts rows, and spares a process for each file that a batch writes; None where there is none."""
+    """It counts rows, and spares a process for each file that a batch writes; None where there is none, or one of other sources."""
     place = java_classes_place(folder)
-    return place if place.is_file() else None
+    return place if _members(place, list(made := java_classes_made_of())) == made else None
+
+
+def java_classes_made_of() -> dict[str, bytes]:
+    """What the jar of our classes is made of, and holds beside them, by name."""
+    return {source.name: source.read_bytes() for source in JAVA_SOURCES} | {"pyspark": pyspark.__version__.encode()}
+
+
+def _members(jar: Path, names: list[str]) -> dict[str, bytes]:
+    """What a jar holds by these names; nothing where it is none, or lacks one."""
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            return {name: archive.read(name) for name in names}
+    except (OSError, zipfile.BadZipFile, KeyError):
+        return {}
 
 
 def spark_home_place(folder: Path) -> Path:

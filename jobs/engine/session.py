@@ -75,6 +75,8 @@ DELTA_CONF: Mapping[str, str] = {
 _LISTENING = {
     "spark.extraListeners": "pipeline_web.RowCountsListener,pipeline_web.EndedWork",
     "spark.executor.heartbeatInterval": "2s",
+    # An executor whose driver does not answer gives up after ten minutes, as it would with ten seconds between them.
+    "spark.executor.heartbeat.maxFailures": "300",
 }
 
 #: Spark keeps for its pages, which nobody sees, what it did: a thousand plans in words took 150 MB of each driver's heap.
@@ -126,7 +128,9 @@ def session_build(options: SessionOptions) -> SparkSession:
         for key, value in session_conf(options).items():
             builder = builder.config(key, value)
         _quiet()
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
+        _ = session.streams  # the first that hears of streams: it stays, and with it Spark's thread that tells them
+        return session
 
 
 def session_conf(options: SessionOptions) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.prepared import java_classes_place
+from jobs.engine.prepared import java_classes_in, java_classes_made_of, java_classes_place
 from jobs.engine.session import SessionOptions, session_conf
 from scripts.fetch_jars import JarsUnavailable
 from scripts.java_classes import java_classes_make
@@ -65,8 +65,7 @@ def programs_started(spark: SparkSession, place: Path) -> Iterator[list[str]]:
 
 
 def test_executors_elsewhere_get_it_as_a_jar(tmp_path: Path) -> None:
-    java_classes_place(tmp_path).parent.mkdir()
-    java_classes_place(tmp_path).touch()
+    java_classes_make(tmp_path)
     at_home = session_conf(SessionOptions("local[2]", prepared=tmp_path))
     away = session_conf(SessionOptions("spark://host:7077", prepared=tmp_path))
     beside = session_conf(SessionOptions("local-cluster[1,2,1024]", prepared=tmp_path))
@@ -74,6 +73,16 @@ def test_executors_elsewhere_get_it_as_a_jar(tmp_path: Path) -> None:
     assert at_home["spark.driver.extraClassPath"] == away["spark.jars"] == str(java_classes_place(tmp_path))
     assert away["spark.jars"] == beside["spark.jars"]
     assert not {"spark.hadoop.fs.file.impl", "spark.driver.extraClassPath"} & (set(away) | set(beside))
+
+
+def test_one_of_other_sources_is_not_taken(tmp_path: Path) -> None:
+    place = java_classes_place(tmp_path)
+    place.parent.mkdir()
+    with zipfile.ZipFile(place, "w") as jar:
+        for name, source in (java_classes_made_of() | {"RowCounts.java": b"package pipeline_web;"}).items():
+            jar.writestr(name, source)
+    assert java_classes_in(tmp_path) is None
+    assert "spark.extraListeners" not in session_conf(SessionOptions("local[2]", prepared=tmp_path))
 
 
 def test_it_is_compiled_once_and_again_where_the_jar_is_damaged(tmp_path: Path) -> None:

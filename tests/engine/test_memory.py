@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.engine import callbacks
 from jobs.engine.events import BatchCommitted
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.query import StreamQuery
@@ -78,12 +79,34 @@ def test_no_thread_of_a_source_holds_the_session_of_an_execution_that_ended(benc
 
 
 def test_no_thread_waits_for_calls_of_a_query_that_ended(bench: Bench) -> None:
-    """Each has a connection, too."""
+    """Each has a connection, too; that of the last is closed with the next."""
     completed(bench)
-    threads = threading.active_count()
+    before = called_back()
+    for _ in range(4):
+        completed(bench)
+    assert called_back() <= before + 1
+
+
+def called_back() -> int:
+    """Threads that wait for calls of Spark's."""
+    return sum(thread.name.endswith("(run)") for thread in threading.enumerate())
+
+
+def test_no_listener_stays_of_executions_that_ended(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callbacks, "_ALONE_SECONDS", 0.0)
+    completed(bench)
+    before = told_of_streams(bench.spark)
     for _ in range(3):
         completed(bench)
-    wait_until(lambda: threading.active_count() <= threads, seconds=20, what="as many threads as behind the first execution")
+    assert told_of_streams(bench.spark) <= before
+
+
+def told_of_streams(spark: SparkSession) -> int:
+    """Of whom Spark tells each what happens to streams: a session has one."""
+    java: Any = spark._jvm
+    bus = java.org.apache.spark.sql.execution.streaming.runtime.StreamingQueryListenerBus
+    kind = java.scala.reflect.ClassTag.apply(java.java.lang.Class.forName(bus._fqn))
+    return int(spark.sparkContext._jsc.sc().listenerBus().findListenersByClass(kind).size())
 
 
 def test_no_job_stays_of_rows_that_were_read_part_by_part(bench: Bench) -> None:
@@ -91,8 +114,8 @@ def test_no_job_stays_of_rows_that_were_read_part_by_part(bench: Bench) -> None:
     plan = bench.plan(document({"gen": numbers(300, 100), "out": ("sink.jdbc", {"connection": "db", "table": "numbers"})}, "gen>out"))
     run, _ = bench.run(replace(plan, connections={"db": database}))
     assert run.wait(60) == "completed"
-    scheduler: Any = bench.spark.sparkContext._jsc.sc().dagScheduler()
-    wait_until(lambda: scheduler.activeQueryToJobs().isEmpty(), seconds=20, what="Spark holds no job that ended")
+    held = bench.spark.sparkContext._jsc.sc().dagScheduler().activeQueryToJobs()
+    wait_until(held.isEmpty, seconds=20, what="Spark holds no job that ended")
 
 
 @pytest.mark.parametrize("ended", [completed, stopped, failed])
