@@ -212,11 +212,14 @@ def execution_conf(settings: Settings) -> dict[str, str]:
 
 
 def session_enter(session: SparkSession, plan: Plan) -> None:
-    """This thread now works for the execution: its session is the active one, what it starts runs in its own scheduler pool."""
+    """This thread now works for the execution: its session is the active one, what it starts runs in its job's scheduler pool.
+
+    Spark never forgets a pool, and looks at all of them for each task: one for each execution made tasks wait after some thousands.
+    """
     java: Any = session
     # By its whole name: Java looks for each part of a dotted one among all jars, which takes a millisecond.
     getattr(java._jvm, "org.apache.spark.sql.classic.SparkSession").setActiveSession(java._jsparkSession)
-    session.sparkContext.setLocalProperty("spark.scheduler.pool", f"{plan.job_name}-{plan.generation}")
+    session.sparkContext.setLocalProperty("spark.scheduler.pool", plan.job_name)
 
 
 def _environment_set(options: SessionOptions) -> None:
