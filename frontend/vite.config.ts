@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     isolate: false,
     unstubGlobals: true,
+    setupFiles: ['src/test-begin.ts'],
     projects: [
       { extends: true, test: { name: 'pages', environment: 'jsdom', include: ['src/**/*.test.tsx'], setupFiles: ['src/test-setup.ts'] } },
       { extends: true, test: { name: 'logic', environment: 'node', include: ['src/**/*.test.ts'], sequence: { groupOrder: 1 } } },
