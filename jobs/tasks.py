@@ -17,7 +17,7 @@ from jobs.services.audit import audit_record
 from jobs.services.drivers import drivers_forget
 from jobs.services.events import checkpoint_deleted_by
 from jobs.services.history import history_prune
-from jobs.services.metrics import metrics_prune, metrics_roll_up
+from jobs.services.metrics import metrics_prune, metrics_roll_up, rejected_rows_prune
 from jobs.services.spools import spools_forget
 from jobs.services.work_folders import work_folders_forget
 from jobs.services.workers import worker_task_ran, workers_forget
@@ -47,6 +47,7 @@ def metrics_roll_up_task() -> None:
 @shared_task(name="jobs.prune")
 def prune_task() -> None:
     metrics_prune()
+    rejected_rows_prune()
     drivers_forget(older_than=timedelta(days=7))
     workers_forget(older_than=timedelta(days=7))
     spools_forget(data_dir=Path(settings.DATA_DIR), older_than=timedelta(days=1))

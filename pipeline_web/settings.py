@@ -284,6 +284,8 @@ CHECKPOINTS_KEPT_BYTES = env.int("CHECKPOINTS_KEPT_BYTES", 0)
 #: Days after which finished executions, rejected rows and past times of schedules are forgotten, and rows of deleted checkpoints; 0 never.
 HISTORY_KEPT_DAYS = env.int("HISTORY_KEPT_DAYS", 90)
 CHECKPOINT_HISTORY_DAYS = env.int("CHECKPOINT_HISTORY_DAYS", 30)
+#: Newest rejected rows of each node of an execution that stay; 0 any number.
+REJECTED_ROWS_KEPT = env.int("REJECTED_ROWS_KEPT", 10_000)
 
 LOGGING: dict[str, Any] = {
     "version": 1,

@@ -2,18 +2,20 @@
 
 import time
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Min
+from django.db.models import Min, Q
 from django.utils import timezone
 
 from jobs.dag.storable import storable
 from jobs.engine.grouping import query_folder
-from jobs.models import Execution, MetricSample, QueryProgress, RejectedRow
+from jobs.models import UNFINISHED, Execution, MetricSample, QueryProgress, RejectedRow
 
 #: Resolution in seconds → how long its samples are kept, and the next coarser one.
 KEPT = {1: timedelta(hours=1), 10: timedelta(hours=12), 60: timedelta(days=30)}
@@ -24,6 +26,9 @@ _LONGEST_QUERY = 200
 _WINDOWS = 30
 #: So long behind the newest roll-up, samples may still arrive.
 _LATE = timedelta(minutes=2)
+#: No row has come to what ended before.
+_GROWN = timedelta(days=1)
+_LAST = 2**63 - 1
 #: What two samples of one moment may differ in.
 _FIGURES = (
     *("rows_in", "rows_out", "rows_rejected", "in_per_second", "out_per_second"),
@@ -221,4 +226,34 @@ def metrics_prune(*, now: datetime | None = None, seconds: float = 30) -> int:
             deleted += count
             if count < _PIECE:
                 del due[resolution]
+    return deleted
+
+
+def rejected_rows_prune(*, now: datetime | None = None, seconds: float = 30) -> int:
+    """Leave of each execution the newest REJECTED_ROWS_KEPT of each node (0: all), in short transactions. How many went.
+
+    Until `seconds` are over, and where rows may have come within a day: history_prune forgets the others by age.
+    """
+    kept = settings.REJECTED_ROWS_KEPT
+    if kept <= 0:
+        return 0
+    deadline = time.monotonic() + seconds
+    grown = Q(status__in=UNFINISHED) | Q(end_time__gte=(now or timezone.now()) - _GROWN)
+    executions = Execution.objects.filter(grown, failed_records__gt=0).order_by("pk").values_list("execution_id", flat=True)
+    return sum(_rejected_rows_of(execution_id, kept, deadline) for execution_id in executions)
+
+
+def _rejected_rows_of(execution_id: str, kept: int, deadline: float) -> int:
+    rows = RejectedRow.objects.filter(execution_id=execution_id).order_by("-pk")
+    if not rows[kept : kept + 1].exists():
+        return 0
+    seen: Counter[str] = Counter()
+    deleted, place = 0, _LAST
+    while time.monotonic() < deadline and (piece := list(rows.filter(pk__lt=place).values_list("pk", "node_id")[:_PIECE])):
+        place, surplus = piece[-1][0], []
+        for pk, node_id in piece:
+            seen[node_id] += 1
+            if seen[node_id] > kept:
+                surplus.append(pk)
+        deleted += RejectedRow.objects.filter(pk__in=surplus).delete()[0]
     return deleted

@@ -1,20 +1,31 @@
 """Counts, samples and rejected rows as they are kept."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from jobs.models import Execution, MetricSample, QueryProgress, RejectedRow
 from jobs.services.executions import execution_claim, execution_start
-from jobs.services.metrics import QueryCounts, Rejected, Reported, counts_read, metrics_prune, metrics_roll_up, reported_write
+from jobs.services.metrics import (
+    QueryCounts,
+    Rejected,
+    Reported,
+    counts_read,
+    metrics_prune,
+    metrics_roll_up,
+    rejected_rows_prune,
+    reported_write,
+)
+from jobs.tasks import prune_task
 from tests.services.job_rows import driver_row, job_row, operator
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
-def claimed() -> Execution:
-    execution_start(job=job_row(), user=operator(), triggered_by="API")
+def claimed(job_name: str = "numbers") -> Execution:
+    execution_start(job=job_row(job_name), user=operator(), triggered_by="API")
     execution = execution_claim(driver=driver_row())
     assert execution is not None
     return execution
@@ -63,6 +74,44 @@ def test_rejected_rows_of_a_repeated_batch_replace_the_first() -> None:
     for rows in ((("bad", "1"), ("bad", "2")), (("bad", "3"),)):
         reported_write(batch=[reported(execution, rejected=[Rejected("out", "src", 0, rows)])])
     assert list(RejectedRow.objects.values_list("row", flat=True)) == ["3"]
+
+
+def rejecting(execution: Execution, *nodes: str, batches: int = 6) -> None:
+    """In each batch each of `nodes` rejects one row, called by the number of the batch."""
+    for batch in range(batches):
+        rows = [Rejected("out", node, batch, (("bad", str(batch)),)) for node in nodes]
+        reported_write(batch=[reported(execution, totals={"failed_records": (batch + 1) * len(nodes)}, rejected=rows)])
+
+
+def rejected_of(execution: Execution, node: str) -> list[str]:
+    return list(RejectedRow.objects.filter(execution=execution, node_id=node).order_by("pk").values_list("row", flat=True))
+
+
+def test_of_each_node_of_an_execution_the_newest_rejected_rows_stay(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.REJECTED_ROWS_KEPT = 4
+    monkeypatch.setattr("jobs.services.metrics._PIECE", 3)
+    first, other = claimed(), claimed("letters")
+    rejecting(first, "seldom", batches=2)
+    rejecting(first, "often", "too")
+    rejecting(other, "often", batches=4)
+    prune_task()
+    assert [rejected_of(first, node) for node in ("often", "too", "seldom")] == [["2", "3", "4", "5"], ["2", "3", "4", "5"], ["0", "1"]]
+    assert rejected_of(other, "often") == ["0", "1", "2", "3"]
+    first.refresh_from_db()
+    assert first.failed_records == 12
+
+
+def test_rejected_rows_are_looked_at_where_some_may_have_come_and_while_there_is_time(settings: Any) -> None:
+    settings.REJECTED_ROWS_KEPT = 4
+    execution = claimed()
+    rejecting(execution, "often")
+    assert rejected_rows_prune(seconds=0) == 0
+    Execution.objects.update(status="COMPLETED", end_time=NOON)
+    assert rejected_rows_prune(now=NOON + timedelta(days=2)) == 0
+    settings.REJECTED_ROWS_KEPT = 0
+    assert rejected_rows_prune(now=NOON) == 0
+    settings.REJECTED_ROWS_KEPT = 4
+    assert rejected_rows_prune(now=NOON + timedelta(minutes=5)) == 2
 
 
 def test_samples_are_rolled_up_once_and_pruned_by_age() -> None:
