@@ -14,8 +14,8 @@ from django.conf import settings
 from django.db.models import Max, Min, Model, Q, QuerySet
 from django.utils import timezone
 
-from checkpoints.models import Checkpoint, CheckpointStatus
-from jobs.models import FINAL, Command, Event, Execution, MetricSample, QueryProgress, RejectedRow, ScheduleFire, SignInLink
+from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus
+from jobs.models import FINAL, UNFINISHED, Command, Event, Execution, MetricSample, QueryProgress, RejectedRow, ScheduleFire, SignInLink
 
 #: Newest executions of each job that stay, however old they are.
 NEWEST = 20
@@ -28,6 +28,8 @@ _MOST = 400_000
 _UUID_CHARACTERS = 36
 #: Checkpoints without files.
 _GONE = (CheckpointStatus.EXPIRED, CheckpointStatus.FAILED)
+#: Of checkpoints that nobody asked for.
+_BY_ITSELF = (CheckpointOrigin.INTERVAL, CheckpointOrigin.ROWS, CheckpointOrigin.PAGE)
 
 
 @dataclass(frozen=True)
@@ -38,27 +40,31 @@ class Forgotten:
     checkpoints: int = 0
     rejected_rows: int = 0
     schedule_fires: int = 0
+    events: int = 0
 
     def __bool__(self) -> bool:
-        return any((self.executions, self.checkpoints, self.rejected_rows, self.schedule_fires))
+        return any((self.executions, self.checkpoints, self.rejected_rows, self.schedule_fires, self.events))
 
 
 def history_prune(*, now: datetime | None = None) -> Forgotten:
     """Forget what is older than HISTORY_KEPT_DAYS, and of deleted checkpoints than CHECKPOINT_HISTORY_DAYS; 0 keeps it for ever.
 
+    Of executions that have not ended, the events of those checkpoints go as well.
+
     In short transactions, and of each at most some 400,000 rows: the rest goes the next time.
     """
     now = now or timezone.now()
     _forget_oldest(SignInLink.objects.all(), "expire_time", now - timedelta(days=1))
-    checkpoints = _checkpoints(now - timedelta(days=term)) if (term := settings.CHECKPOINT_HISTORY_DAYS) else 0
+    checkpoints, events = _of_checkpoints(now - timedelta(days=term)) if (term := settings.CHECKPOINT_HISTORY_DAYS) else (0, 0)
     if not settings.HISTORY_KEPT_DAYS:
-        return Forgotten(checkpoints=checkpoints)
+        return Forgotten(checkpoints=checkpoints, events=events)
     before = now - timedelta(days=settings.HISTORY_KEPT_DAYS)
     forgotten = Forgotten(
         executions=_executions(before),
         checkpoints=checkpoints,
         rejected_rows=_forget_oldest(RejectedRow.objects.all(), "create_time", before),
         schedule_fires=_forget_oldest(ScheduleFire.objects.all(), "create_time", before),
+        events=events,
     )
     _logs(before)
     return forgotten
@@ -85,6 +91,11 @@ def _in_pieces(rows: QuerySet[Model], forget: Callable[[list[int]], int], size: 
     return count
 
 
+def _of_checkpoints(before: datetime) -> tuple[int, int]:
+    """How many of their rows and events went: events last, for those stay as long as their checkpoint is listed."""
+    return _checkpoints(before), _checkpoint_events(before)
+
+
 def _checkpoints(before: datetime) -> int:
     """Rows whose files are gone, but for what others are told by: the first of each generation, the newest of each execution, and
     those that something was started from."""
@@ -100,6 +111,30 @@ def _checkpoints(before: datetime) -> int:
         return Checkpoint.objects.filter(pk__in=[pk for pk in ids if pk not in stay]).delete()[0]
 
     return _in_pieces(gone, forget, _PIECE)
+
+
+def _checkpoint_events(before: datetime) -> int:
+    count = 0
+    for execution_id in Execution.objects.filter(status__in=UNFINISHED).order_by("pk").values_list("execution_id", flat=True):
+        rows, place = Event.objects.filter(execution_id=execution_id).order_by("seq"), 0
+        # From the first event on: later ones are younger, so nothing else is looked at.
+        while count < _MOST and (old := [event for event in rows.filter(seq__gt=place)[:_PIECE] if event.time < before]):
+            place = old[-1].seq
+            count += _events_forget([event for event in old if _came_by_itself(event)])
+    return count
+
+
+def _came_by_itself(event: Event) -> bool:
+    """Whether it tells of a checkpoint as they come and go all the time: of no failure, and of nothing that a person did."""
+    if event.kind == "checkpoint_deleted":
+        return event.actor == "retention"
+    return event.kind in ("checkpoint_pending", "checkpoint_completed") and event.detail.get("origin") in _BY_ITSELF
+
+
+def _events_forget(events: Collection[Event]) -> int:
+    about = {event.pk: event.detail.get("checkpoint_row") for event in events}
+    listed = set(Checkpoint.objects.filter(pk__in=set(about.values())).values_list("pk", flat=True))
+    return Event.objects.filter(pk__in=[pk for pk, checkpoint in about.items() if checkpoint not in listed]).delete()[0]
 
 
 def _begun_from() -> QuerySet[Execution, int | None]:

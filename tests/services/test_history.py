@@ -147,6 +147,41 @@ def test_rows_of_deleted_checkpoints_go_but_for_what_others_are_told_by(job: Job
     assert {second.pk, failed.pk}.isdisjoint(Checkpoint.objects.values_list("pk", flat=True))
 
 
+def told(execution: Execution, kind: str, at: datetime, checkpoint: int | None = None, origin: str = "INTERVAL", actor: str = "") -> int:
+    """The number of one more event of `execution`."""
+    seq = Event.objects.filter(execution=execution).count() + 1
+    detail = {"origin": origin, "checkpoint_row": checkpoint} if checkpoint is not None else {}
+    return Event.objects.create(execution=execution, seq=seq, time=at, kind=kind, actor=actor, detail=detail).seq
+
+
+def test_events_of_old_checkpoints_go_while_their_execution_runs_on(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that runs for ever takes a checkpoint each minute."""
+    monkeypatch.setattr("jobs.services.history._PIECE", 3)
+    running, old = ran(job, NOW, status=ExecutionStatus.RUNNING), NOW - timedelta(days=40)
+    stay = [told(running, "claimed", old)]
+    taken(running, 1, at=old)  # the first of a line of positions stays listed
+    for number in (2, 3, 4):
+        point = taken(running, number, at=old).pk
+        told(running, "checkpoint_pending", old, point)
+        told(running, "checkpoint_completed", old, point, origin="ROWS")
+        told(running, "checkpoint_deleted", old, point, actor="retention")
+    gone = point + 99
+    stay.extend(
+        [
+            told(running, "checkpoint_failed", old, gone),
+            told(running, "attempt_failed", old),
+            told(running, "checkpoint_requested", old, gone, actor="olga"),
+            told(running, "checkpoint_pending", old, gone, origin="MANUAL", actor="olga"),
+            told(running, "checkpoint_deleted", old, gone, actor="olga"),
+            told(running, "checkpoint_completed", old, taken(running, 5, "COMPLETED", old).pk),
+            told(running, "checkpoint_completed", NOW - timedelta(days=20), gone),
+        ]
+    )
+    assert history_prune(now=NOW) == Forgotten(checkpoints=3, events=9)
+    assert list(Event.objects.order_by("seq").values_list("seq", flat=True)) == stay
+    assert not history_prune(now=NOW)
+
+
 def test_old_times_of_schedules_rejected_rows_and_links_go(job: Job) -> None:
     running = ran(job, NOW, status=ExecutionStatus.RUNNING)
     schedule = JobSchedule.objects.create(job=job, schedule_type="CRON", cron_expression="* * * * *")
@@ -178,6 +213,7 @@ def test_nothing_is_forgotten_where_it_is_kept_for_ever(job: Job, settings: Any)
     settings.HISTORY_KEPT_DAYS, settings.CHECKPOINT_HISTORY_DAYS = 0, 0
     old = ran(job)
     newest(job)
+    told(ran(job_row("letters"), NOW, status=ExecutionStatus.RUNNING), "checkpoint_pending", OLD, checkpoint=1)
     assert not history_prune(now=NOW)
     assert there(old) == [True]
 
@@ -189,4 +225,4 @@ def test_a_night_that_forgot_something_stands_in_the_audit_trail(job: Job) -> No
     for _ in range(NEWEST):
         ran(job, datetime.now(UTC))
     history_prune_task()
-    assert AuditEntry.objects.get().detail == {"executions": 1, "checkpoints": 0, "rejected_rows": 0, "schedule_fires": 0}
+    assert AuditEntry.objects.get().detail == {"executions": 1, "checkpoints": 0, "rejected_rows": 0, "schedule_fires": 0, "events": 0}
