@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -49,12 +50,13 @@ class Forgotten:
 def history_prune(*, now: datetime | None = None) -> Forgotten:
     """Forget what is older than HISTORY_KEPT_DAYS, and of deleted checkpoints than CHECKPOINT_HISTORY_DAYS; 0 keeps it for ever.
 
-    Of executions that have not ended, the events of those checkpoints go as well.
+    Of executions that have not ended, the events of those checkpoints go as well. Links and sessions go once they are over.
 
     In short transactions, and of each at most some 400,000 rows: the rest goes the next time.
     """
     now = now or timezone.now()
     _forget_oldest(SignInLink.objects.all(), "expire_time", now - timedelta(days=1))
+    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
     checkpoints, events = _of_checkpoints(now - timedelta(days=term)) if (term := settings.CHECKPOINT_HISTORY_DAYS) else (0, 0)
     if not settings.HISTORY_KEPT_DAYS:
         return Forgotten(checkpoints=checkpoints, events=events)

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
 from checkpoints.models import Checkpoint
@@ -193,6 +195,15 @@ def test_old_times_of_schedules_rejected_rows_and_links_go(job: Job) -> None:
     found = history_prune(now=NOW)
     assert (found.schedule_fires, found.rejected_rows) == (1, 1)
     assert [ScheduleFire.objects.get().fire_time, RejectedRow.objects.get().batch_id, SignInLink.objects.get().digest] == [NOW, 1, "1"]
+
+
+def test_sessions_that_are_over_go() -> None:
+    for seconds in (-60, 3600):
+        session = SessionStore()
+        session.set_expiry(seconds)
+        session.create()
+    history_prune_task()
+    assert Session.objects.get().session_key == session.session_key
 
 
 def test_logs_of_what_is_forgotten_go(job: Job, settings: Any, tmp_path: Path) -> None:
