@@ -7,6 +7,11 @@ from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.sessions import SessionMiddlewareStack
 from django.core.asgi import get_asgi_application
 
+from pipeline_web.variables import VARIABLES
+
+# Each request is answered in a thread of its own: nobody would find a connection again that it left open, and PostgreSQL would hold it
+# until it is collected as garbage. Threads of workers and drivers come back to theirs.
+VARIABLES["DATABASE_CONN_MAX_AGE"] = "0"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeline_web.settings")
 http = get_asgi_application()
 

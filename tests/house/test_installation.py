@@ -17,11 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 _OTHERS = {"DATABASE_URL", "DATA_DIR", "HOST", "PORT", "PUBLIC_URL", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "DJANGO_SETTINGS_MODULE"}
 
 
-def said(data: Path, program: str, **variables: str) -> Any:
-    """The JSON that `program` prints, where `settings` are those of an installation with `variables`."""
+def said(data: Path, program: str, *, begin: str = "import django\ndjango.setup()", **variables: str) -> Any:
+    """The JSON that `program` prints, where `settings` are those of an installation with `variables`, set up by `begin`."""
     kept = {name: value for name, value in os.environ.items() if name not in _OTHERS}
     environment = {**kept, "DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "pipeline_web.settings", **variables}
-    script = f"import json, django\ndjango.setup()\nfrom django.conf import settings\n{program}"
+    script = f"import json\n{begin}\nfrom django.conf import settings\n{program}"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -35,6 +35,13 @@ def test_the_database_of_a_folder_of_any_name_stands_in_it(tmp_path: Path, name:
     assert said(data, f"{kept}print(json.dumps(settings.DATABASES['default']['OPTIONS']['timeout']))") == 20
     assert (data / "pipeline_web.sqlite3").is_file()
     assert [folder.name for folder in tmp_path.iterdir()] == [name]
+
+
+def test_the_web_process_keeps_no_connection_to_postgresql_as_none_of_its_threads_comes_back(tmp_path: Path) -> None:
+    program = "print(json.dumps(settings.DATABASES['default']['CONN_MAX_AGE']))"
+    address = "postgres://user:password@127.0.0.1:1/name"
+    assert said(tmp_path, program, begin="import pipeline_web.asgi", DATABASE_URL=address, DATABASE_CONN_MAX_AGE="30") == 0
+    assert said(tmp_path, program, DATABASE_URL=address, DATABASE_CONN_MAX_AGE="30") == 30
 
 
 def test_an_ipv6_host_stands_in_brackets_in_every_address(tmp_path: Path) -> None:
