@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.engine.plan import Plan
+from jobs.engine.recurring import Recurring
 from jobs.engine.vanished import file_relations
 
 logger = logging.getLogger(__name__)
@@ -50,18 +51,22 @@ def files_listed_anew(spark: SparkSession, plan: Plan, queries: Sequence[ReadsBe
 
 
 def _look(spark: SparkSession, relations: Sequence[Any], ended: threading.Event) -> None:
+    told = Recurring(logger)
     while not ended.wait(LOOK_SECONDS):
-        files_list(spark, relations)
+        files_list(spark, relations, told)
 
 
-def files_list(spark: SparkSession, relations: Sequence[Any]) -> None:
+def files_list(spark: SparkSession, relations: Sequence[Any], told: Recurring) -> None:
     """Bring the lists up to date. One that cannot be stays as it was: the batch that reads what is gone says so."""
-    for relation in relations:
+    for number, relation in enumerate(relations, 1):
+        what = f"files beside a stream cannot be listed ({number} of {len(relations)})"
         try:
             if _is_there(spark, relation):
                 relation.location().refresh()
         except Exception as error:
-            logger.info("files beside a stream cannot be listed: %s", str(error).partition("\n")[0])
+            told.wrong(what, error)
+        else:
+            told.right(what)
 
 
 def _is_there(spark: SparkSession, relation: Any) -> bool:

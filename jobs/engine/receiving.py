@@ -14,6 +14,7 @@ from typing import Any
 from jobs.engine.events import BatchCommitted, BufferStands, Noticed, Report
 from jobs.engine.failure import AtNode
 from jobs.engine.query import StreamQuery
+from jobs.engine.recurring import Recurring
 from jobs.engine.skipping import Skipping
 from jobs.engine.steps import Steps
 from jobs.nodes.backpressure import Buffered
@@ -39,6 +40,7 @@ class Receiving:
         self._stopping = threading.Event()
         self._told: dict[str, Buffered] = {}
         self._ends: dict[str, dict[str, Any]] = {}
+        self._untold = Recurring(logger)
         self._receivers = [self._thread(node_id) for node_id in steps.sources if _overrides(steps, node_id, "receive")]
         self._buffers = [node_id for node_id in steps.sources if _overrides(steps, node_id, "buffered")]
         self._skipping = Skipping(steps, report, self._moved)
@@ -120,10 +122,13 @@ class Receiving:
 
     def _look(self) -> None:
         for node_id in self._buffers:
+            what = f"how the buffer of {node_id} stands cannot be told"
             try:
                 self._look_at(node_id)
             except Exception as error:
-                logger.info("how the buffer of %s stands cannot be told: %s", node_id, error)
+                self._untold.wrong(what, error)
+            else:
+                self._untold.right(what)
         self._skipping.tell()
 
     def _look_at(self, node_id: str) -> None:

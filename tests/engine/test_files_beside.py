@@ -1,5 +1,6 @@
 """Files beside a stream are listed anew while it goes on, and what is gone for a moment is not taken for an empty table."""
 
+import logging
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,12 @@ from pyspark.sql import SparkSession
 
 from jobs.engine import files_beside
 from jobs.engine.files_beside import files_list, files_listed_anew, relations_beside
+from jobs.engine.recurring import Recurring
 from tests.engine.graphs import COLLECT, Bench, document, numbers
 from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.spark
+TOLD = Recurring(logging.getLogger(__name__))
 
 
 def written(folder: Path, name: str, *rows: str) -> Path:
@@ -30,15 +33,15 @@ def test_a_list_is_brought_up_to_date_unless_all_its_files_are_gone(spark: Spark
     frame = read.option("pathGlobFilter", "a.csv").csv(str(first.parent)) if path.endswith(".csv") else read.csv(str(first.parent))
     relations = relations_beside(frame)
     written(first.parent, "a.csv", "red", "blue")
-    files_list(spark, relations)
+    files_list(spark, relations, TOLD)
     assert frame.count() == 2
     gone = (tmp_path / path).rename(tmp_path / "away")
-    files_list(spark, relations)
+    files_list(spark, relations, TOLD)
     with pytest.raises(Exception, match=r"a\.csv"):
         frame.count()
     gone.rename(tmp_path / path)
     written(first.parent, "a.csv", "green")
-    files_list(spark, relations)
+    files_list(spark, relations, TOLD)
     assert [row.colour for row in frame.collect()] == ["green"]
 
 
@@ -46,7 +49,7 @@ def test_a_list_that_was_empty_is_brought_up_to_date(spark: SparkSession, tmp_pa
     frame = spark.read.schema("colour string").csv(str(written(tmp_path / "colours", "_later").parent))
     relations = relations_beside(frame)
     written(tmp_path / "colours", "a.csv", "red")
-    files_list(spark, relations)
+    files_list(spark, relations, TOLD)
     assert frame.count() == 1
 
 
