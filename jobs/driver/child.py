@@ -13,13 +13,13 @@ from pathlib import Path
 
 from django.conf import settings
 
+from jobs.driver.driver_log import driver_log, last_words, log_cut, old_logs_remove
 from pipeline_web.variables import VARIABLES
 
 #: What a driver, its JVM and Spark's Python workers may inherit. Everything else goes through the pipe.
 _INHERITED = ("PATH", "HOME", "USER", "LANG", "LANGUAGE", "TZ", "TMPDIR", "JAVA_HOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONPATH")
 _INHERITED_PREFIXES = ("LC_", "SPARK_", "HADOOP_")
 _SECRET_WORDS = ("SECRET", "PASSWORD", "TOKEN", "KEY")
-_LOGS_KEPT = 20
 
 
 class Child:
@@ -32,7 +32,7 @@ class Child:
         self.work_dir = _scratch() / str(self.driver_id)
         self.work_dir.mkdir(parents=True, exist_ok=True)
         try:
-            self._log = _log_file(self.driver_id)
+            self._log = driver_log(self.driver_id)
             self.process = self._begun()
         except OSError:
             shutil.rmtree(self.work_dir, ignore_errors=True)
@@ -97,14 +97,15 @@ class Child:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()
         shutil.rmtree(self.work_dir, ignore_errors=True)
-        logs = sorted(self._log.parent.glob("driver-*.log"), key=lambda path: path.stat().st_mtime)
-        for old in logs[:-_LOGS_KEPT]:
-            old.unlink(missing_ok=True)
+        old_logs_remove(self._log.parent)
 
     def last_words(self) -> str:
         """The end of what it wrote, for the worker's log."""
-        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines() if self._log.exists() else []
-        return "\n".join(lines[-15:])
+        return last_words(self._log)
+
+    def log_cut(self) -> None:
+        """Look whether its log has grown too large. OSError where it cannot be cut."""
+        log_cut(self._log)
 
     def _say(self, line: str) -> None:
         assert self.process.stdin is not None
@@ -122,12 +123,6 @@ def driver_environment() -> dict[str, str]:
         if (name in _INHERITED or name.startswith(_INHERITED_PREFIXES)) and not any(word in name for word in _SECRET_WORDS)
     }
     return inherited | {"PYTHONUNBUFFERED": "1", "DJANGO_SETTINGS_MODULE": os.environ["DJANGO_SETTINGS_MODULE"]}
-
-
-def _log_file(driver_id: uuid.UUID) -> Path:
-    folder = Path(settings.LOG_DIR) / "drivers"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"driver-{driver_id}.log"
 
 
 def is_driver(pid: int) -> bool:

@@ -11,6 +11,7 @@ from django.db import close_old_connections, connection
 
 from jobs.driver.child import Child, is_driver, scratch_clear, scratch_folders
 from jobs.driver.exits import exit_reason
+from jobs.engine.recurring import Recurring
 from jobs.models import DriverKind
 from jobs.selectors.drivers import dedicated_waiting, drivers_claimed_alive, drivers_frozen, scratch_unneeded
 from jobs.services.drivers import driver_gone
@@ -39,6 +40,7 @@ class Supervisor:
         self._silent: dict[uuid.UUID, float] = {}
         self._ended: list[tuple[Child, str]] = []
         self._begun = time.monotonic()
+        self._uncut = Recurring(logger)
         self._thread = threading.Thread(target=self._run, name="drivers", daemon=True)
 
     def start(self) -> None:
@@ -72,6 +74,7 @@ class Supervisor:
                 if self._woken.is_set() or time.monotonic() - looked > _LOOK_SECONDS:
                     self._woken.clear()
                     looked = time.monotonic()
+                    self._cut_logs()
                     close_old_connections()
                     self._dedicated()
                     self._frozen()
@@ -138,6 +141,13 @@ class Supervisor:
         for child in [child for child in self._children if child.driver_id in frozen]:
             logger.error("driver %d is not heard of any more: it is killed", child.pid)
             child.kill()
+
+    def _cut_logs(self) -> None:
+        for child in self._children:
+            try:
+                child.log_cut()
+            except OSError as error:
+                self._uncut.wrong(f"the log of driver {child.pid} cannot be cut", error)
 
     def _bury(self) -> None:
         for child in list(self._children):
