@@ -16,6 +16,7 @@ from jobs.scheduling.reconciling import reconcile
 from jobs.services.audit import audit_record
 from jobs.services.drivers import drivers_forget
 from jobs.services.events import checkpoint_deleted_by
+from jobs.services.file_copies import mirrors_forget, samples_forget
 from jobs.services.history import history_prune
 from jobs.services.metrics import metrics_prune, metrics_roll_up, rejected_rows_prune
 from jobs.services.spools import spools_forget
@@ -63,6 +64,8 @@ def history_prune_task() -> None:
 def checkpoints_clean_task() -> None:
     found = checkpoints_clean(scope=Scope(), dry_run=False, deleted_by="retention", told=checkpoint_deleted_by("retention"))
     work_folders_forget(data_dir=Path(settings.DATA_DIR), older_than=GRACE)
+    mirrors_forget(data_dir=Path(settings.DATA_DIR), older_than=timedelta(days=1))
+    samples_forget(data_dir=Path(settings.DATA_DIR), older_than=timedelta(days=7))
     going = [decision for decision in found if decision.action == "delete"]
     if going:
         detail = {"deleted": len(going), "bytes": sum(decision.bytes for decision in going), "job_name": None}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -21,7 +20,8 @@ from jobs.nodes.sources.file_config import FileConfig
 from jobs.nodes.stores.files_read import FilesRead, read_by_all
 from jobs.nodes.stores.kinds import store_open, stored_path
 from jobs.nodes.stores.local import LocalStore
-from jobs.nodes.stores.mirror import Mirror, Wanted, in_order, local_name
+from jobs.nodes.stores.mirror import Mirror, Wanted, in_order, local_name, mirror_path
+from jobs.nodes.stores.samples import sample_appear, sample_is_there, samples_folder
 from jobs.nodes.stores.store import Store, Stored
 
 _MEGABYTE = 1_000_000
@@ -30,7 +30,6 @@ _CHUNK = 50
 _SAMPLED_FILES, _SAMPLED_BYTES = 20, 1_000_000
 #: Of files that are of no use but whole. One is taken, however large.
 _SAMPLED_WHOLE_BYTES = 64_000_000
-_SAMPLE_KEPT_SECONDS = 86_400
 _LINES = ("csv", "json", "text")
 _WHILE_FULL_SECONDS = 0.5
 #: Times of one file differ by less, for not every store knows parts of seconds.
@@ -44,7 +43,7 @@ class StoredFiles:
         self._context = context
         self._config = context.config
         self._folder = self._name_of(context.config.path)
-        self.mirror = Mirror(context.limits.data_dir / "mirrors" / context.job_uid / context.node_id)
+        self.mirror = Mirror(mirror_path(context.limits.data_dir, context.job_uid, context.node_id))
         self._read = FilesRead(context.live_dir, context.node_id)
 
     def begin(self) -> None:
@@ -82,14 +81,14 @@ class StoredFiles:
         wanted = some if self._begins_tell(some) else _fitting(some, _SAMPLED_WHOLE_BYTES)
         where = self._context.connection(self._config.connection).config if self._config.connection else {}
         place = json.dumps([where, self._folder], sort_keys=True, default=str)
-        samples = self._context.limits.data_dir / "samples" / _digest(place)
+        samples = samples_folder(self._context.limits.data_dir) / _digest(place)
         kept = samples / _digest(repr([(one, self._config.format, self._config.encoding) for one in wanted]))
-        if not kept.is_dir():
+        if not sample_is_there(kept):
             draft = samples / f".{uuid4().hex}"
             draft.mkdir(parents=True)
             for one in wanted:
                 self._sampled(store, one, draft / one.local)
-            _appear(draft, kept)
+            sample_appear(draft, kept)
         return kept
 
     def trim(self, newest: Any, positions: Sequence[Any]) -> None:
@@ -243,14 +242,3 @@ def _is_input(name: str, config: FileConfig) -> bool:
 
 def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:32]
-
-
-def _appear(draft: Path, kept: Path) -> None:
-    """Another process may have been faster; samples of other days go."""
-    try:
-        draft.rename(kept)
-    except OSError:
-        shutil.rmtree(draft, ignore_errors=True)
-    for old in kept.parent.iterdir():
-        if old != kept and time.time() - old.stat().st_mtime > _SAMPLE_KEPT_SECONDS:
-            shutil.rmtree(old, ignore_errors=True)

@@ -11,12 +11,13 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from jobs.nodes.stores.store import Store, Stored
 
@@ -28,6 +29,20 @@ _FIRST_TIME = 1_000_000_000 * 1_000_000_000
 _LONGEST_NAME = 180
 #: Characters that Hadoop, Spark and every file system take as they are.
 _PLAIN = " !$&'()+,;=@-_.~"
+
+
+def mirror_path(data_dir: Path, job_uid: str, node_id: str) -> Path:
+    """Where a source's copies lie on this host."""
+    return data_dir / "mirrors" / job_uid / node_id
+
+
+def mirrors_by_job(data_dir: Path) -> dict[str, Path]:
+    """Uid of a job → the folder of its mirrors on this host."""
+    found: dict[str, Path] = {}
+    for folder in (data_dir / "mirrors").glob("*/"):
+        with suppress(ValueError):
+            found[str(UUID(folder.name))] = folder
+    return found
 
 
 @dataclass(frozen=True)
