@@ -143,7 +143,10 @@ def _as_before(found: DataFrame, before: StructType) -> DataFrame:
 
 def _read(read: Callable[[], DataFrame], keeping: Keeping) -> _Kept:
     found = read().limit(keeping.most_rows + 1).withColumn(_READING, F.lit(next(_readings))).persist()
-    if found.count() > keeping.most_rows:
+    try:
+        if found.count() > keeping.most_rows:
+            raise _too_many(keeping)
+    except BaseException:
         found.unpersist()
-        raise _too_many(keeping)
+        raise
     return _Kept(found, time.monotonic() + keeping.seconds, datetime.now(UTC))

@@ -174,16 +174,16 @@ class Run:
     def _begin(self, session: SparkSession) -> None:
         """Build every frame, then let every sink raise its fence and go back if it is to, before any row moves."""
         if is_whole(self._steps):
-            self._queries = [self._whole(session)]
+            self._begin_whole(session)
             return
         streams = self._streams(session)
         self._queries = [*streams]
         sinks_roll_back(self._steps, streams, self._report)
 
-    def _whole(self, session: SparkSession) -> WholeQuery:
+    def _begin_whole(self, session: SparkSession) -> None:
         query_ = WholeQuery(self._steps, session, self._report, self._changed.set)
+        self._queries = [query_]  # which is closed whatever its sinks say
         sinks_begin(self._steps, session, query_.plan.sinks, query_.frames())
-        return query_
 
     def _streams(self, session: SparkSession) -> list[StreamQuery]:
         plans = query_plans(self._steps)

@@ -78,7 +78,9 @@ class WholeQuery:
         self._thread.start()
 
     def close(self) -> None:
-        """Nothing is kept beyond the batch."""
+        """Let go of what was kept for the batch, also where it never began. One that hangs does so itself, at its end."""
+        if not self.is_active():
+            self._let_go()
 
     def committed(self) -> int:
         """Its one batch has the number 0; -1 until it ended well."""
@@ -112,9 +114,7 @@ class WholeQuery:
         except BaseException as error:
             self.failure = StopRequested() if self._forced.is_set() else error
         finally:
-            self._acting.let_go()
-            for frame in self._kept:
-                frame.unpersist()
+            self._let_go()
             self._done.set()
             self._on_change()
 
@@ -143,6 +143,12 @@ class WholeQuery:
     def _keep(self, frame: DataFrame) -> DataFrame:
         self._kept.append(kept(frame))
         return self._kept[-1]
+
+    def _let_go(self) -> None:
+        self._acting.let_go()
+        for frame in self._kept:
+            frame.unpersist()
+        self._kept.clear()
 
     def _shared(self) -> frozenset[str]:
         """Nodes that are read along more than one edge, or by a sink that does not read to the end."""

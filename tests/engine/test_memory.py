@@ -1,6 +1,7 @@
 """A driver runs thousands of executions: of one that ended, no query stays in Spark's memory."""
 
 import gc
+import queue
 import threading
 from dataclasses import replace
 from typing import Any
@@ -11,10 +12,15 @@ from pyspark.sql import SparkSession
 from jobs.engine import callbacks
 from jobs.engine.events import BatchCommitted
 from jobs.engine.failure import ExecutionFailure
+from jobs.engine.plan import Plan
 from jobs.engine.query import StreamQuery
+from jobs.engine.references import _read
+from jobs.engine.runner import Run
 from jobs.engine.whole import WholeQuery
-from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.base import ConnectionSettings, NodeError
+from jobs.nodes.kept_references import Keeping
 from tests.engine.graphs import COLLECT, Bench, document, keep, numbers
+from tests.engine.nodes import CollectSink
 from tests.nodes.api_server import api_server, paged
 from tests.servers.waiting import wait_until
 
@@ -116,6 +122,58 @@ def test_no_job_stays_of_rows_that_were_read_part_by_part(bench: Bench) -> None:
     assert run.wait(60) == "completed"
     held = bench.spark.sparkContext._jsc.sc().dagScheduler().activeQueryToJobs()
     wait_until(held.isEmpty, seconds=20, what="Spark holds no job that ended")
+
+
+def kept_frames(spark: SparkSession) -> int:
+    session: Any = spark._jsparkSession
+    return int(session.sharedState().cacheManager().numCachedEntries())
+
+
+def refused(bench: Bench, monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
+    def begin(*_: Any) -> None:
+        raise NodeError("it takes nothing", permanent=True, kind="user")
+
+    monkeypatch.setattr(CollectSink, "begin", begin)
+    run, _ = bench.run(plan)
+    with pytest.raises(ExecutionFailure, match=r"it takes nothing"):
+        run.wait(60)
+
+
+def stopped_before_it_starts(bench: Bench, monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
+    runs: queue.Queue[Run] = queue.Queue()
+    monkeypatch.setattr(CollectSink, "begin", lambda *_: runs.get(timeout=60).stop())
+    run, heard = bench.run(plan)
+    runs.put(run)
+    runs.put(run)
+    assert run.wait(60) is not None
+    assert heard.rows("out") == 0
+
+
+def completed_whole(bench: Bench, monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
+    run, heard = bench.run(plan)
+    assert run.wait(60) == "completed"
+    assert (heard.rows("out"), heard.rows("also")) == (100, 100)
+
+
+@pytest.mark.parametrize("ended", [refused, stopped_before_it_starts, completed_whole])
+def test_rows_that_several_sinks_read_are_let_go_however_the_run_ends(bench: Bench, monkeypatch: pytest.MonkeyPatch, ended: Any) -> None:
+    """Also where no batch began."""
+    before = kept_frames(bench.spark)
+    sort = ("flow.sort", {"order_by": [{"column": "id"}]})
+    read = document(
+        {"gen": numbers(100, 100), "sort": sort, "out": COLLECT, "also": COLLECT}, "gen>sort, sort>out, sort>also", type="SQL_TASK"
+    )
+    ended(bench, monkeypatch, bench.plan(read))
+    assert kept_frames(bench.spark) == before
+
+
+def test_a_table_beside_a_stream_that_cannot_be_read_is_not_kept(spark: SparkSession) -> None:
+    before = kept_frames(spark)
+    with pytest.raises(NodeError, match=r"more than 2 rows"):
+        _read(lambda: spark.range(3), Keeping(60, 2))
+    with pytest.raises(Exception, match=r"it is gone"):
+        _read(lambda: spark.range(1).where("raise_error('it is gone') IS NULL"), Keeping(60, 2))
+    assert kept_frames(spark) == before
 
 
 @pytest.mark.parametrize("ended", [completed, stopped, failed])
