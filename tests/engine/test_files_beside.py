@@ -72,3 +72,17 @@ def test_nothing_waits_for_a_list_and_a_run_that_ends_by_itself_keeps_its_own(be
     going_on.clear()
     with files_listed_anew(bench.spark, replace(plan, until_drained=True), queries):
         assert "files beside" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_list_that_cannot_be_made_is_told_of_once(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Although Spark's object has another number each time."""
+    java: Any = spark._jvm
+    monkeypatch.setattr(files_beside, "_is_there", lambda spark, relation: java.java.lang.Class.forName(relation))
+    caplog.set_level(logging.INFO)
+    for _ in range(3):
+        files_list(spark, ["no.such.Thing"], TOLD)
+    (record,) = [record for record in caplog.records if record.name == __name__]
+    what = "files beside a stream cannot be listed (1 of 1)"
+    assert record.getMessage() == f"{what}: java.lang.ClassNotFoundException: no.such.Thing"
