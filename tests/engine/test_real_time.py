@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Producer
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
 
 from checkpoints.cut import cut_restore, query_cut
 from checkpoints.verification import cut_verify
@@ -41,7 +41,8 @@ class Topics:
         topic = f"real-{uuid4().hex[:8]}"
         self.server.topic_create(topic, partitions=partitions)
         consumer = Consumer({"bootstrap.servers": self.server.bootstrap, "group.id": uuid4().hex, "auto.offset.reset": "earliest"})
-        consumer.subscribe([topic])
+        # Not by subscription: a client that is closed while its group gives out partitions may wait for ever.
+        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in range(partitions)])
         self._consumers[topic] = consumer
         self.came[topic] = []
         return topic
