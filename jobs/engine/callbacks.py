@@ -62,10 +62,17 @@ def listening(
     finally:
         session.streams.removeListener(listener)
         listener.forget()
-        try:
+        with _for_no_run_to_end():
             _leave(session)
-        except Exception as error:  # of another Spark: nothing that a run should end for
-            logger.debug("what Spark holds of an execution cannot be let go: %s", error)
+
+
+@contextmanager
+def _for_no_run_to_end() -> Iterator[None]:
+    """What would fail inside where Spark is another one: it would hold more than it need."""
+    try:
+        yield
+    except Exception as error:
+        logger.debug("what Spark holds of an execution cannot be let go: %s", error)
 
 
 def _leave(session: SparkSession) -> None:
@@ -73,12 +80,13 @@ def _leave(session: SparkSession) -> None:
     for each of which a thread waits here."""
     context: Any = session.sparkContext
     context._jvm.pipeline_web.LeftListeners.leave(context._jsc.sc(), _ALONE_SECONDS)
-    context._jvm.pipeline_web.IdleConnections.close(_client(context))
+    context._jvm.pipeline_web.LeftConnections.close(_client(context))
 
 
 def _connection_remember(context: Any) -> None:
     """This call's, so that it is closed once the thread of Spark's that calls has ended."""
-    context._jvm.pipeline_web.IdleConnections.remember(_client(context))
+    with _for_no_run_to_end():
+        context._jvm.pipeline_web.LeftConnections.remember(_client(context))
 
 
 def _client(context: Any) -> Any:

@@ -11,12 +11,12 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from uuid import UUID
 
 from jobs.nodes.backpressure import Backpressure
+from jobs.nodes.job_folders import folders_by_job
 from jobs.nodes.spool_positions import (
     TABLES,
     discard_oldest,
@@ -101,11 +101,7 @@ def spool_path(data_dir: Path, job_uid: str, node_id: str) -> Path:
 
 def spools_by_job(data_dir: Path) -> dict[str, Path]:
     """Uid of a job → the folder of its spools on this host."""
-    found: dict[str, Path] = {}
-    for folder in (data_dir / "spool").glob("*/"):
-        with suppress(ValueError):
-            found[str(UUID(folder.name))] = folder
-    return found
+    return folders_by_job(data_dir / "spool")
 
 
 class Spool:

@@ -11,14 +11,14 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
-from uuid import UUID, uuid4
+from uuid import uuid4
 
+from jobs.nodes.job_folders import folders_by_job
 from jobs.nodes.stores.store import Store, Stored
 
 Order = Literal["time", "name"]
@@ -38,11 +38,7 @@ def mirror_path(data_dir: Path, job_uid: str, node_id: str) -> Path:
 
 def mirrors_by_job(data_dir: Path) -> dict[str, Path]:
     """Uid of a job → the folder of its mirrors on this host."""
-    found: dict[str, Path] = {}
-    for folder in (data_dir / "mirrors").glob("*/"):
-        with suppress(ValueError):
-            found[str(UUID(folder.name))] = folder
-    return found
+    return folders_by_job(data_dir / "mirrors")
 
 
 @dataclass(frozen=True)

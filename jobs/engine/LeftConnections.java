@@ -12,7 +12,7 @@ import py4j.ClientServerConnection;
 import py4j.PythonClient;
 
 /** Connections over which threads of Spark call Python: Py4J keeps those of threads that ended, each with one of Python that waits. */
-public class IdleConnections {
+public class LeftConnections {
     private static final Map<ClientServerConnection, WeakReference<Thread>> CALLING = Collections.synchronizedMap(new WeakHashMap<>());
 
     /** From Python, amid the first call of a thread: whose connection it is that it came over. Those of threads that ended are closed. */
