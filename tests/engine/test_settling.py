@@ -55,9 +55,9 @@ def test_what_goes_wrong_beside_the_batches_names_the_sink(bench: Bench) -> None
     heard = Heard()
     run = Run(bench.spark, plan, heard.report, registry=REGISTRY)
     run.start()
-    waiting = bench.files / "out" / ".pipeline"
-    wait_until(lambda: len(list(waiting.rglob("gathered/*.parquet"))) > 1, seconds=60, what="rows that wait")
-    for file in waiting.rglob("gathered/*.parquet"):
+    waiting = bench.files / "out" / ".pipeline" / plan.job_uid / "out" / "gathered"
+    wait_until(lambda: len(list(waiting.glob("*.parquet"))) > 1, seconds=60, what="rows that wait")
+    for file in waiting.glob("*.parquet"):
         file.write_bytes(b"broken")
     run.stop()
     with pytest.raises(ExecutionFailure) as failed:

@@ -22,6 +22,7 @@ from uuid import uuid4
 
 from jobs.nodes.base import NodeError, SinkFenced
 from jobs.nodes.durable_text import text_place
+from jobs.nodes.file_walk import files_below
 from jobs.nodes.roll_back import RollBackPoint
 from jobs.nodes.stores.store import Stored
 
@@ -46,7 +47,7 @@ class BatchFiles:
 
         `since`: stands behind their numbers. A file of no bytes, which Spark writes of a batch without rows, stays aside.
         """
-        written = sorted(file.relative_to(aside) for file in aside.rglob("*") if _is_data(file))
+        written = sorted(file.relative_to(aside) for file in files_below(aside) if _is_data(file))
         names = (
             str(Path(folder) / file.parent / f"{prefix}-{number:05d}{since}{_suffix(file.name)}") for number, file in enumerate(written)
         )
@@ -59,7 +60,7 @@ class BatchFiles:
 
 
 def _is_data(file: Path) -> bool:
-    return file.is_file() and not file.name.startswith((".", "_")) and file.stat().st_size > 0
+    return not file.name.startswith((".", "_")) and file.stat().st_size > 0
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class FolderLedger:
 
     def visible_files(self) -> tuple[str, ...]:
         """Every file that a reader of the target sees now."""
-        found = (file.relative_to(self.target) for file in self.target.rglob("*") if file.is_file())
+        found = (file.relative_to(self.target) for file in files_below(self.target))
         return tuple(sorted(str(file) for file in found if not any(part.startswith((".", "_")) for part in file.parts)))
 
     def all_files(self) -> list[str]:

@@ -8,11 +8,14 @@ import csv
 import gzip
 import json
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.csv_options import delimiter_sign
+from jobs.nodes.file_walk import files_below, size_of
 from jobs.nodes.sources.file_config import FileConfig
 
 #: The formats whose files hold characters of an encoding.
@@ -28,8 +31,8 @@ def sample_files(path: Path, config: FileConfig) -> list[Path]:
     if path.is_file():
         return [path]
     pattern = "*" if config.is_copied else config.pattern or "*"
-    found = (file for file in sorted(path.rglob(pattern)) if file.is_file() and not _hidden(file.relative_to(path)))
-    return [file for file, _ in zip(found, range(_SAMPLED_FILES), strict=False) if file.stat().st_size]
+    named = (file for file in sorted(files_below(path)) if fnmatchcase(file.name, pattern) and not _hidden(file.relative_to(path)))
+    return [file for file in islice(named, _SAMPLED_FILES) if size_of(file)]
 
 
 def _hidden(path: Path) -> bool:

@@ -1,0 +1,24 @@
+"""The files of a folder that others change meanwhile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Every file in `folder` and in its folders, in no order; links to folders are not followed.
+
+    What vanishes or may not be read while it is looked for is left out, as is a folder that is not there.
+    """
+    for place, _, names in os.walk(folder):
+        yield from (Path(place, name) for name in names)
+
+
+def size_of(file: Path) -> int:
+    """Bytes; 0 of what is gone by now."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,21 @@
+"""Folders that others change while they are looked through."""
+
+import shutil
+from pathlib import Path
+
+from jobs.nodes.file_walk import files_below, size_of
+
+
+def test_what_vanishes_meanwhile_is_left_out(tmp_path: Path) -> None:
+    for name in ("first.csv", "kept/second.csv", "gone/third.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+    walk = files_below(tmp_path)
+    assert next(walk).name == "first.csv"
+    shutil.rmtree(tmp_path / "gone")
+    assert [file.name for file in walk] == ["second.csv"]
+
+
+def test_a_folder_that_is_not_there_has_no_files(tmp_path: Path) -> None:
+    assert list(files_below(tmp_path / "none")) == []
+    assert size_of(tmp_path / "none") == 0
