@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jobs.nodes.base import AS_IT_CAME, REJECTED
 from jobs.nodes.columns import column, quoted, sql_text
+from jobs.nodes.csv_lines import csv_line_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -122,7 +123,7 @@ def _csv(text: str, schema: StructType, options: Mapping[str, str]) -> _Given:
     columns = ", ".join(f"_{number} string" for number in range(len(schema.fields)))
     given = {**options, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt"}
     told = ", ".join(sql_text(part) for option in given.items() for part in option)
-    line = f"from_csv({text}, '{columns}, _corrupt string', map({told}))"
+    line = f"from_csv({csv_line_sql(text)}, '{columns}, _corrupt string', map({told}))"
     pairs = ", ".join(f"struct({sql_text(field.name)} AS key, {_LINE}._{number} AS value)" for number, field in enumerate(schema.fields))
     whole = f"transform(array({line}), {_LINE} -> if({_LINE}._corrupt IS NULL, array({pairs}), NULL))[0]"
     return _Given(whole, f"{_PAIR}.value IS NOT NULL", f"concat('\"', {_PAIR}.value, '\"')")

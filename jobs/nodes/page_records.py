@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jobs.nodes.misfits import misfit, rejected_column
+from jobs.nodes.misfits import rejected_column
+from jobs.nodes.records import RecordShape, record_misfit, record_parsed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-_CORRUPT = "_corrupt_record"
+_RECORD = "__record"
 
 
-def records_typed(frame: DataFrame, schema: StructType) -> DataFrame:
-    """Records as columns; one that does not fit them is rejected with its text."""
+def records_typed(frame: DataFrame, schema: StructType, *, plainly: bool) -> DataFrame:
+    """Records as columns; one that does not fit them is rejected with its text. `plainly`: as in `RecordShape`."""
     from pyspark.sql import functions as F
-    from pyspark.sql.types import StringType, StructField, StructType
 
-    with_corrupt = StructType([*schema.fields, StructField(_CORRUPT, StringType(), True)])
-    options: Any = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
-    parsed = frame.select("value", F.from_json("value", with_corrupt, options).alias("record"))
-    bad = F.col("record").isNull() | F.col(f"record.{_CORRUPT}").isNotNull()
-    fields = (F.col("record").getField(field.name).alias(field.name) for field in schema.fields)
-    reason, told = misfit("the record does not fit the columns", F.col("value"), schema, "json")
-    return parsed.select(*fields, rejected_column(F.when(bad, reason), told))
+    shape = RecordShape("json", schema, plainly=plainly)
+    record, is_bad = record_parsed(frame.sparkSession, F.col("value"), _RECORD, shape)
+    reason, told = record_misfit(F.col("value"), _RECORD, shape, "the record does not fit the columns")
+    fields = (F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields)
+    return frame.withColumn(_RECORD, record).select(*fields, rejected_column(F.when(is_bad, reason), told))

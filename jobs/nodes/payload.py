@@ -181,12 +181,18 @@ def payload_empty(spark: SparkSession, schema: StructType, metadata: MessageColu
 
 
 def payload_read(
-    messages: DataFrame, schema: StructType, metadata: MessageColumns, payload: Payload, avro: AvroSchemas | None = None
+    messages: DataFrame,
+    schema: StructType,
+    metadata: MessageColumns,
+    payload: Payload,
+    avro: AvroSchemas | None = None,
+    *,
+    plainly: bool = False,
 ) -> DataFrame:
     """Messages (with a column `value` of bytes) as columns of `schema` and `metadata`.
 
     A message that does not fit is rejected as it came, and so is one without a value. With the writers of a registry in `avro`, a
-    column `timestamp` tells when each message was written.
+    column `timestamp` tells when each message was written. `plainly`: as in `RecordShape`.
     """
     from pyspark.sql import functions as F
 
@@ -194,8 +200,8 @@ def payload_read(
     if not payload_can_reject(payload):
         value = F.col("value").cast("string") if payload.format == "text" else F.col("value")
         return messages.select(value.alias("value"), *told)
-    shape = RecordShape(payload.format, schema, payload.delimiter, avro or AvroSchemas(payload.avro_schema), payload.null_value)
-    record, is_bad = record_parsed(F.col("value"), _RECORD, shape)
+    shape = RecordShape(payload.format, schema, payload.delimiter, avro or AvroSchemas(payload.avro_schema), payload.null_value, plainly)
+    record, is_bad = record_parsed(messages.sparkSession, F.col("value"), _RECORD, shape)
     fields = [F.col(_RECORD).getField(field.name).alias(field.name) for field in schema.fields]
     return messages.withColumn(_RECORD, record).select(*fields, *told, _rejected(is_bad, shape, avro))
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobs.nodes.avro import AVRO_END, AVRO_MARK, AvroSchemas, avro_record
 from jobs.nodes.base import AS_IT_CAME
-from jobs.nodes.csv_options import delimiter_sign
+from jobs.nodes.csv_lines import csv_is_no_line, csv_is_open, csv_line, csv_line_options
 from jobs.nodes.formats import FORMATS
+from jobs.nodes.json_records import GOES_ON, json_goes_on, json_record
 from jobs.nodes.misfits import SHOWN_TEXT, misfit
 from jobs.nodes.xml_roots import more_than_one_root
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, SparkSession
     from pyspark.sql.types import StructType
 
 #: The field into which Spark puts a text that does not fit the others.
@@ -24,15 +24,16 @@ CORRUPT = "_corrupt_record"
 _READ_ALL_THE_SAME = {
     "json": "more stands behind its JSON object",
     "xml": "more stands behind its XML element",
-    "csv": "a value begins with a quote that is never closed",
+    "csv": "more lines stand behind the first",
 }
+_OPEN = "a value begins with a quote that is never closed"
 
 
 @dataclass(frozen=True)
 class RecordShape:
     """How a record is written – JSON, CSV, Avro, XML or as a package does – and its columns.
 
-    `delimiter` and `null_value` are of CSV, `avro` of Avro.
+    `delimiter` and `null_value` are of CSV, `avro` of Avro. `plainly`: it is read by PySpark alone, as a script has to.
     """
 
     format: str
@@ -40,9 +41,10 @@ class RecordShape:
     delimiter: str = ","
     avro: AvroSchemas | None = None
     null_value: str = ""
+    plainly: bool = False
 
 
-def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column, Column]:
+def record_parsed(spark: SparkSession, value: Column, name: str, shape: RecordShape) -> tuple[Column, Column]:
     """The record in `value` as a struct, to become the column `name`, and whether that column then holds none (null counts as none)."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType, StructField, StructType
@@ -56,11 +58,13 @@ def record_parsed(value: Column, name: str, shape: RecordShape) -> tuple[Column,
     whole = StructType([*shape.schema.fields, StructField(CORRUPT, StringType(), True)])
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
     is_bad = F.col(name).isNull() | F.col(f"{name}.{CORRUPT}").isNotNull()
+    if shape.format == "json" and not shape.plainly:
+        return json_record(spark, text, shape.schema, CORRUPT), is_bad
     if shape.format == "json":
-        return F.from_json(text, whole, options), is_bad | _goes_on(text)
+        return F.from_json(text, whole, options), is_bad | json_goes_on(text)
     if shape.format == "xml":
         return F.from_xml(text, whole, options), is_bad | more_than_one_root(text)
-    return F.from_csv(text, whole.toDDL(), options | _csv_options(shape)), is_bad | _is_open(text, shape.delimiter)
+    return F.from_csv(csv_line(text), whole.toDDL(), options | _csv_options(shape)), is_bad | csv_is_no_line(text, shape.delimiter)
 
 
 def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> tuple[Column, str]:
@@ -78,40 +82,12 @@ def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> t
         reason, told = F.concat(F.lit(words + AS_IT_CAME), start), ""
     if shape.format not in _READ_ALL_THE_SAME:
         return reason, told
-    fits = F.col(name).isNotNull() & F.col(f"{name}.{CORRUPT}").isNull()
-    return F.when(fits, F.concat(F.lit(f"{words}: {_READ_ALL_THE_SAME[shape.format]}{AS_IT_CAME}"), start)).otherwise(reason), told
+    is_read = F.col(name).isNotNull() & (F.coalesce(F.col(f"{name}.{CORRUPT}"), F.lit(GOES_ON)) == GOES_ON)
+    what = F.lit(f"{words}: {_READ_ALL_THE_SAME[shape.format]}{AS_IT_CAME}")
+    if shape.format == "csv":
+        what = F.when(csv_is_open(text), F.lit(f"{words}: {_OPEN}{AS_IT_CAME}")).otherwise(what)
+    return F.when(is_read, F.concat(what, start)).otherwise(reason), told
 
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:
-    return {"sep": shape.delimiter, "escape": '"', "nullValue": shape.null_value}
-
-
-def _goes_on(text: Column) -> Column:
-    """Whether there is more behind the JSON object that `text` begins with, which Spark's parser would leave unread.
-
-    A text whose only } is its end needs no second look, and costs next to nothing. Another has to be the first of two elements of a
-    list, before an empty object: counting them costs half of what reading them does, but knows no NaN.
-    """
-    from pyspark.sql import functions as F
-
-    whole = text.cast("binary")
-    before_end = whole.substr(F.lit(1), F.octet_length(whole) - 1).cast("string")
-    is_plain = F.endswith(text, F.lit("}")) & ~F.contains(before_end, F.lit("}"))
-    listed = F.concat(F.lit("["), text, F.lit(",{}]"))
-    read = F.size(F.from_json(listed, "array<struct<`__nothing`: int>>"))
-    return ~is_plain & ~F.coalesce(F.json_array_length(listed) == 2, read == 2, F.lit(False))
-
-
-def _is_open(text: Column, delimiter: str) -> Column:
-    """Whether the last value of a line of CSV begins with a quote that is never closed, as where a message was cut off: Spark takes all
-    that follows for the value. A line with an even number of quotes needs no second look."""
-    from pyspark.sql import functions as F
-
-    sign = delimiter_sign(delimiter)
-    if len(sign) != 1:
-        return F.lit(False)
-    rest = f"[^{re.escape(sign)}]*+"
-    value = f'(?:"[^"]*+(?:""[^"]*+)*+"{rest}|(?!"){rest})'
-    is_odd = (F.length(text) - F.length(F.replace(text, F.lit('"'), F.lit("")))) % 2 == 1
-    is_closed = F.rlike(text, F.lit(f"(?s)^{value}(?:{re.escape(sign)}{value})*+$"))
-    return F.coalesce(F.contains(text, F.lit('"')) & is_odd & ~is_closed, F.lit(False))
+    return csv_line_options(shape.delimiter, shape.null_value)

@@ -7,6 +7,8 @@ from functools import reduce
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from jobs.nodes.java_class import java_class
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -26,14 +28,9 @@ class RowCounts:
     """
 
     def __init__(self, spark: SparkSession, place: str, measures: Mapping[str, Column | None], most_kept: int = 0) -> None:
-        jvm: Any = spark._jvm
         java_session: Any = spark._jsparkSession
         self._measures = measures
-        try:
-            self._java = jvm.pipeline_web.RowCounts(f"rows of {place}", len(measures), most_kept)
-        except TypeError:  # so PySpark calls a class that is not there
-            told = "our classes are not among its jars; `python -m scripts.class_archive` puts them there: then start the product again"
-            raise RuntimeError(f"Spark cannot count rows: {told}") from None
+        self._java = java_class(spark, "RowCounts")(f"rows of {place}", len(measures), most_kept)
         java_session.sparkContext().register(self._java)
 
     def within(self, frame: DataFrame, kept: Kept | None = None) -> DataFrame:

@@ -27,7 +27,7 @@ def told(spark: SparkSession, text: str, **shape: Any) -> str | None:
     from pyspark.sql import functions as F
 
     shaped = RecordShape(**{"format": "json", "schema": schema_of(COLUMNS), **shape})
-    record, is_bad = record_parsed(F.col("value"), "record", shaped)
+    record, is_bad = record_parsed(spark, F.col("value"), "record", shaped)
     frame = spark.createDataFrame([(text,)], "value string").withColumn("record", record)
     misfit, in_full = record_misfit(F.col("value"), "record", shaped, "it does not fit")
     rows = frame.select("record.*", rejected_column(F.when(is_bad, misfit), in_full))

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.nodes.base import REJECTED, NodeError
+from jobs.nodes.base import LINE_MISFIT, REJECTED, NodeError
 from jobs.nodes.columns import schema_from_ddl
 from jobs.nodes.payload import payload_read, payload_schema
 
@@ -39,3 +39,37 @@ def test_a_quoted_empty_value_is_an_empty_text_where_a_word_means_no_value(spark
     payload = cast(Any, SimpleNamespace(format="csv", columns=(), delimiter=",", null_value=null_value, avro_schema=""))
     rows = payload_read(messages, schema_from_ddl("id int, note string"), {}, payload).collect()
     assert [row.note for row in rows] == notes
+
+
+@pytest.mark.spark
+def test_a_message_of_several_lines_is_rejected_and_those_behind_it_are_read_as_they_came(spark: SparkSession) -> None:
+    told = {
+        "1001,19.99\n1002,5.00": "more lines stand behind the first",
+        "1003,120.50": None,
+        "1004,a\nhello": "more lines stand behind the first",
+        "333333,cccc": None,
+        "1005,crlf\r\n": None,
+        "1006,blank\n\n": None,
+        '1007,"quoted\nbreak"\n': None,
+        '1008,"open': "a value begins with a quote that is never closed",
+        "1009,nul\0": "the line does not fit the columns",
+        "1010,last": None,
+    }
+    messages = spark.createDataFrame([(text.encode(),) for text in told], "value binary").coalesce(1)
+    payload = cast(Any, SimpleNamespace(format="csv", columns=(), delimiter=",", null_value="", avro_schema=""))
+    rows = payload_read(messages, schema_from_ddl("id int, note string"), {}, payload).collect()
+    good = [(row.id, row.note) for row in rows if row[REJECTED] is None]
+    assert good == [(1003, "120.50"), (333333, "cccc"), (1005, "crlf"), (1006, "blank"), (1007, "quoted\nbreak"), (1010, "last")]
+    for (text, why), row in zip(told.items(), rows, strict=True):
+        assert (why is None) == (row[REJECTED] is None), text
+        assert why is None or why in row[REJECTED] or f"{LINE_MISFIT}" in row[REJECTED], row[REJECTED]
+
+
+@pytest.mark.spark
+def test_a_line_with_a_longer_delimiter_may_have_no_line_behind_it_either(spark: SparkSession) -> None:
+    messages = spark.createDataFrame(
+        [(text.encode(),) for text in ("1||a\n2||b", "3||c|d", f"4||{'x' * 1_000_000}\ny", "5||e")], "value binary"
+    )
+    payload = cast(Any, SimpleNamespace(format="csv", columns=(), delimiter="||", null_value="", avro_schema=""))
+    rows = payload_read(messages, schema_from_ddl("id int, note string"), {}, payload).collect()
+    assert [row.note for row in rows if row[REJECTED] is None] == ["c|d", "e"]

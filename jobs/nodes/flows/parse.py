@@ -114,7 +114,7 @@ class Parse(Flow[ParseConfig]):
         schema = _schema(frame, config)
         kept = _kept(frame, config)
         _refuse_twice(kept, schema, config)
-        shape = _shape(schema, config)
+        shape = _shape(schema, config, plainly=context.for_script)
         record, is_bad = _record(frame, shape, config)
         fields = [_field(name).alias(name) for name in schema.names]
         rejected = _rejected(is_bad, shape, config)
@@ -186,15 +186,15 @@ def _sampled(frame: DataFrame, config: ParseConfig) -> StructType:
     return found
 
 
-def _shape(schema: StructType, config: ParseConfig) -> RecordShape:
+def _shape(schema: StructType, config: ParseConfig, *, plainly: bool) -> RecordShape:
     avro = AvroSchemas(config.avro_schema) if config.format == "avro" else None
-    return RecordShape(config.format, schema, config.delimiter, avro, config.null_value)
+    return RecordShape(config.format, schema, config.delimiter, avro, config.null_value, plainly)
 
 
 def _record(frame: DataFrame, shape: RecordShape, config: ParseConfig) -> tuple[Column, Column]:
     if config.format == "regex":
         return groups_parsed(frame.sparkSession, column(config.column), _RECORD, config.pattern, config.columns)
-    return record_parsed(column(config.column), _RECORD, shape)
+    return record_parsed(frame.sparkSession, column(config.column), _RECORD, shape)
 
 
 def _rejected(is_bad: Column, shape: RecordShape, config: ParseConfig) -> Column:

@@ -85,7 +85,7 @@ class HttpApiSource(Source[HttpApiConfig]):
         }
         options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
         reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
-        return records_typed(reader.format(HttpPages.name()).options(**options).load(), schema)
+        return records_typed(reader.format(HttpPages.name()).options(**options).load(), schema, plainly=context.for_script)
 
 
 def _pages(context: NodeContext[HttpApiConfig]) -> Path:

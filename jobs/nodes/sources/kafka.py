@@ -131,7 +131,7 @@ class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
         if context.schema_only:
             return payload_empty(spark, schema, metadata, config)
         self.taken = () if config.asks_registry else schema.names
-        return payload_read(_messages(spark, context), schema, metadata, config, avro)
+        return payload_read(_messages(spark, context), schema, metadata, config, avro, plainly=context.for_script)
 
     def _schema(self, spark: SparkSession, context: NodeContext[KafkaSourceConfig], avro: AvroSchemas | None) -> StructType:
         config = context.config

@@ -76,7 +76,7 @@ class RabbitMQStreamSource(ReadsLog, TellsUnreadFields, Source[RabbitMQStreamCon
         if context.schema_only:
             return payload_empty(spark, schema, metadata, config)
         self.taken = schema.names
-        return payload_read(_messages(spark, context), schema, metadata, config)
+        return payload_read(_messages(spark, context), schema, metadata, config, plainly=context.for_script)
 
     def newest_texts(self, context: NodeContext[RabbitMQStreamConfig]) -> list[str]:
         return _newest(context)

@@ -83,7 +83,7 @@ class RocketmqSource(ReadsLog, TellsUnreadFields, Source[RocketmqSourceConfig]):
         if context.schema_only:
             return _judged(payload_empty(spark, schema, metadata, config))
         self.taken = schema.names
-        return _judged(payload_read(_messages(spark, context), schema, metadata, config))
+        return _judged(payload_read(_messages(spark, context), schema, metadata, config, plainly=context.for_script))
 
     def newest_texts(self, context: NodeContext[RocketmqSourceConfig]) -> list[str]:
         return _newest(context)
