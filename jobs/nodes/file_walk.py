@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 
 def files_below(folder: Path) -> Iterator[Path]:
@@ -14,6 +14,12 @@ def files_below(folder: Path) -> Iterator[Path]:
     """
     for place, _, names in os.walk(folder):
         yield from (Path(place, name) for name in names)
+
+
+def is_hidden(path: PurePath) -> bool:
+    """Whether Spark skips a file for a name on its way from the folder: one that begins with a dot, or with an underscore unless it is a
+    partition's, such as _day=1."""
+    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in path.parts)
 
 
 def size_of(file: Path) -> int:

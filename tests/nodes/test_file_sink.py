@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import Batch, SinkFenced, Written
 from jobs.nodes.registry import REGISTRY
+from jobs.nodes.roll_back import RollBackPoint
 from jobs.nodes.sinks.file_config import CODECS
 from jobs.nodes.sinks.file_manifest import FolderLedger
 from tests.nodes.conftest import Build, Built
@@ -27,7 +28,7 @@ def numbers(spark: SparkSession, first: int, last: int) -> DataFrame:
 
 def sink_for(spark: SparkSession, build: Build, config: dict[str, Any] | None = None, **given: Any) -> Built:
     sink = build("sink.file", {"path": "out"} | (config or {}), **given)
-    sink.node.begin(spark, spark.range(1).schema, sink.context)
+    sink.node.begin(spark, spark.range(1).selectExpr("id", "id AS _day").schema, sink.context)
     return sink
 
 
@@ -128,6 +129,17 @@ def test_overwriting_empties_the_folder_only_when_a_start_is_fresh(spark: SparkS
     write(second, numbers(spark, 100, 103), 0, first_of_fresh_generation=True)
     assert visible(spark, root) == [100, 101, 102]
     assert write(second, numbers(spark, 100, 103), 0, first_of_fresh_generation=True).repeated
+    assert visible(spark, root) == [100, 101, 102]
+
+
+def test_files_in_folders_of_a_column_that_begins_with_an_underscore_go_as_all_others(spark: SparkSession, build: Build, root: Path):
+    first = sink_for(spark, build, {"partition_by": ["_day"]})
+    for batch in range(2):
+        write(first, spark.range(batch, batch + 1, 1, 1).selectExpr("id", "7 AS _day"), batch)
+    second = sink_for(spark, build, {"mode": "overwrite"}, generation=NEXT_GENERATION, attempt=2)
+    assert second.node.roll_back(second.context, RollBackPoint(first.context.generation, 0)).count == 1
+    assert visible(spark, root) == [0]
+    write(second, numbers(spark, 100, 103), 0, first_of_fresh_generation=True)
     assert visible(spark, root) == [100, 101, 102]
 
 

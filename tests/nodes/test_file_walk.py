@@ -1,9 +1,11 @@
 """Folders that others change while they are looked through."""
 
 import shutil
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from jobs.nodes.file_walk import files_below, size_of
+import pytest
+
+from jobs.nodes.file_walk import files_below, is_hidden, size_of
 
 
 def test_what_vanishes_meanwhile_is_left_out(tmp_path: Path) -> None:
@@ -19,3 +21,19 @@ def test_what_vanishes_meanwhile_is_left_out(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_has_no_files(tmp_path: Path) -> None:
     assert list(files_below(tmp_path / "none")) == []
     assert size_of(tmp_path / "none") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("part.csv", False),
+        ("day=1/part.csv", False),
+        ("_day=1/part.csv", False),
+        ("_SUCCESS", True),
+        ("_run/part.csv", True),
+        (".part.csv", True),
+        (".day=1/part.csv", True),
+    ],
+)
+def test_names_are_hidden_as_spark_hides_them(name: str, hidden: bool) -> None:
+    assert is_hidden(PurePosixPath(name)) == hidden

@@ -348,6 +348,17 @@ def test_a_roll_back_removes_what_was_written_behind_a_checkpoint(spark: SparkSe
 
 def test_rows_of_several_batches_appear_as_one_file(spark: SparkSession, lake: Lake):
     sink = sink_for(spark, lake, {"roll_seconds": 600})
+def test_files_in_folders_of_a_column_that_begins_with_an_underscore_are_rolled_back_too(spark: SparkSession, lake: Lake):
+    rows = spark.range(1).selectExpr("id", "7 AS _day")
+    old = lake.node("sink.file", {"path": "out", "partition_by": ["_day"]})
+    old.node.begin(spark, rows.schema, old.context)
+    for batch in range(2):
+        write(old, rows, batch)
+    new = sink_for(spark, lake, generation=NEXT_GENERATION, attempt=2)
+    assert new.node.roll_back(new.context, RollBackPoint(old.context.generation, 0)).count == 1
+    assert lake.names("out") == ["out/_day=7/part-a1b2c3d40000-node-00000000-00000.snappy.parquet"]
+
+
     for batch in range(4):
         write(sink, numbers(spark, batch, batch + 1), batch)
     assert sink.node.mark(sink.context, 1)

@@ -22,7 +22,7 @@ from uuid import uuid4
 
 from jobs.nodes.base import NodeError, SinkFenced
 from jobs.nodes.durable_text import text_place
-from jobs.nodes.file_walk import files_below
+from jobs.nodes.file_walk import files_below, is_hidden
 from jobs.nodes.roll_back import RollBackPoint
 from jobs.nodes.stores.store import Stored
 
@@ -106,7 +106,7 @@ class FolderLedger:
     def visible_files(self) -> tuple[str, ...]:
         """Every file that a reader of the target sees now."""
         found = (file.relative_to(self.target) for file in files_below(self.target))
-        return tuple(sorted(str(file) for file in found if not any(part.startswith((".", "_")) for part in file.parts)))
+        return tuple(sorted(str(file) for file in found if not is_hidden(file)))
 
     def all_files(self) -> list[str]:
         """Those that a reader sees, and those of this node that wait."""

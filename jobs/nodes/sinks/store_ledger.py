@@ -14,11 +14,12 @@ import shutil
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from jobs.nodes.base import NodeError, SinkFenced
 from jobs.nodes.roll_back import RollBackPoint
+from jobs.nodes.file_walk import is_hidden
 from jobs.nodes.sinks.file_manifest import BatchFiles, batch_file_prefix, files_behind
 from jobs.nodes.stores.store import Store, Stored
 
@@ -104,7 +105,7 @@ class StoreLedger:
     def visible_files(self) -> tuple[str, ...]:
         """Every file that a reader of the target sees now."""
         found = (self._from_target(one.name) for one in self._store.find(self._target))
-        return tuple(name for name in found if not any(part.startswith((".", "_")) for part in name.split("/")))
+        return tuple(name for name in found if not is_hidden(PurePosixPath(name)))
 
     def complete_if_claimed(self, batch_id: int, attempt: int) -> bool:
         """Whether the batch already counts; if so its files are in place afterwards."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.csv_options import delimiter_sign
-from jobs.nodes.file_walk import files_below, size_of
+from jobs.nodes.file_walk import files_below, is_hidden, size_of
 from jobs.nodes.sources.file_config import FileConfig
 
 #: The formats whose files hold characters of an encoding.
@@ -31,13 +31,8 @@ def sample_files(path: Path, config: FileConfig) -> list[Path]:
     if path.is_file():
         return [path]
     pattern = "*" if config.is_copied else config.pattern or "*"
-    named = (file for file in sorted(files_below(path)) if fnmatchcase(file.name, pattern) and not _hidden(file.relative_to(path)))
+    named = (file for file in sorted(files_below(path)) if fnmatchcase(file.name, pattern) and not is_hidden(file.relative_to(path)))
     return [file for file in islice(named, _SAMPLED_FILES) if size_of(file)]
-
-
-def _hidden(path: Path) -> bool:
-    """Spark skips names that begin with a dot, or with an underscore unless they are a partition's."""
-    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in path.parts)
 
 
 def first_lines(file: Path, encoding: str) -> list[str]:

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from itertools import accumulate, chain, count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Event
 from typing import Any
 from uuid import uuid4
 
 from jobs.nodes.base import NodeContext, NodeError
 from jobs.nodes.file_roots import allowed_path
+from jobs.nodes.file_walk import is_hidden
 from jobs.nodes.sources.file_config import FileConfig
 from jobs.nodes.stores.files_read import FilesRead, read_by_all
 from jobs.nodes.stores.kinds import store_open, stored_path
@@ -234,9 +235,9 @@ def _names(name: str, modified: float) -> Iterator[str]:
 
 def _is_input(name: str, config: FileConfig) -> bool:
     """As Spark judges a local folder: no hidden names; files below it only in folders that are partitions, unless all are asked for."""
-    *folders, last = name.split("/")
-    if any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in (*folders, last)):
+    if is_hidden(PurePosixPath(name)):
         return False
+    *folders, last = name.split("/")
     return (config.subfolders or all("=" in part for part in folders)) and fnmatchcase(last, config.pattern or "*")
 
 
