@@ -4,6 +4,8 @@ import gzip
 import io
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -346,8 +348,6 @@ def test_a_roll_back_removes_what_was_written_behind_a_checkpoint(spark: SparkSe
         old.node.roll_back(old.context, point)
 
 
-def test_rows_of_several_batches_appear_as_one_file(spark: SparkSession, lake: Lake):
-    sink = sink_for(spark, lake, {"roll_seconds": 600})
 def test_files_in_folders_of_a_column_that_begins_with_an_underscore_are_rolled_back_too(spark: SparkSession, lake: Lake):
     rows = spark.range(1).selectExpr("id", "7 AS _day")
     old = lake.node("sink.file", {"path": "out", "partition_by": ["_day"]})
@@ -359,6 +359,8 @@ def test_files_in_folders_of_a_column_that_begins_with_an_underscore_are_rolled_
     assert lake.names("out") == ["out/_day=7/part-a1b2c3d40000-node-00000000-00000.snappy.parquet"]
 
 
+def test_rows_of_several_batches_appear_as_one_file(spark: SparkSession, lake: Lake):
+    sink = sink_for(spark, lake, {"roll_seconds": 600})
     for batch in range(4):
         write(sink, numbers(spark, batch, batch + 1), batch)
     assert sink.node.mark(sink.context, 1)
@@ -394,6 +396,40 @@ def test_a_death_while_files_are_put_together_is_mended(spark: SparkSession, lak
     with patch.object(StoreLedger, "_move", dying), pytest.raises(KeyboardInterrupt):
         sink.node.settle(spark, sink.context, committed=1, last=True)
     again = sink_for(spark, lake, config, attempt=2)
+    again.node.settle(spark, again.context, committed=1, last=True)
+    assert visible(lake) == [0, 1, 2, 3]
+
+
+def test_a_batch_that_is_written_while_others_are_put_together_is_no_other_attempt(spark: SparkSession, lake: Lake):
+    """Both would take the next number of the log at once."""
+    sink = sink_for(spark, lake, {"roll_seconds": 600})
+    write(sink, numbers(spark, 0, 2), 0)
+    both, append = threading.Barrier(2), StoreLedger._append
+
+    def meeting(self: StoreLedger, entry: Any) -> bool:
+        with suppress(threading.BrokenBarrierError):
+            both.wait(2)
+        return append(self, entry)
+
+    with patch.object(StoreLedger, "_append", meeting), ThreadPoolExecutor(1) as watcher:
+        settled = watcher.submit(sink.node.settle, spark, sink.context, committed=0, last=True)
+        write(sink, numbers(spark, 2, 4), 1)
+        settled.result()
+    assert visible(lake) == [0, 1]
+    again = sink_for(spark, lake, {"roll_seconds": 600}, attempt=2)
+    assert write(again, numbers(spark, 2, 4), 1).repeated
+    again.node.settle(spark, again.context, committed=1, last=True)
+    assert visible(lake) == [0, 1, 2, 3]
+
+
+def test_a_batch_cut_off_in_its_moves_is_in_place_before_others_are_put_together(spark: SparkSession, lake: Lake):
+    sink = sink_for(spark, lake, {"roll_seconds": 600})
+    write(sink, numbers(spark, 0, 2), 0)
+    with patch.object(StoreLedger, "_move", side_effect=NodeError("the store is away")), pytest.raises(NodeError):
+        write(sink, numbers(spark, 2, 4), 1)
+    sink.node.settle(spark, sink.context, committed=0, last=True)
+    again = sink_for(spark, lake, {"roll_seconds": 600}, attempt=2)
+    assert write(again, numbers(spark, 2, 4), 1).repeated
     again.node.settle(spark, again.context, committed=1, last=True)
     assert visible(lake) == [0, 1, 2, 3]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -18,8 +19,8 @@ from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from jobs.nodes.base import NodeError, SinkFenced
-from jobs.nodes.roll_back import RollBackPoint
 from jobs.nodes.file_walk import is_hidden
+from jobs.nodes.roll_back import RollBackPoint
 from jobs.nodes.sinks.file_manifest import BatchFiles, batch_file_prefix, files_behind
 from jobs.nodes.stores.store import Store, Stored
 
@@ -41,7 +42,10 @@ class _Entry:
 
 
 class StoreLedger:
-    """The ledger of one sink in one generation, for one attempt. Batches come in order. `local`: a folder of this attempt's own."""
+    """The ledger of one sink in one generation, for one attempt. Batches come in order. `local`: a folder of this attempt's own.
+
+    Batches and what is put together come from two threads: what is known of the log, and its next entry, is one thread's at a time.
+    """
 
     def __init__(self, store: Store, target: str, *, job_uid: str, node_id: str, generation: str, local: Path) -> None:
         self._store = store
@@ -53,9 +57,16 @@ class StoreLedger:
         self._number = -1
         self._is_done = True
         self._entry = _Entry(0, "")
+        self._lock = threading.Lock()
 
     def begin(self, attempt: int) -> None:
         """Finish what the last entry left half moved, then write this attempt's; SinkFenced if a newer attempt already did."""
+        with self._lock:
+            old = self._take_over(attempt)
+        self._store.remove([*old, *(one.name for one in self._store.find(_joined(self._node, "aside")))])
+
+    def _take_over(self, attempt: int) -> list[str]:
+        """Gives the names in the log that are not needed any more."""
         while True:
             old = self._refresh()[: -2 * _ENTRIES_KEPT]
             if self._entry.attempt > attempt:
@@ -63,8 +74,7 @@ class StoreLedger:
             self._move_into_place()
             batch = self._entry.batch if self._entry.generation == self._generation else -1
             if self._append(_Entry(attempt, self._generation, batch)):
-                break
-        self._store.remove([*old, *(one.name for one in self._store.find(_joined(self._node, "aside")))])
+                return old
 
     def folder_aside(self, key: str, attempt: int) -> Path:
         """Where this attempt writes a batch, or what is put together, on this machine first."""
@@ -109,37 +119,44 @@ class StoreLedger:
 
     def complete_if_claimed(self, batch_id: int, attempt: int) -> bool:
         """Whether the batch already counts; if so its files are in place afterwards."""
-        self._refuse_if_fenced(attempt)
-        self._move_into_place()
-        return self._entry.batch >= batch_id
+        with self._lock:
+            self._refuse_if_fenced(attempt)
+            self._move_into_place()
+            return self._entry.batch >= batch_id
 
     def roll_back(self, attempt: int, point: RollBackPoint) -> int:
         """Remove this node's files behind `point`; how many. Repeatable. What lay aside went when the attempt began."""
-        self._refuse_if_fenced(attempt)
+        with self._lock:
+            self._refuse_if_fenced(attempt)
         going = files_behind(self.all_files(), self._node_id, point)
         self._store.remove(_joined(self._target, name) for name in going)
         return len(going)
 
     def claim(self, batch_id: int, attempt: int, files: BatchFiles) -> bool:
         """Make `files` the batch, all or none. They go to the store beside the target, count with one entry, then move into place."""
-        self._count(batch_id, attempt, files)
+        self._count(attempt, files, batch_id)
         return True
 
     def put_together(self, key: str, attempt: int, files: BatchFiles) -> None:
         """`files` take the place of gathered ones, all or none."""
-        self._refuse_if_fenced(attempt)
-        self._count(self._entry.batch, attempt, files)
+        with self._lock:
+            self._refuse_if_fenced(attempt)
+        self._count(attempt, files)
         shutil.rmtree(self._local / f"gathered-{attempt}", ignore_errors=True)
 
-    def _count(self, batch_id: int, attempt: int, files: BatchFiles) -> None:
+    def _count(self, attempt: int, files: BatchFiles, batch_id: int | None = None) -> None:
+        """`batch_id` None: the newest batch stays what it is by then."""
         aside = _joined("aside", self._generation, f"{files.aside}-{uuid4().hex[:8]}")
         written = self._local / files.aside
         _all_at_once(lambda source: self._store.put(written / source, _joined(self._node, aside, source)), files.moves)
-        if not self._append(_Entry(attempt, self._generation, batch_id, aside, files.moves, files.removes)):
-            raise self._fenced(attempt)
-        self._move_into_place()
+        with self._lock:
+            self._move_into_place()  # what broke off before; behind a newer entry nobody would look at it
+            batch = self._entry.batch if batch_id is None else batch_id
+            if not self._append(_Entry(attempt, self._generation, batch, aside, files.moves, files.removes)):
+                raise self._fenced(attempt)
+            self._move_into_place()
+            past = self._number - _ENTRIES_KEPT
         shutil.rmtree(written, ignore_errors=True)
-        past = self._number - _ENTRIES_KEPT
         self._store.remove([self._log(past), self._log(past, "done")] if past >= 0 else [])
 
     def _refuse_if_fenced(self, attempt: int) -> None:
