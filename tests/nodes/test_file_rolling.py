@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from jobs.nodes.base import Batch, SinkFenced
 from jobs.nodes.roll_back import RollBackPoint
 from jobs.nodes.sinks.file_config import FileSinkConfig
+from jobs.nodes.sinks.file_manifest import FolderLedger
 from jobs.nodes.sinks.file_rolling import Gathered, groups_of
 from tests.nodes.conftest import Build, Built
 
@@ -151,7 +152,11 @@ def test_the_next_attempt_goes_on_with_what_waits_and_keeps_it_apart(spark: Spar
 
 @pytest.mark.spark
 @pytest.mark.parametrize("moves_before_death", [0, 1])
-def test_a_death_while_files_are_put_together_is_mended(spark: SparkSession, build: Build, root: Path, moves_before_death: int):
+@pytest.mark.parametrize("generation", [FIRST, SECOND])
+def test_a_death_while_files_are_put_together_is_mended(
+    spark: SparkSession, build: Build, root: Path, moves_before_death: int, generation: str
+):
+    """Also by an attempt that begins anew at a checkpoint: the rows are committed."""
     sink = sink_for(spark, build, LARGE | {"partition_by": ["part"]})
     for batch in range(2):
         write(sink, spark.range(2).selectExpr(f"{batch} AS id", "id AS part"), batch)
@@ -167,7 +172,7 @@ def test_a_death_while_files_are_put_together_is_mended(spark: SparkSession, bui
 
     with patch("jobs.nodes.sinks.file_manifest.os.replace", dying), pytest.raises(KeyboardInterrupt):
         settle(spark, sink, 1, last=True)
-    again = sink_for(spark, build, LARGE | {"partition_by": ["part"]}, attempt=2)
+    again = sink_for(spark, build, LARGE | {"partition_by": ["part"]}, attempt=2, generation=generation)
     assert seen(spark, root) == [0, 0, 1, 1]
     settle(spark, again, 1, last=True)
     assert seen(spark, root) == [0, 0, 1, 1]
@@ -213,6 +218,23 @@ def test_going_back_to_a_checkpoint_takes_away_what_came_behind_it_and_nothing_e
     numbered(spark, restored, range(2))
     settle(spark, restored, 1, last=True)
     assert seen(spark, root) == [0, 0, 1, 1]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("counts", [False, True])
+def test_going_back_after_a_death_while_files_are_put_together(spark: SparkSession, build: Build, root: Path, counts: bool):
+    sink = numbered(spark, sink_for(spark, build), range(2))
+    assert sink.node.mark(sink.context, 1)
+    numbered(spark, sink, range(2, 4))
+    dies_in = "_move_into_place" if counts else "put_together"
+    with patch.object(FolderLedger, dies_in, side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        sink.node.settle(spark, sink.context, committed=3, last=True)
+    restored = sink_for(spark, build, generation=SECOND, attempt=2)
+    assert restored.node.roll_back(restored.context, RollBackPoint(FIRST, 1)).count == 2
+    numbered(spark, restored, range(2, 4))
+    settle(spark, restored, 3, last=True)
+    assert seen(spark, root) == [0, 1, 2, 3]
+    assert {file.suffix for file in hidden(root)} == {".done", ".json"}
 
 
 @pytest.mark.spark

@@ -3,7 +3,7 @@
 Layout, below `<target>/.pipeline/<job_uid>/<node_id>/`: `fence.json` (who may write), `lock`,
 `<generation>/<batch>.json` (the manifest: created only if absent), `<generation>/<batch>.done`,
 `<generation>/<batch>-<attempt>/` (files aside), `gathered/` (files of batches that wait to become one file, and marks).
-Instead of `<batch>` there is also the key of files that were put together out of gathered ones.
+Instead of `<batch>` there is also the key of files that were put together out of gathered ones: `<batch>t<generation, short>`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ _MANIFESTS_KEPT = 100
 #: What `batch_file_prefix` begins; a node's id has no hyphen.
 #: With the oldest batch behind it where a file holds several.
 _OWN_NAME = re.compile(r"part-(?P<generation>\w+)-(?P<node>\w+)-(?P<batch>\d{8,})-\d{5,}(\.since-(?P<oldest>\d{8,}))?(\.|$)")
+
+#: A manifest, its mark or a folder aside of one batch. What was put together is called otherwise: it is in place, or gone, once an
+#: attempt has begun.
+_OF_BATCH = re.compile(r"(\d+)[-.]")
 
 
 @dataclass(frozen=True)
@@ -81,19 +85,25 @@ class FolderLedger:
         return self._node_folder / (self.generation or "generation")
 
     def begin(self, attempt: int) -> None:
-        """Raise the fence to this attempt and generation; SinkFenced if a newer attempt already did. Finishes half-moved batches."""
+        """Raise the fence to this attempt and generation; SinkFenced if a newer attempt already did. Finishes half-moved batches.
+
+        And what any generation put together: those rows are committed. A batch that another one left half moved comes again.
+        """
         self._folder.mkdir(parents=True, exist_ok=True)
         with self._locked():
             self._refuse_if_fenced(attempt, newer_only=True)
             text_place(self._node_folder / "fence.json", json.dumps({"generation": self.generation, "attempt": attempt}))
-        for folder in self._folder.glob("*-*"):
-            manifest = self._folder / f"{folder.name.rsplit('-', 1)[0]}.json"
-            if not manifest.exists():
-                shutil.rmtree(folder, ignore_errors=True)
-        for manifest in sorted(self._folder.glob("*.json")):
-            self._move_into_place(manifest.stem)
+        for aside in self._of_own_or_put_together("-*"):
+            if not aside.with_name(f"{aside.name.rsplit('-', 1)[0]}.json").exists():
+                shutil.rmtree(aside, ignore_errors=True)
+        for manifest in sorted(self._of_own_or_put_together(".json")):
+            self._move_into_place(manifest)
             if not manifest.stem.isdigit():
-                self._forget(manifest.stem)
+                self._forget(manifest)
+
+    def _of_own_or_put_together(self, ending: str) -> set[Path]:
+        """Batches of this generation, and what this node put together in any, that end so."""
+        return {*self._folder.glob(f"[0-9]*{ending}"), *self._node_folder.glob(f"*/[0-9]*t*{ending}")}
 
     def folder_aside(self, key: str, attempt: int) -> Path:
         """Where this attempt writes a batch, or what is put together, before it counts."""
@@ -138,9 +148,10 @@ class FolderLedger:
         """Whether the batch already counts; if so its files are in place afterwards."""
         with self._locked():
             self._refuse_if_fenced(attempt)
-        if not self._manifest(str(batch_id)).exists():
+        manifest = self._manifest(str(batch_id))
+        if not manifest.exists():
             return False
-        self._move_into_place(str(batch_id))
+        self._move_into_place(manifest)
         return True
 
     def claim(self, batch_id: int, attempt: int, files: BatchFiles) -> bool:
@@ -152,7 +163,7 @@ class FolderLedger:
     def put_together(self, key: str, attempt: int, files: BatchFiles) -> None:
         """`files` take the place of gathered ones, all or none."""
         self._claimed(key, attempt, files)
-        self._forget(key)
+        self._forget(self._manifest(key))
 
     def _claimed(self, key: str, attempt: int, files: BatchFiles) -> bool:
         draft = self._folder / f".{key}-{uuid4().hex}"
@@ -166,7 +177,7 @@ class FolderLedger:
             won = False
         finally:
             draft.unlink(missing_ok=True)
-        self._move_into_place(key)
+        self._move_into_place(self._manifest(key))
         return won
 
     def roll_back(self, attempt: int, point: RollBackPoint) -> int:
@@ -178,7 +189,8 @@ class FolderLedger:
             self._refuse_if_fenced(attempt)
         for generation in (point.generation, *point.later):
             for kept in (self._node_folder / generation).glob("[0-9]*"):
-                if point.is_behind(generation, int(re.split(r"[-.]", kept.name)[0])):
+                batch = _OF_BATCH.match(kept.name)
+                if batch and point.is_behind(generation, int(batch[1])):
                     shutil.rmtree(kept, ignore_errors=True) if kept.is_dir() else kept.unlink(missing_ok=True)
         going = files_behind(self.all_files(), self.node_id, point)
         for name in going:
@@ -188,13 +200,13 @@ class FolderLedger:
     def _manifest(self, key: str) -> Path:
         return self._folder / f"{key}.json"
 
-    def _move_into_place(self, key: str) -> None:
+    def _move_into_place(self, manifest: Path) -> None:
         """Repeatable at any point: what is gone was removed or moved by a try before this one."""
-        done = self._folder / f"{key}.done"
+        done = manifest.with_suffix(".done")
         if done.exists():
             return
-        raw = json.loads(self._manifest(key).read_text(encoding="utf-8"))
-        aside = self._folder / raw["aside"]
+        raw = json.loads(manifest.read_text(encoding="utf-8"))
+        aside = manifest.with_name(raw["aside"])
         for name in raw["removes"]:
             (self.target / name).unlink(missing_ok=True)
         for source, name in raw["moves"].items():
@@ -209,11 +221,11 @@ class FolderLedger:
 
     def _trim(self, batch_id: int) -> None:
         """Spark repeats only the newest batch, so old manifests serve nobody."""
-        self._forget(str(batch_id - _MANIFESTS_KEPT))
+        self._forget(self._manifest(str(batch_id - _MANIFESTS_KEPT)))
 
-    def _forget(self, key: str) -> None:
-        for suffix in ("json", "done"):
-            (self._folder / f"{key}.{suffix}").unlink(missing_ok=True)
+    def _forget(self, manifest: Path) -> None:
+        for name in (manifest, manifest.with_suffix(".done")):
+            name.unlink(missing_ok=True)
 
     def _refuse_if_fenced(self, attempt: int, *, newer_only: bool = False) -> None:
         fence = self._node_folder / "fence.json"
