@@ -2,6 +2,7 @@
 
 import os
 import re
+import threading
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -250,6 +251,26 @@ def test_overwriting_takes_away_what_waits_too(spark: SparkSession, build: Build
     numbered(spark, sink_for(spark, build), range(3))
     fresh = sink_for(spark, build, LARGE | {"mode": "overwrite"}, generation=SECOND, attempt=2)
     write(fresh, spark.range(100, 101), 0, first_of_fresh_generation=True)
+    settle(spark, fresh, 0, last=True)
+    assert seen(spark, root) == [100]
+
+
+@pytest.mark.spark
+def test_nothing_of_what_overwriting_takes_away_comes_back_with_what_is_put_together_meanwhile(
+    spark: SparkSession, build: Build, root: Path
+):
+    numbered(spark, sink_for(spark, build), range(3))
+    fresh = sink_for(spark, build, LARGE | {"mode": "overwrite"}, generation=SECOND, attempt=2)
+    claim, watcher = FolderLedger.claim, threading.Thread(target=settle, args=(spark, fresh, -1))
+
+    def late(self: FolderLedger, batch_id: int, attempt: int, files: Any) -> bool:
+        watcher.start()
+        watcher.join(3)  # as far as it comes
+        return claim(self, batch_id, attempt, files)
+
+    with patch.object(FolderLedger, "claim", late):
+        write(fresh, spark.range(100, 101), 0, first_of_fresh_generation=True)
+    watcher.join()
     settle(spark, fresh, 0, last=True)
     assert seen(spark, root) == [100]
 

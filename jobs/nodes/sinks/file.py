@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -73,12 +74,13 @@ class FileSink(Sink[FileSinkConfig]):
         aside = ledger.folder_aside(str(batch.batch_id), context.attempt)
         _gather(frame, aside) if gathers else _write(frame, aside, context.config)
         emptied = context.config.mode == "overwrite" and batch.first_of_fresh_generation
-        removes = (*ledger.visible_files(), *self._waiting(context).files()) if emptied else ()
-        folder = ledger.gathered_folder if gathers else ""
-        files = BatchFiles.found(aside, prefix=ledger.file_prefix(batch.batch_id), removes=removes, folder=folder)
-        waiting = files.written(aside) if gathers else []
-        repeated = not ledger.claim(batch.batch_id, context.attempt, files)
-        self._waiting(context).counted(batch.batch_id, waiting, emptied=emptied)
+        with self._waiting(context).resting() if emptied else nullcontext():
+            removes = (*ledger.visible_files(), *self._waiting(context).files()) if emptied else ()
+            folder = ledger.gathered_folder if gathers else ""
+            files = BatchFiles.found(aside, prefix=ledger.file_prefix(batch.batch_id), removes=removes, folder=folder)
+            waiting = files.written(aside) if gathers else []
+            repeated = not ledger.claim(batch.batch_id, context.attempt, files)
+            self._waiting(context).counted(batch.batch_id, waiting, emptied=emptied)
         return Written(rows=0 if repeated else batch.rows, repeated=repeated)
 
     def settle(self, spark: SparkSession, context: NodeContext[FileSinkConfig], *, committed: int, last: bool) -> None:

@@ -10,7 +10,8 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -91,7 +92,7 @@ class Rolling:
     ) -> None:
         self._ledger, self._config, self._write = ledger, config, write
         self._node_id, self._generation, self._attempt = node_id, short(generation), attempt
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._files: list[Gathered] = []
         self._marks: set[tuple[str, int]] = set()
         self._put_together = -1
@@ -107,6 +108,12 @@ class Rolling:
             newest = max((one.batch for one in self._files if one.generation == self._generation), default=-1)
             if newest >= 0:
                 self._mark(newest)
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Meanwhile nothing is put together."""
+        with self._lock:
+            yield
 
     def files(self) -> list[str]:
         """Names of all that wait."""
