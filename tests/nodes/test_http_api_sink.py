@@ -134,6 +134,16 @@ def test_several_rows_go_together(spark: SparkSession, build: Build, shape: str)
     assert keys[2].endswith("/node/20;21;22;23;24")
 
 
+def test_a_row_is_one_line_and_its_texts_stay_what_they_are(spark: SparkSession, build: Build):
+    text = "a\u0085b\u2028c\u2029d\re\nf\x0bg"
+    with api_server(taken) as server:
+        config = {"rows_per_request": 10, "many_rows_as": "lines"}
+        written(sink(build, server, config), spark.createDataFrame([(text,), (text,)], "name string").coalesce(1))
+        lines = server.requests[0].body.decode().split("\n")
+    assert [json.loads(line)["name"] for line in lines[:-1]] == [text, text]
+    assert lines[-1] == ""
+
+
 def test_a_row_is_deleted_without_a_body(spark: SparkSession, build: Build):
     with api_server(lambda request: (404, {}, b"gone") if request.path == "/things/1" else (204, {}, b"")) as server:
         config = {"method": "DELETE", "path": "things/${id}", "accepted_statuses": "404, 410"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,6 +17,8 @@ from jobs.nodes.places import JsonTemplate, path_filled, place_names, text_fille
 _LONGEST_KEY = 200
 #: Servers commonly refuse longer addresses.
 _LONGEST_ADDRESS = 8000
+#: Of a JSON text these are between its values only; others, such as U+2028, stand within texts as they are.
+_LINE_BREAKS = re.compile(r"[\r\n]+")
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class Requests:
         texts = [self._body.filled(row.columns.__getitem__) if self._body is not None else row.text for row in rows]
         if self._config.many_rows_as == "array":
             return f"[{','.join(texts)}]"
-        return "".join(f"{' '.join(text.splitlines())}\n" for text in texts)
+        return "".join(_LINE_BREAKS.sub(" ", text.strip("\r\n")) + "\n" for text in texts)
 
     def _key(self, rows: Sequence[Row]) -> str:
         """Of the node and the rows' keys, whatever run they are in; without key columns of the run, the batch and their place."""
