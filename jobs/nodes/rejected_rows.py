@@ -26,7 +26,7 @@ REASON = "rejected_reason"
 #: Times to the microsecond, so that they come back as they were.
 _OPTIONS = {
     "ignoreNullFields": "false",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
 _LINE = "reason string, row string"

@@ -101,6 +101,13 @@ def test_a_table_is_made_and_each_column_becomes_a_cell_of_text(spark: SparkSess
     }
 
 
+def test_a_time_tells_the_seconds_of_its_offset(spark: SparkSession, build: Build, table: Table):
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Asia/Shanghai")
+    written(sink(build, table, skipped_columns=["id"]), session.sql("SELECT 1 AS id, TIMESTAMP '1899-12-31 10:00:00' AS at"))
+    assert table.row(b"1") == {b"cf:at": b"1899-12-31T10:00:00.000000+08:05:43"}
+
+
 def test_numbers_can_be_the_bytes_that_java_makes_of_them(spark: SparkSession, build: Build, table: Table):
     built = sink(build, table, encoding="bytes", skipped_columns=["id"])
     frame = spark.sql(

@@ -45,3 +45,16 @@ def test_a_value_comes_back_as_it_was(spark: SparkSession, tmp_path: Path, value
     shown = ("id", "cast(v AS string) AS v", "v IS NULL AS none")
     found = rejections.read(spark, frame.schema)
     assert found.selectExpr(*shown, "rejected_reason").collect() == frame.selectExpr(*shown, "'no' AS rejected_reason").collect()
+
+
+def test_a_time_from_before_zones_kept_whole_minutes_comes_back_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Asia/Shanghai")
+    frame = session.sql("SELECT timestamp'1899-12-31 10:00:00.5' AS at")
+    rejections = rejections_in(tmp_path)
+    with rejections.part("0") as part:
+        part.add("no", frame.select(whole_row(frame)).first()[0])  # type: ignore[index]
+    rejections.complete()
+    assert [row.at for row in rejections.read(session, frame.schema).selectExpr("cast(at AS string) AS at").collect()] == [
+        "1899-12-31 10:00:00.5"
+    ]

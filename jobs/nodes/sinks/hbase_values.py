@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _TEXTS = ("string", "char", "varchar")
 _NESTED = ("array", "map", "struct", "variant")
 #: With their offset, whatever zone a reader lives in.
-_TIMES = {"timestamp": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timestamp_ntz": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"}
+_TIMES = {"timestamp": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXXXX", "timestamp_ntz": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"}
 
 
 def value_column(value: Column, kind: DataType, encoding: Literal["text", "bytes"]) -> Column:
