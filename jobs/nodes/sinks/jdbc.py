@@ -44,6 +44,7 @@ class JdbcSink(ReplacesByKeys, Sink[JdbcSinkConfig]):
 
     Bounded and unbounded input. Exactly once: rows and the batch's marker move in one transaction of the target database. The marker
     stands in the table `pipeline_sink_marker`, made by the first user who writes there; others need the rights to read and change it.
+    SQLite has no NaN and stores null for it.
     """
 
     type = "sink.jdbc"
