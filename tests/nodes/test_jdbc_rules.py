@@ -160,6 +160,36 @@ def test_only_the_columns_that_are_named_change_in_a_row_that_is_there(spark: Sp
 
 
 @pytest.mark.spark
+@pytest.mark.parametrize("config", [{}, {"mode": "overwrite"}])
+def test_rows_that_bring_what_tells_where_a_row_comes_from_are_refused(
+    spark: SparkSession, build: Build, database: Database, config: dict[str, Any]
+):
+    """They come along where the rows are read from a table that a node like this one filled."""
+    frame = people(spark, (1, "a")).selectExpr("*", "'g' AS _generation", "1L AS _Batch")
+    for attempt in (1, 2):
+        with pytest.raises(NodeError, match=r"filled by the node itself; rename or drop _generation before") as caught:
+            sink_for(build, database, frame, config, attempt=attempt)
+        assert caught.value.field == "table"
+        if attempt == 1:
+            database.run("CREATE TABLE people (id integer, name varchar(9), _generation varchar(99), _batch bigint)")
+
+
+@pytest.mark.spark
+def test_columns_of_these_names_stand_in_tables_that_tell_rows_apart_by_keys_or_have_but_one(
+    spark: SparkSession, build: Build, database: Database
+):
+    frame = people(spark, (1, "a")).selectExpr("*", "'mine' AS _generation", "7L AS _batch")
+    write(sink_for(build, database, frame, UPSERT), frame, 0)
+    assert database.rows("SELECT _generation, _batch FROM people") == [("mine", 7)]
+    database.run("DROP TABLE people")
+    database.run("DROP TABLE pipeline_sink_marker")
+    database.run("CREATE TABLE people (id integer, name varchar(9), _batch bigint)")
+    one = frame.drop("_generation")
+    write(sink_for(build, database, one), one, 0)
+    assert database.rows("SELECT _batch FROM people") == [(7,)]
+
+
+@pytest.mark.spark
 def test_columns_that_the_table_lacks_are_added_where_that_is_allowed(spark: SparkSession, build: Build, database: Database):
     frame = people(spark, (1, "a"))
     write(sink_for(build, database, frame), frame, 0)

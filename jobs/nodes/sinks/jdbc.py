@@ -10,7 +10,7 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
@@ -18,19 +18,26 @@ from jobs.nodes.groups import ReplacesByKeys
 from jobs.nodes.rejected_rows import whole_row
 from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
-from jobs.nodes.sinks.jdbc_dialect import KEPT_COLUMN, Dialect, Refused, TableName, TargetColumn, dialect_for
+from jobs.nodes.sinks.jdbc_dialect import (
+    KEPT_COLUMN,
+    Dialect,
+    Refused,
+    TableName,
+    TargetColumn,
+    dialect_for,
+)
 from jobs.nodes.sinks.jdbc_moving import WrittenAlready, after_rows, before_rows, marker_of, rows_move
 from jobs.nodes.sinks.jdbc_plain import plain_lines, plain_rows
 from jobs.nodes.sinks.jdbc_rolling_back import roll_back_way, rows_roll_back
 from jobs.nodes.sinks.jdbc_table import (
     columns_add,
     columns_matched,
-    keys_check,
+    new_table_check,
     provenance,
     schema_written,
+    table_check,
     table_create,
     table_gone,
-    user_error,
 )
 from jobs.nodes.sinks.lines_underway import LinesUnderWay
 
@@ -78,13 +85,13 @@ class JdbcSink(ReplacesByKeys, Sink[JdbcSinkConfig]):
             if not dialect.columns(cursor, table):
                 if has_written:
                     raise table_gone(table)
-                _check_new_table(schema, table, context.config)
+                new_table_check(schema, table, context.config)
                 appended = context.config.mode == "append"
                 written = schema_written(schema, context.config)
                 table_create(dialect, cursor, table, written, keys=context.config.keys, appended=appended)
             elif context.config.add_columns:
                 columns_add(dialect, cursor, table, schema_written(schema, context.config))
-            _check_table(dialect, cursor, schema, table, context.config)
+            table_check(dialect, cursor, schema, table, context.config)
         shutil.rmtree(_files_folder(context), ignore_errors=True)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[JdbcSinkConfig]) -> None:
@@ -92,13 +99,13 @@ class JdbcSink(ReplacesByKeys, Sink[JdbcSinkConfig]):
         dialect = _dialect(context)
         table = TableName.parsed(context.config.table)
         if not dialect.is_there():
-            _check_new_table(schema, table, context.config)
+            new_table_check(schema, table, context.config)
             return
         with dialect.transaction() as cursor:
             if dialect.columns(cursor, table):
-                _check_table(dialect, cursor, schema, table, context.config)
+                table_check(dialect, cursor, schema, table, context.config)
             else:
-                _check_new_table(schema, table, context.config)
+                new_table_check(schema, table, context.config)
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
         """1. Look at the marker. 2. Let Spark compute the rows. 3. In one transaction move the marker and the rows.
@@ -143,26 +150,6 @@ class JdbcSink(ReplacesByKeys, Sink[JdbcSinkConfig]):
     def write_plainly(self, frame: DataFrame, context: NodeContext[JdbcSinkConfig]) -> tuple[DataFrame, str]:
         dialect = _dialect(context)
         return plain_rows(dialect, frame, context.time_zone), plain_lines(dialect, frame.schema, context)
-
-
-def _check_new_table(schema: StructType, table: TableName, config: JdbcSinkConfig) -> None:
-    if not config.create_table:
-        raise user_error(f"table {table} does not exist; create it, or let the node create it", "table")
-    keys_check(schema_written(schema, config), config.keys)
-
-
-def _check_table(dialect: Dialect, cursor: Any, schema: StructType, table: TableName, config: JdbcSinkConfig) -> None:
-    """Of one that is there: it has our columns, unless they are to be added, and tells rows apart by the keys."""
-    written = schema_written(schema, config)
-    if not config.add_columns:
-        columns_matched(dialect.columns(cursor, table), written, table)
-    keys_check(written, config.keys)
-    if fault := dialect.target_fault(cursor, table):
-        raise user_error(f"table {table} {fault}", "table")
-    if config.keys and not dialect.has_unique_key(cursor, table, config.keys):
-        raise user_error(
-            f"table {table} has no unique key over {', '.join(config.keys)}; add one that is not DEFERRABLE, or choose append", "keys"
-        )
 
 
 def _write_counted(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:

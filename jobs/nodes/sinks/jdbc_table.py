@@ -30,6 +30,42 @@ def table_create(dialect: Dialect, cursor: Any, table: TableName, schema: Struct
     cursor.execute(f"CREATE TABLE {dialect.qualified(table)} ({', '.join(lines)}){dialect.table_options}")
 
 
+def new_table_check(schema: StructType, table: TableName, config: JdbcSinkConfig) -> None:
+    """NodeError where the node may not make the table, or cannot of these columns."""
+    if not config.create_table:
+        raise user_error(f"table {table} does not exist; create it, or let the node create it", "table")
+    written = schema_written(schema, config)
+    keys_check(written, config.keys)
+    _provenance_check([], written, config)
+
+
+def table_check(dialect: Dialect, cursor: Any, schema: StructType, table: TableName, config: JdbcSinkConfig) -> None:
+    """NodeError unless one that is there has our columns, or is to get them, and tells rows apart by the keys."""
+    target, written = dialect.columns(cursor, table), schema_written(schema, config)
+    if not config.add_columns:
+        columns_matched(target, written, table)
+    keys_check(written, config.keys)
+    _provenance_check(target, written, config)
+    if fault := dialect.target_fault(cursor, table):
+        raise user_error(f"table {table} {fault}", "table")
+    if config.keys and not dialect.has_unique_key(cursor, table, config.keys):
+        raise user_error(
+            f"table {table} has no unique key over {', '.join(config.keys)}; add one that is not DEFERRABLE, or choose append", "keys"
+        )
+
+
+def _provenance_check(target: Sequence[TargetColumn], schema: StructType, config: JdbcSinkConfig) -> None:
+    """Rows without keys go back by two columns: NodeError where those would hold what the rows bring. `target` empty: a new table."""
+    told = {GENERATION_COLUMN, BATCH_COLUMN}
+    given = [name for name in schema.names if name.lower() in told]
+    makes_them = not target and config.mode == "append"
+    there = {name.lower() for name in (*schema.names, *(found.name for found in target))}
+    if given and not config.keys and (makes_them or told <= there):
+        raise user_error(
+            f"the columns {GENERATION_COLUMN} and {BATCH_COLUMN} are filled by the node itself; rename or drop {given[0]} before", "table"
+        )
+
+
 def keys_check(schema: StructType, keys: Sequence[str]) -> None:
     """NodeError when a key is not among the columns that arrive."""
     names = {name.lower() for name in schema.names}
@@ -95,9 +131,9 @@ def columns_matched(target: Sequence[TargetColumn], schema: StructType, table: T
 
 def provenance(target: Sequence[TargetColumn], schema: StructType, *, generation: str, batch_id: int) -> Mapping[str, str | int]:
     """Where a row comes from, for the columns that the table has for it."""
-    names = {found.name for found in target}
+    names, given = {found.name for found in target}, {name.lower() for name in schema.names}
     values: dict[str, str | int] = {GENERATION_COLUMN: generation, BATCH_COLUMN: batch_id}
-    return {name: value for name, value in values.items() if name in names and name not in schema.names}
+    return {name: value for name, value in values.items() if name in names and name not in given}
 
 
 def user_error(message: str, field: str) -> NodeError:
