@@ -160,6 +160,31 @@ def test_only_the_columns_that_are_named_change_in_a_row_that_is_there(spark: Sp
 
 
 @pytest.mark.spark
+@pytest.mark.parametrize("at_once", [False, True])
+def test_what_comes_of_a_key_does_not_depend_on_where_batches_are_cut(spark: SparkSession, build: Build, database: Database, at_once: bool):
+    rows = [
+        *((1, "old", 1, False), (1, None, None, True), (1, "anew", 2, None), (1, "later", 3, False)),
+        *((2, "first", 1, False), (2, "second", 2, False)),
+        *((3, "a", 1, False), (3, "b", 2, False), (3, None, None, True)),
+    ]
+    schema = "id int, name string, seen int, gone boolean"
+    config = {**UPSERT, "update_columns": ["seen"], "delete_flag": "gone"}
+    sink = sink_for(build, database, spark.createDataFrame(rows, schema), config)
+    parts = [rows[:1], rows[1:]] if at_once else [[row] for row in rows]
+    for number, part in enumerate(parts):
+        write(sink, spark.createDataFrame(part, schema).coalesce(1), number)
+    assert database.rows("SELECT id, name, seen FROM people ORDER BY id") == [(1, "anew", 3), (2, "first", 2)]
+
+
+@pytest.mark.spark
+def test_of_a_new_key_that_comes_twice_the_first_row_gives_the_columns_that_stay(spark: SparkSession, build: Build, database: Database):
+    schema = "id int, name string, seen int"
+    frame = spark.createDataFrame([(1, "first", 1), (1, "later", 2), (2, "new", 1)], schema).coalesce(1)
+    write(sink_for(build, database, frame, {**UPSERT, "update_columns": ["seen"]}), frame, 0)
+    assert database.rows("SELECT id, name, seen FROM people ORDER BY id") == [(1, "first", 2), (2, "new", 1)]
+
+
+@pytest.mark.spark
 @pytest.mark.parametrize("config", [{}, {"mode": "overwrite"}])
 def test_rows_that_bring_what_tells_where_a_row_comes_from_are_refused(
     spark: SparkSession, build: Build, database: Database, config: dict[str, Any]

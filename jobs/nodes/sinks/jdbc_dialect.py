@@ -63,7 +63,8 @@ class Merge:
     """Rows of a staging table on their way into `target`; with `keys` the last row of a key wins.
 
     `columns`: name in staging → column of the target. `extra`: constant columns. `delete_flag`: the staged column that is true
-    where the row of these keys goes. `update_columns`: those that change in a row that is there; none stands for all.
+    where the row of these keys goes. `update_columns`: those that change in a row that is there; none stands for all. With some, what
+    comes of a key is what its rows would make of it one after the other, for its other columns are those of the first.
     `part`: first and last ordinal of the rows that are meant; None stands for all. `types`: name in staging → Spark's type.
     """
 
@@ -94,6 +95,11 @@ class Merge:
         wanted = {name.lower() for name in self.update_columns}
         others = {name: column for name, column in self.columns.items() if not self.is_key(column)}
         return {name: column for name, column in others.items() if not wanted or name.lower() in wanted}
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether only some columns change: then a key that comes anew behind its deletion must not find its old row."""
+        return bool(self.update_columns)
 
     def is_key(self, column: TargetColumn) -> bool:
         return column.name.lower() in {key.lower() for key in self.keys}
@@ -202,6 +208,15 @@ class Dialect(ABC):
     def append_files(self, cursor: Any, table: TableName, columns: Sequence[str], files: Iterable[BinaryIO | None]) -> int:
         """Add files of `line`s (None: none yet) to `columns` of `table`; how many rows."""
         raise NotImplementedError(f"{self.kind} takes no files")
+
+    def living_rows(self, merge: Merge, by_key: str, rows: str) -> str:
+        """Those of `rows` behind the last deletion of their key, with their `_place_of_key`, from 1, among `_rows_of_key`."""
+        if merge.delete_flag:
+            flagged = f"CASE WHEN staged.{self.quoted(merge.delete_flag)} THEN 1 END"
+            behind = f"COUNT({flagged}) OVER (PARTITION BY {by_key} ORDER BY {ORDINAL_COLUMN} DESC) AS _goes_behind"
+            rows = f"(SELECT * FROM (SELECT staged.*, {behind} FROM {rows} staged) staged WHERE _goes_behind = 0)"
+        place = f"ROW_NUMBER() OVER (PARTITION BY {by_key} ORDER BY {ORDINAL_COLUMN}) AS _place_of_key"
+        return f"(SELECT staged.*, {place}, COUNT(*) OVER (PARTITION BY {by_key}) AS _rows_of_key FROM {rows} staged)"
 
     def takes_as_text(self, target: TargetColumn, spark_type: DataType) -> bool:
         """Whether the column reads the text of a value as it would take the value itself."""

@@ -199,17 +199,27 @@ class MysqlDialect(Dialect):
         same = " AND ".join(f"t.{self.quoted(key.name)} = s._key{n}" for n, (_, key) in enumerate(keys))
         latest = f"({self._latest(merge, keys)}) s"
         flag = f"coalesce(s.{self.quoted(merge.delete_flag)}, 0)" if merge.delete_flag else "0"
-        delete = f"DELETE t FROM {target} t JOIN {latest} ON {same} AND s._rank = 1 AND {flag}"
+        delete = f"DELETE t FROM {target} t JOIN {latest} ON {same} AND {'' if merge.is_partial else 's._rank = 1 AND '}{flag}"
         settings = ", ".join(
             f"t.{self.quoted(column.name)} = {_as_assigned(f's.{self.quoted(name)}', column, merge.types.get(name, ''))}"
             for name, column in merge.changed.items()
         )
         update = f"UPDATE {target} t JOIN {latest} ON {same} AND s._rank = 1 AND NOT {flag} SET {settings}"
-        insert = (
-            f"INSERT INTO {target} ({into}) SELECT {taken} FROM {latest} LEFT JOIN {target} t ON {same} "
-            f"WHERE s._rank = 1 AND NOT {flag} AND t.{self.quoted(keys[0][1].name)} IS NULL ORDER BY s.{ORDINAL_COLUMN}"
+        living = self.living_rows(merge, ", ".join(f"_key{n}" for n in range(len(keys))), f"({self._latest(merge, keys)})")
+        first, last = (
+            f"INSERT INTO {target} ({into}) SELECT {taken} FROM {rows} LEFT JOIN {target} t ON {same} "
+            f"WHERE {chosen} AND t.{self.quoted(keys[0][1].name)} IS NULL ORDER BY s.{ORDINAL_COLUMN}"
+            for rows, chosen in (
+                (f"{living} s", "s._place_of_key = 1 AND s._rows_of_key > 1"),
+                (latest, f"s._rank = 1 AND NOT {flag}"),
+            )
         )
-        return [*([delete] if merge.delete_flag else []), *([update] if settings else []), insert]
+        return [
+            *([delete] if merge.delete_flag else []),
+            *([first] if merge.is_partial else []),
+            *([update] if settings else []),
+            last,
+        ]
 
     def refusal(self, error: BaseException | None) -> str:
         import pymysql

@@ -152,7 +152,10 @@ class PostgresqlDialect(Dialect):
         return target.type == mine or (mine == "text" and target.type == "character varying")
 
     def merge_statements(self, merge: Merge) -> list[str]:
-        """A key that comes twice in one batch would stop ON CONFLICT, so only its last row is taken."""
+        """A key that comes twice in one batch would stop ON CONFLICT, so only its last row is taken.
+
+        Behind its first, where that one's other columns stay.
+        """
         into = ", ".join(self.quoted(name) for name in [*(column.name for column in merge.columns.values()), *merge.extra])
         staged = [f"CAST(staged.{self.quoted(name)} AS {column.type})" for name, column in merge.columns.items()]
         taken = ", ".join([*staged, *(self.literal(value) for value in merge.extra.values())])
@@ -161,18 +164,19 @@ class PostgresqlDialect(Dialect):
             return [f"INSERT INTO {target} ({into}) SELECT {taken} FROM {merge.rows} staged"]
         values = {column.name: f"CAST(staged.{self.quoted(name)} AS {column.type})" for name, column in merge.key_columns.items()}
         by_key, conflict = ", ".join(values.values()), ", ".join(self.quoted(name) for name in values)
-        latest = f"(SELECT DISTINCT ON ({by_key}) * FROM {merge.rows} staged ORDER BY {by_key}, {ORDINAL_COLUMN} DESC) staged"
-        action = self.conflict_action(merge)
-        if not merge.delete_flag:
-            return [f"INSERT INTO {target} ({into}) SELECT {taken} FROM {latest} ON CONFLICT ({conflict}) DO {action}"]
-        flag, same = (
-            f"staged.{self.quoted(merge.delete_flag)}",
-            " AND ".join(f"old.{self.quoted(n)} = {value}" for n, value in values.items()),
-        )
-        return [
-            f"DELETE FROM {target} old USING {latest} WHERE {flag} AND {same}",
-            f"INSERT INTO {target} ({into}) SELECT {taken} FROM {latest} WHERE {flag} IS NOT TRUE ON CONFLICT ({conflict}) DO {action}",
-        ]
+        latest = f"(SELECT DISTINCT ON ({by_key}) * FROM {merge.rows} staged ORDER BY {by_key}, {ORDINAL_COLUMN} DESC)"
+        insert = f"INSERT INTO {target} ({into}) SELECT {taken} FROM"
+        on_conflict = f"ON CONFLICT ({conflict}) DO"
+        statements = []
+        if merge.delete_flag:
+            flag = f"staged.{self.quoted(merge.delete_flag)}"
+            same = " AND ".join(f"old.{self.quoted(name)} = {value}" for name, value in values.items())
+            statements = [f"DELETE FROM {target} old USING {merge.rows if merge.is_partial else latest} staged WHERE {flag} AND {same}"]
+            latest = f"(SELECT * FROM {latest} staged WHERE {flag} IS NOT TRUE)"
+        if merge.is_partial:
+            living = self.living_rows(merge, by_key, merge.rows)
+            statements.append(f"{insert} {living} staged WHERE _place_of_key = 1 AND _rows_of_key > 1 {on_conflict} NOTHING")
+        return [*statements, f"{insert} {latest} staged {on_conflict} {self.conflict_action(merge)}"]
 
     def prepare_parts(self, cursor: Any, staging: str) -> None:
         cursor.execute(f"CREATE INDEX ON {staging} ({ORDINAL_COLUMN})")

@@ -171,18 +171,18 @@ class SqliteDialect(Dialect):
             f"CREATE TEMP TABLE IF NOT EXISTS {_GUARD} ({_GUARD_COLUMN} NOT NULL)",
             f"INSERT INTO temp.{_GUARD} SELECT NULL FROM {merge.rows} WHERE {no_key} LIMIT 1",
         ]
+        insert = f"INSERT INTO {target} ({into}) SELECT {taken} FROM"
         if not merge.delete_flag:
-            return [
-                *guarded,
-                f"INSERT INTO {target} ({into}) SELECT {taken} FROM {merge.rows} WHERE true ORDER BY {ORDINAL_COLUMN} {conflict}",
-            ]
+            return [*guarded, f"{insert} {merge.rows} WHERE true ORDER BY {ORDINAL_COLUMN} {conflict}"]
         rank = f"ROW_NUMBER() OVER (PARTITION BY {staged_keys} ORDER BY {ORDINAL_COLUMN} DESC) AS _rank"
         latest, flag = f"(SELECT *, {rank} FROM {merge.rows})", f"coalesce({self.quoted(merge.delete_flag)}, 0)"
-        kept = f"SELECT {taken} FROM {latest} WHERE _rank = 1 AND NOT {flag} ORDER BY {ORDINAL_COLUMN}"
+        going, kept = f"_rank = 1 AND {flag}", f"{latest} WHERE _rank = 1 AND NOT {flag}"
+        if merge.is_partial:
+            going, kept = flag, f"{self.living_rows(merge, staged_keys, merge.rows)} WHERE true"
         return [
             *guarded,
-            f"DELETE FROM {target} WHERE ({keys}) IN (SELECT {staged_keys} FROM {latest} WHERE _rank = 1 AND {flag})",
-            f"INSERT INTO {target} ({into}) {kept} {conflict}",
+            f"DELETE FROM {target} WHERE ({keys}) IN (SELECT {staged_keys} FROM {latest} WHERE {going})",
+            f"{insert} {kept} ORDER BY {ORDINAL_COLUMN} {conflict}",
         ]
 
     def refusal(self, error: BaseException | None) -> str:
