@@ -215,6 +215,34 @@ def test_columns_of_these_names_stand_in_tables_that_tell_rows_apart_by_keys_or_
 
 
 @pytest.mark.spark
+@pytest.mark.postgres
+@pytest.mark.server
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("timestamp(0)", "timestamp_ntz'2024-05-01 10:00:00.1', timestamp_ntz'2024-05-01 10:00:00.2'"),
+        ("timestamptz(3)", "timestamp'2024-05-01 10:00:00.0001', timestamp'2024-05-01 10:00:00.0002'"),
+        ("time(0)", "'10:00:00.1', '10:00:00.2'"),
+        ("numeric(10,2)", "1.001BD, 1.002BD"),
+    ],
+)
+@pytest.mark.parametrize("flag", [False, True])
+def test_keys_that_become_one_where_they_are_stored_are_one(
+    spark: SparkSession, build: Build, postgres_database: Database, kind: str, values: str, flag: bool
+):
+    postgres_database.run(f"CREATE TABLE people (id {kind} PRIMARY KEY, name varchar(5))")
+    rows = f"SELECT explode(array({values})) AS id"
+    frame = spark.sql(f"SELECT id, concat('n', row_number() OVER (ORDER BY id)) AS name, false AS gone FROM ({rows})").coalesce(1)
+    frame = frame if flag else frame.drop("gone")
+    sink = sink_for(build, postgres_database, frame, UPSERT | ({"delete_flag": "gone"} if flag else {}))
+    write(sink, frame, 0)
+    assert postgres_database.rows("SELECT name FROM people") == [("n2",)]
+    if flag:
+        write(sink, frame.selectExpr("id", "name", "true AS gone"), 1)
+        assert postgres_database.rows("SELECT * FROM people") == []
+
+
+@pytest.mark.spark
 def test_columns_that_the_table_lacks_are_added_where_that_is_allowed(spark: SparkSession, build: Build, database: Database):
     frame = people(spark, (1, "a"))
     write(sink_for(build, database, frame), frame, 0)

@@ -49,13 +49,15 @@ class TableName:
 class TargetColumn:
     """A column of the target: its database type without length, and whether a row may leave it out.
 
-    `collation`: by which rules its texts are equal, where that differs from column to column.
+    `collation`: by which rules its texts are equal, where that differs from column to column. `rounded`: its database type with its
+    precision, where values that differ may be the same once they are stored.
     """
 
     name: str
     type: str
     optional: bool
     collation: str = ""
+    rounded: str = ""
 
 
 @dataclass(frozen=True)

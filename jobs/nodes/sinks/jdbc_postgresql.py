@@ -29,6 +29,8 @@ _TYPES: Mapping[str, str] = {
     "timestamp_ntz": "timestamp",
     "binary": "bytea",
 }
+#: Types whose precision rounds what is stored.
+_ROUNDING = ("numeric", "time", "timetz", "timestamp", "timestamptz", "interval")
 #: SQLSTATE class → what to do.
 _REMEDIES: Mapping[str, str] = {
     "22": "change the column's type, or convert the value before",
@@ -74,12 +76,14 @@ class PostgresqlDialect(Dialect):
         """The marker's row is the lock."""
 
     def columns(self, cursor: Any, table: TableName) -> list[TargetColumn]:
-        """Types without length: a cast to varchar(3) would cut silently, an assignment to it complains. Bare, these two mean length 1."""
+        """Types without length: a cast to varchar(3) would cut silently, an assignment to it complains. Bare, these two mean length 1.
+        Numbers and times, which both round, are with theirs too."""
         cursor.execute(
             "SELECT attname, CASE atttypid WHEN 'bpchar'::regtype THEN 'bpchar' WHEN 'bit'::regtype THEN 'bit varying' "
-            "ELSE format_type(atttypid, NULL) END, NOT attnotnull OR atthasdef OR attidentity <> '' FROM pg_attribute "
+            "ELSE format_type(atttypid, NULL) END, NOT attnotnull OR atthasdef OR attidentity <> '', '', "
+            "CASE WHEN atttypid = ANY(%s::regtype[]) THEN format_type(atttypid, atttypmod) ELSE '' END FROM pg_attribute "
             "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
-            (self.qualified(table),),
+            (list(_ROUNDING), self.qualified(table)),
         )
         return [TargetColumn(*row) for row in cursor.fetchall()]
 
@@ -162,7 +166,10 @@ class PostgresqlDialect(Dialect):
         target = self.qualified(merge.target)
         if not merge.keys:
             return [f"INSERT INTO {target} ({into}) SELECT {taken} FROM {merge.rows} staged"]
-        values = {column.name: f"CAST(staged.{self.quoted(name)} AS {column.type})" for name, column in merge.key_columns.items()}
+        values = {
+            column.name: f"CAST(staged.{self.quoted(name)} AS {column.rounded or column.type})"
+            for name, column in merge.key_columns.items()
+        }
         by_key, conflict = ", ".join(values.values()), ", ".join(self.quoted(name) for name in values)
         latest = f"(SELECT DISTINCT ON ({by_key}) * FROM {merge.rows} staged ORDER BY {by_key}, {ORDINAL_COLUMN} DESC)"
         insert = f"INSERT INTO {target} ({into}) SELECT {taken} FROM"
