@@ -35,13 +35,11 @@ def manifest_write(folder: Path, facts: Mapping[str, Any]) -> None:
 
 
 def manifest_read(folder: Path) -> dict[str, Any]:
-    """What was written; ManifestDamaged names what is wrong."""
+    """What was written; ManifestDamaged names what is wrong. Any other OSError comes as it is: that is no word on what was written."""
     try:
         text = (folder / MANIFEST).read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ManifestDamaged(f"{MANIFEST} is missing") from None
-    except OSError as error:
-        raise ManifestDamaged(f"{MANIFEST} cannot be read: {error}") from None
     return manifest_parse(text)
 
 

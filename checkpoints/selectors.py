@@ -14,8 +14,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from checkpoints.storages import folder_of, host_of, key_of, opened, root_is_there, scratch_of, storage_of
-from checkpoints.stores.base import StorageUnfit
+from checkpoints.storages import folder_of, host_of, key_of, opened, root_away, root_is_there, scratch_of, storage_of
+from checkpoints.stores.base import StorageFailed, StorageUnfit
 from checkpoints.stores.local import LOCAL
 from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import checkpoint_verify
@@ -125,10 +125,13 @@ def folders_restorable(*, job_uid: str, node_id: str, until: ExitStack) -> list[
 
 def checkpoint_problems(checkpoint: Checkpoint, pulse: Pulse = no_pulse) -> list[str]:
     """What is wrong with its files, a sentence a file; every byte is read. StorageFailed where they cannot be had here, or not now."""
-    if checkpoint.storage == LOCAL:
-        with opened(checkpoint) as folder:
-            return checkpoint_verify(folder, pulse)
-    return storage_of(checkpoint).verify(key_of(checkpoint), scratch_of(checkpoint), pulse)
+    try:
+        if checkpoint.storage == LOCAL:
+            with opened(checkpoint) as folder:
+                return checkpoint_verify(folder, pulse)
+        return storage_of(checkpoint).verify(key_of(checkpoint), scratch_of(checkpoint), pulse)
+    except OSError as error:
+        raise StorageFailed(f"the disk does not give its files now: {error}") from error
 
 
 def _own(job_uid: str) -> "QuerySet[Checkpoint]":
@@ -152,7 +155,8 @@ def not_restorable(checkpoint: Checkpoint, *, trusting: bool = False) -> str:
     if checkpoint.failure_reason and not trusting:
         return checkpoint.failure_reason
     if checkpoint.storage == LOCAL:
-        return "" if host_of(checkpoint) or (folder_of(checkpoint) / "manifest.json").is_file() else "its files are not there"
+        is_seen = host_of(checkpoint) or (folder_of(checkpoint) / "manifest.json").is_file()
+        return "" if is_seen else root_away() or "its files are not there"
     try:
         storage_of(checkpoint)
     except StorageUnfit as unfit:

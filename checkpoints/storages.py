@@ -101,15 +101,22 @@ def root_is_there() -> bool:
     return root.is_dir() and any(root.iterdir())
 
 
+def root_away() -> str:
+    """Why nothing can be told of what lies on the local disk, "" if it can."""
+    return "" if root_is_there() else f"there is nothing in {settings.CHECKPOINT_ROOT}: is its disk mounted?"
+
+
 @contextmanager
 def opened(checkpoint: Checkpoint, *, wanted: Wanted = everything, pulse: Pulse = no_pulse) -> Iterator[Path]:
     """A folder with its files, to read only: where they lie, or a checked copy that goes with the context. As `CheckpointStorage.open`.
 
-    StorageFailed where its store does not give them, or its files are on another host.
+    StorageFailed where its store does not give them, its disk is not mounted, or its files are on another host.
     """
     if host := host_of(checkpoint):
         raise StorageFailed(f"its files are on the disk of {host}")
     if checkpoint.storage == LOCAL:
+        if away := root_away():
+            raise StorageFailed(away)
         yield folder_of(checkpoint)
         return
     with storage_of(checkpoint).open(key_of(checkpoint), scratch_of(checkpoint), wanted=wanted, pulse=pulse) as folder:

@@ -1,4 +1,7 @@
-"""Whether a cut, a whole checkpoint or a live folder is what was written: every check names the file that is wrong."""
+"""Whether a cut, a whole checkpoint or a live folder is what was written: every check names the file that is wrong.
+
+Of a cut or checkpoint, what the disk does not give now (an input/output error, a stale handle) is an OSError, and no damage.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +138,7 @@ def file_problem(folder: Path, name: str, facts: Mapping[str, Any], pulse: Pulse
         if size != facts["bytes"]:
             return f"{name} has {size} bytes instead of {facts['bytes']}"
         return None if file_digest(path, pulse) == facts["sha256"] else f"{name} is damaged: its checksum does not fit"
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return f"{name} is missing"
     except OSError as error:
-        return f"{name} cannot be read: {error.strerror}"
+        raise OSError(error.errno, error.strerror, name) from error

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
 from checkpoints.cut import CutDamaged
 from checkpoints.fall_back import Readable, newest_readable, passed
 from checkpoints.job_cut import job_queries
@@ -18,7 +16,7 @@ from checkpoints.models import Checkpoint
 from checkpoints.selectors import batches_kept, folders_restorable, positions_restorable
 from checkpoints.services import checkpoints_check, damage_note
 from checkpoints.storage import checkpoint_restore
-from checkpoints.storages import opened, root_is_there
+from checkpoints.storages import opened, root_away
 from checkpoints.stores.base import StorageFailed, StorageUnfit
 from checkpoints.stores.local import LOCAL
 from checkpoints.threads import Pulse, no_pulse
@@ -49,8 +47,8 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger,
     damage = _damage(execution, plan)
     if not damage:
         return _told(plan, restored, log)
-    if not root_is_there() and _lies_there(execution):
-        raise ExecutionFailure(f"there is nothing in {settings.CHECKPOINT_ROOT}: is its disk mounted? ({damage})", kind="external")
+    if (away := root_away()) and _lies_there(execution):
+        raise ExecutionFailure(f"the position of this job cannot be read ({damage}): {away}", kind="external")
     try:
         found = newest_readable(generation=execution.generation, pulse=pulse)
     except StorageFailed as error:
@@ -61,6 +59,7 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger,
         damage_note(checkpoint=checkpoint, problems=problems)
     if found.checkpoint is None:
         raise ExecutionFailure(_nothing_left(damage, found), kind="system", permanent=True)
+    damage_note(checkpoint=found.checkpoint, problems=[])
     execution_generation_renew(execution=execution, checkpoint=found.checkpoint, actor=actor, reason="; ".join([damage, *_words(found)]))
     restored = _restored(execution, pulse)
     return _told(execution_plan(execution), restored, log)
@@ -124,11 +123,14 @@ def _told(plan: Plan, restored: Checkpoint | None, log: logging.Logger) -> Plan:
 
 
 def _restored(execution: Execution, pulse: Pulse) -> Checkpoint | None:
-    """Put the checkpoint that the generation was started from in place; None if there is none, or that has been done."""
+    """Put the checkpoint that the generation was started from in place; None if there is none, or that has been done.
+
+    A generation that has gone on since may have newer ones: what becomes of it is decided where its folder is missed.
+    """
     rows = Execution.objects.filter(generation=execution.generation, restored_from_checkpoint_id__isnull=False)
     origins = rows.values_list("restored_from_checkpoint_id", flat=True)[:1]
     live: Path = execution_locations(execution).live
-    if not origins or live.exists():
+    if not origins or live.exists() or _has_gone_on(execution):
         return None
     checkpoint = Checkpoint.objects.select_related("execution__job").filter(pk__in=list(origins)).first()
     if checkpoint is None:
@@ -150,6 +152,12 @@ def _restored(execution: Execution, pulse: Pulse) -> Checkpoint | None:
     return checkpoint
 
 
+def _has_gone_on(execution: Execution) -> bool:
+    """Whether its generation wrote, or keeps, any batch."""
+    known = (batches_written(generation=execution.generation), batches_kept(generation=execution.generation))
+    return any(batch >= 0 for batches in known for batch in batches.values())
+
+
 def _folders(checkpoint: Checkpoint, execution: Execution) -> dict[str, str] | None:
     """The folder of each query that goes on → the query of the checkpoint that it goes on with; None where the version is the same."""
     origin = Execution.with_imported.select_related("job").get(execution_id=checkpoint.execution_id)
@@ -163,9 +171,12 @@ def _folders(checkpoint: Checkpoint, execution: Execution) -> dict[str, str] | N
 
 def _damage(execution: Execution, plan: Plan) -> str:
     """Which query cannot go on and why, "" if all can. What was written was planned; what is in a checkpoint was committed."""
+    queries = job_queries(plan)
+    if queries and not plan.locations.live.exists() and _has_gone_on(execution):
+        return "its folder is gone"
     written = batches_written(generation=execution.generation)
     kept = batches_kept(generation=execution.generation)
-    for key, query in job_queries(plan).items():
+    for key, query in queries.items():
         planned = written.get(query_kept(key), -1)
         if reason := live_readable(query.folder, expected_batch=max(planned - 1, kept.get(key, -1)), planned_batch=planned):
             return f"query {key}: {reason}"

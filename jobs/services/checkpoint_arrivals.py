@@ -109,7 +109,7 @@ def copy_arrive(
         try:
             with opened(checkpoint) as origin:
                 checkpoint_copy_files(origin, folder)
-        except StorageFailed as failed:
+        except (StorageFailed, OSError) as failed:
             raise Conflict(f"checkpoint {checkpoint.checkpoint_id} cannot be read now: {failed}", code="checkpoint.storage") from None
         except (CutDamaged, ManifestDamaged, FolderDamaged) as damaged:
             raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is damaged: {damaged}", code="checkpoint.damaged") from None

@@ -46,6 +46,10 @@ class QueryCounts:
     latest: dict[str, Any]
 
 
+#: Stands between a query and its generation in rows of one that the execution fell back from. No query is called so.
+OF_GENERATION = "@"
+
+
 def query_kept(key: str) -> str:
     """What a query is called in rows: its key, which names all of its sinks; a very long one is cut and hashed."""
     return key if len(key) <= _LONGEST_QUERY else query_folder(key)
@@ -133,9 +137,9 @@ def counts_read(*, execution_id: str) -> list[QueryCounts]:
 
 def batches_written(*, generation: uuid.UUID) -> dict[str, int]:
     """Query, as `query_kept` has it, → the newest batch that any execution of the generation wrote; the one before it is committed."""
-    rows = QueryProgress.objects.filter(execution__generation=generation).values_list("query", "batch_id")
+    rows = QueryProgress.objects.filter(execution__generation=generation).exclude(query__contains=OF_GENERATION)
     written: dict[str, int] = {}
-    for query, batch_id in rows:
+    for query, batch_id in rows.values_list("query", "batch_id"):
         written[query] = max(written.get(query, -1), batch_id)
     return written
 

@@ -15,6 +15,7 @@ from django.test import Client
 from pyspark.sql import SparkSession
 
 from checkpoints.cut import CutDamaged
+from checkpoints.deletion import checkpoint_delete
 from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
 from checkpoints.ledger import Ticket
 from checkpoints.manifest import ManifestDamaged
@@ -258,10 +259,45 @@ def test_a_disk_that_is_not_mounted_is_waited_for_and_marks_nothing(
     QueryProgress.objects.create(execution=execution, query="out", batch_id=2, base={}, latest={})
     (tmp_path / "mountpoint").mkdir()
     monkeypatch.setattr(settings, "CHECKPOINT_ROOT", tmp_path / "mountpoint")
-    with pytest.raises(ExecutionFailure, match=r"is its disk mounted\?") as told:
-        begun(execution)
-    assert (told.value.kind, told.value.permanent) == ("external", False)
+    for origin in (None, row.pk):
+        Execution.objects.filter(pk=execution.pk).update(restored_from_checkpoint_id=origin, generation=uuid.uuid4())
+        execution.refresh_from_db()
+        with pytest.raises(ExecutionFailure, match=r"is its disk mounted\?") as told:
+            begun(execution)
+        assert (told.value.kind, told.value.permanent) == ("external", False)
+        QueryProgress.objects.all().delete()
     assert fresh(row).failure_reason == ""
+
+
+def test_a_look_while_the_disk_is_not_mounted_marks_nothing(execution: Execution, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    client, row = member("olga", Role.OPERATOR), kept(execution)
+    ended(execution)
+    (tmp_path / "mountpoint").mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr(settings, "CHECKPOINT_ROOT", tmp_path / "mountpoint")
+        checks = send(client, "GET", f"/api/checkpoints/{row.pk}/precheck")["checks"]
+        assert "is its disk mounted?" in next(one["message"] for one in checks if one["name"] == "files")
+        error = send(client, "POST", f"/api/checkpoints/{row.pk}/restore", {}, expected=422)["error"]
+        assert "is its disk mounted?" in error["message"]
+    assert shown(client, row) == (True, "")
+    assert execution.events.filter(kind="notice").count() == 0
+
+
+@pytest.mark.parametrize("name", ["checkpoints.verification.file_digest", "checkpoints.manifest.Path.read_bytes"])
+def test_what_the_disk_does_not_give_now_is_no_damage(execution: Execution, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    client, row = member("olga", Role.OPERATOR), kept(execution)
+    ended(execution)
+
+    def stale(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(name, stale)
+        checks = send(client, "GET", f"/api/checkpoints/{row.pk}/precheck")["checks"]
+    (message,) = (one["message"] for one in checks if one["name"] == "files")
+    assert message.startswith("It cannot be read now: ")
+    assert "Stale file handle" in message
+    assert shown(client, row) == (True, "")
 
 
 def test_a_folder_that_is_gone_is_no_fresh_start_once_its_first_batch_was_written(execution: Execution) -> None:
@@ -272,7 +308,7 @@ def test_a_folder_that_is_gone_is_no_fresh_start_once_its_first_batch_was_writte
 
 
 def test_what_was_written_behind_a_restored_position_is_not_planned_anew(execution: Execution) -> None:
-    """The folder is put in place once more, and ends before a batch that the targets have."""
+    """The targets have a batch that a folder put in place once more would not know."""
     row = kept(execution, 2)
     Execution.objects.filter(pk=execution.pk).update(restored_from_checkpoint_id=row.pk, generation=uuid.uuid4())
     execution.refresh_from_db()
@@ -282,7 +318,56 @@ def test_what_was_written_behind_a_restored_position_is_not_planned_anew(executi
     execution.refresh_from_db()
     assert execution.generation != generation
     (told,) = execution.events.filter(kind="notice").values_list("reason", flat=True)
-    assert "it knows nothing of batch 2, which was written" in told
+    assert "its folder is gone" in told
+
+
+@pytest.mark.parametrize("origin_is", ["there", "gone"])
+def test_what_has_gone_on_since_its_restore_goes_on_from_its_own_checkpoints(execution: Execution, origin_is: str) -> None:
+    origin = kept(execution, 2)
+    ended(execution)
+    restored = execution_row(execution.job, restored_from_checkpoint_id=origin.pk)
+    begun(restored)
+    own = kept(restored, 4)
+    if origin_is == "gone":
+        checkpoint_delete(checkpoint=origin, deleted_by="olga", reason="old")
+    shutil.rmtree(live_of(restored))
+    generation = restored.generation
+    plan = begun(restored)
+    restored.refresh_from_db()
+    assert (restored.restored_from_checkpoint_id, restored.generation == generation) == (own.pk, False)
+    assert (plan.locations.live / "out" / "commits" / "3").exists()
+
+
+def test_a_fall_back_that_was_interrupted_is_finished_by_the_next_attempt(execution: Execution, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the generation before wrote says nothing of the new one."""
+    row = kept(execution, 3)
+    QueryProgress.objects.create(execution=execution, query="out", batch_id=3, base={}, latest={})
+    shutil.rmtree(live_of(execution))
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "out/state")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("checkpoints.storage.cut_restore", full)
+        with pytest.raises(ExecutionFailure, match="No space left on device"):
+            begun(execution)
+    execution.refresh_from_db()
+    generation = execution.generation
+    begun(execution)
+    execution.refresh_from_db()
+    assert (execution.restored_from_checkpoint_id, execution.generation) == (row.pk, generation)
+
+
+def test_an_execution_may_fall_back_again_and_again_however_many_sinks_a_query_has(execution: Execution) -> None:
+    kept(execution, 3)
+    query = "s" * 200
+    for _ in range(3):
+        QueryProgress.objects.create(execution=execution, query=query, batch_id=2, base={}, latest={})
+        assert batches_written(generation=execution.generation) == {query: 2}
+        shutil.rmtree(live_of(execution))
+        begun(execution)
+        execution.refresh_from_db()
+        assert batches_written(generation=execution.generation) == {}
 
 
 def test_a_query_of_many_sinks_is_found_by_what_its_rows_call_it(execution: Execution) -> None:

@@ -27,6 +27,7 @@ from jobs.services.executions.starting import (
     version_of,
 )
 from jobs.services.executions.transition import LeaseLost, execution_transition
+from jobs.services.metrics import OF_GENERATION
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -155,9 +156,8 @@ def execution_generation_renew(*, execution: Execution, checkpoint: Checkpoint, 
     if not mine.update(generation=fresh, restored_from_checkpoint_id=checkpoint.pk, seq=F("seq") + 1):
         raise LeaseLost(execution_id=execution.execution_id, current="held by another attempt", wanted="a new generation")
     # Batch numbers go back to the checkpoint's: the old ones must not be overwritten by them.
-    QueryProgress.objects.filter(execution_id=execution.execution_id).update(
-        query=Concat(Left("query", 160), Value(f"@{execution.generation}"))
-    )
+    counted = QueryProgress.objects.filter(execution_id=execution.execution_id).exclude(query__contains=OF_GENERATION)
+    counted.update(query=Concat(Left("query", 160), Value(f"{OF_GENERATION}{execution.generation}")))
     sentence = f"the live folder could not be read ({reason}); going on from checkpoint {checkpoint.checkpoint_id} in a new generation: "
     event_append(
         execution_id=execution.execution_id,
