@@ -16,8 +16,8 @@ from checkpoints.selectors import (
     completed_of,
     gone_on_from,
     needed_among,
-    newest_good,
-    newest_good_among,
+    newest_lasting,
+    newest_lasting_among,
     unwanted_lately,
 )
 from checkpoints.storages import folder_of, key_of
@@ -96,12 +96,12 @@ def row_decisions(scope: Scope) -> list[Decision]:
 
 
 def row_verdicts(scope: Scope) -> Iterator[Verdict]:
-    """The same, without asking where they are. The disk is asked for each job's newest good one only."""
+    """The same, without asking where they are. Of each job the disk is asked only until one is found that stays."""
     by_job: dict[int, list[Checkpoint]] = defaultdict(list)
     for row in completed_of(scope.rows()):
         by_job[row.execution.job_id].append(row)
     every = [row for rows in by_job.values() for row in rows]
-    newest = None if scope.execution_id is not None else {job_id: newest_good_among(rows) for job_id, rows in by_job.items()}
+    newest = None if scope.execution_id is not None else {job_id: newest_lasting_among(rows) for job_id, rows in by_job.items()}
     facts = _facts(every, newest)
     for rows in by_job.values():
         yield from _judged(rows, facts)
@@ -117,7 +117,7 @@ def job_decisions(rows: Sequence[Checkpoint]) -> Iterator[Decision]:
 
 @dataclass(frozen=True)
 class _Facts:
-    """What is known of jobs and executions before their checkpoints are gone through: rules and newest good one by job, needs by row."""
+    """What is known of jobs and executions before their checkpoints are gone through: rules and what stays by job, needs by row."""
 
     rules: dict[int, Rules]
     newest: dict[int, int | None]
@@ -131,7 +131,7 @@ def _facts(rows: Sequence[Checkpoint], newest: dict[int, int | None] | None) -> 
     ended = {row.execution_id for row in rows if unwanted_at_end(row.execution)}
     return _Facts(
         rules=rules_by_job(job_ids),
-        newest={job_id: newest_good(job_id=job_id) for job_id in job_ids} if newest is None else newest,
+        newest={job_id: newest_lasting(job_id=job_id) for job_id in job_ids} if newest is None else newest,
         needed=needed_among(rows),
         gone_on=gone_on_from(ended) if ended else set(),
     )

@@ -169,13 +169,32 @@ def newest_good(*, job_id: int) -> int | None:
 
     Where the whole root is not there, the newest: its disk may not be mounted.
     """
-    taken = Checkpoint.objects.filter(execution__job=job_id, execution__imported_from__isnull=True)
-    return _first_good(completed(taken).iterator(chunk_size=10))
+    return _first_good(_taken(job_id).iterator(chunk_size=10))
 
 
-def newest_good_among(rows: Sequence[Checkpoint]) -> int | None:
+def newest_lasting(*, job_id: int) -> int | None:
+    """What no rule takes away, whatever became of its files: the newest good one; where none is good, see `_next_best`."""
+    good = newest_good(job_id=job_id)
+    return _next_best(_taken(job_id)) if good is None else good
+
+
+def newest_lasting_among(rows: Sequence[Checkpoint]) -> int | None:
     """The same of all complete checkpoints of a job, newest first."""
-    return _first_good(row for row in rows if row.execution.imported_from is None)
+    taken = [row for row in rows if row.execution.imported_from is None]
+    good = _first_good(taken)
+    return _next_best(taken) if good is None else good
+
+
+def _taken(job_id: int) -> "QuerySet[Checkpoint]":
+    """Complete ones, newest first, without those that were brought."""
+    return completed(Checkpoint.objects.filter(execution__job=job_id, execution__imported_from__isnull=True))
+
+
+def _next_best(rows: Iterable[Checkpoint]) -> int | None:
+    """The newest that a later check may find whole, although an earlier one did not; else the newest."""
+    listed = list(rows)
+    there = (row.pk for row in listed if not not_restorable(row, trusting=True))
+    return next(there, listed[0].pk if listed else None)
 
 
 def _first_good(rows: Iterable[Checkpoint]) -> int | None:

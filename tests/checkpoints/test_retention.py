@@ -15,6 +15,7 @@ from django.utils import timezone
 from checkpoints import cleaning
 from checkpoints.cleaning import checkpoints_clean, checkpoints_retain
 from checkpoints.cut import folder_remove, partial_of
+from checkpoints.deletion import checkpoint_delete
 from checkpoints.models import Checkpoint
 from checkpoints.retention import Decision, Scope
 from checkpoints.selectors import newest_good
@@ -206,6 +207,23 @@ def test_the_newest_that_can_still_be_read_is_the_one_kept(execution: Execution)
     (folder_of(vanished) / "manifest.json").unlink()
     Checkpoint.objects.all().update(create_time=timezone.now() - timedelta(days=1))
     assert told(cleaned()) == {2: ("delete", "older than 1 hour"), 1: ("keep", "the newest of its job")}
+
+
+@pytest.mark.parametrize(("with_files", "stays"), [((1, 2), 2), ((1,), 1), ((), 2)])
+def test_where_none_is_good_one_stays_that_a_later_check_may_find_whole(
+    execution: Execution, with_files: tuple[int, ...], stays: int
+) -> None:
+    JobConfig.objects.create(job=execution.job, config_key="checkpoint.retention.age", config_value="3600000")
+    rows = [kept(execution), kept(execution)]
+    ended(execution)
+    Checkpoint.objects.all().update(create_time=timezone.now() - timedelta(days=1), failure_reason="it is damaged: out/metadata is missing")
+    for row in rows:
+        if row.checkpoint_id not in with_files:
+            folder_remove(folder_of(row))
+    assert [number for number, (action, _) in told(cleaned()).items() if action == "keep"] == [stays]
+    left = Checkpoint.objects.get(status="COMPLETED")
+    assert newest_good(job_id=execution.job_id) is None
+    assert checkpoint_delete(checkpoint=left, deleted_by="olga") >= 0, "a person may take it away without a word"
 
 
 def test_a_new_checkpoint_pushes_out_the_oldest(execution: Execution) -> None:
