@@ -215,7 +215,8 @@ def nearest_good(checkpoint: Checkpoint) -> Checkpoint | None:
 def needed_among(checkpoints: Sequence[Checkpoint]) -> dict[int, str]:
     """Row id → the execution that cannot do without it, of checkpoints whose jobs are known. One query.
 
-    An unfinished execution needs the newest checkpoint of its generation, and the one it was started from until it has one of its own.
+    An unfinished execution needs the newest good checkpoint of its generation; where none is good, the newest, and the one that the
+    generation was started from.
     """
     return {row: execution_id for row, (execution_id, _) in needs_of_executions(checkpoints).items()}
 
@@ -225,12 +226,14 @@ def needs_of_executions(checkpoints: Sequence[Checkpoint]) -> dict[int, tuple[st
     job_ids = {checkpoint.execution.job_id for checkpoint in checkpoints}
     origins = Checkpoint.objects.filter(execution__job__in=job_ids).values("pk")
     concerned = Q(job__in=job_ids) | Q(restored_from_checkpoint_id__in=origins)
-    newest = completed(Checkpoint.objects.filter(generation=OuterRef("generation"))).values("pk")[:1]
-    unfinished = executions().filter(concerned, end_time=None).annotate(newest=Subquery(newest))
+    own = completed(Checkpoint.objects.filter(generation=OuterRef("generation"))).values("pk")
+    begun = executions().filter(generation=OuterRef("generation")).exclude(restored_from_checkpoint_id=None)
+    found = {"good": own.filter(failure_reason=""), "newest": own, "origin": begun.values("restored_from_checkpoint_id")}
+    asked = {name: Subquery(rows[:1]) for name, rows in found.items()}
     needed = {}
-    for execution_id, origin, own in unfinished.values_list("execution_id", "restored_from_checkpoint_id", "newest"):
-        if (row := origin if own is None else own) is not None:
-            needed[row] = (str(execution_id), own is None)
+    for execution_id, good, newest, origin in executions().filter(concerned, end_time=None).values_list("execution_id", *asked.values()):
+        for row in {newest, origin} - {None} if good is None else {good}:
+            needed[row] = (str(execution_id), newest is None)
     return needed
 
 
@@ -281,8 +284,8 @@ def jobs_at_work() -> set[str]:
 
 
 def newest_key(*, generation: UUID | str, storage: str) -> str:
-    """The key of the newest complete checkpoint of a generation, if it is in that store, else "". Nobody deletes it while that runs."""
-    row = completed(Checkpoint.objects.filter(generation=generation)).first()
+    """The key of the newest good checkpoint of a generation, if it is in that store, else "". Nobody deletes it while that runs."""
+    row = completed(Checkpoint.objects.filter(generation=generation, failure_reason="")).first()
     return key_of(row) if row is not None and row.storage == storage else ""
 
 

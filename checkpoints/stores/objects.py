@@ -90,10 +90,7 @@ class ObjectStorage(CheckpointStorage):
 
     def delete(self, key: str) -> int:
         """Its contents first: what is left by an interruption never looks whole. What others name stays until the last of them goes."""
-        try:
-            mine = self._contents(key)
-        except ManifestDamaged:  # of an upload that failed, or of a call that did not finish
-            mine = {}
+        mine = self._contents_if_sound(key)  # none of an upload that failed, or of a call that did not finish
         self._remove(f"{key}/{CONTENTS}")
         objects = {one.name: one.size for one in self._below(_job_of(key))}
         others = {key_of(name) for name in objects if name.endswith(f"/{CONTENTS}")} - {key}
@@ -107,10 +104,7 @@ class ObjectStorage(CheckpointStorage):
         return sum(objects[name] for name in going)
 
     def size(self, key: str) -> int:
-        try:
-            return sum(piece.bytes for piece in self._contents(key).values())
-        except ManifestDamaged:
-            return 0
+        return sum(piece.bytes for piece in self._contents_if_sound(key).values())
 
     def alone(self, keys: Collection[str]) -> dict[str, int]:
         """What was read once is believed: it never changes but when a checkpoint is kept, and then the next process reads it anew."""
@@ -131,14 +125,14 @@ class ObjectStorage(CheckpointStorage):
         objects = self._below(_job_of(key))
         whole = {key_of(one.name) for one in objects if one.name.endswith(f"/{CONTENTS}")}
         if base in whole:
-            found |= {(piece.sha256, piece.bytes): piece.object for piece in self._contents(base).values()}
+            found |= {(piece.sha256, piece.bytes): piece.object for piece in self._contents_if_sound(base).values()}
         for one in objects:
             owner, name = key_of(one.name), one.name.rsplit("/")[-1]
             is_left = bool(base) and owner not in whole and datetime.fromtimestamp(one.modified, UTC) > fresh
             if owner == key or is_left:
                 found.setdefault((name, one.size), one.name)
-        there = {one.name for one in objects}
-        return {piece: name for piece, name in found.items() if name in there}
+        sizes = {one.name: one.size for one in objects}
+        return {(sha256, size): name for (sha256, size), name in found.items() if sizes.get(name) == size}
 
     def _conclude(self, key: str, contents: Contents) -> None:
         """The list of contents, once everything that it names is there and as large as it should be."""
@@ -157,6 +151,13 @@ class ObjectStorage(CheckpointStorage):
         if text is None:
             raise ManifestDamaged(f"it is not there: {self.place(key)}")
         return contents_parse(text)
+
+    def _contents_if_sound(self, key: str) -> Contents:
+        """None of what is damaged, or gone meanwhile."""
+        try:
+            return self._contents(key)
+        except ManifestDamaged:
+            return {}
 
     def _remembered(self, key: str) -> Contents | None:
         if key not in self._known_contents:

@@ -15,6 +15,7 @@ from django.utils.dateparse import parse_datetime
 
 from checkpoints.cut import folder_remove
 from checkpoints.models import Checkpoint
+from checkpoints.selectors import needs_of_executions
 from checkpoints.services import checkpoint_update, savepoint_keep
 from checkpoints.storages import folder_of
 from jobs.models import AuditEntry, Driver, Execution, ExecutionStatus, JobConfig, Role, Worker
@@ -180,6 +181,27 @@ def test_what_an_execution_starts_from_goes_for_no_reason(execution: Execution, 
     (found,) = send(operator, "POST", DELETE, {"ids": [origin.pk], "reason": "any"})["results"]
     assert (found["refusal"], found["needs"]) == ("NEEDED", [{"kind": "START", "execution": restored.execution_id}])
     assert folder_of(origin).exists()
+
+
+def test_what_was_to_be_started_from_stays_for_who_continues_that(execution: Execution, operator: Client) -> None:
+    """The execution that a restore gave was cancelled before it began, and another one continues its generation."""
+    origin, _ = kept(execution), kept(execution)
+    ended(execution)
+    first = execution_row(execution.job, status="CANCELLED", restored_from_checkpoint_id=origin.pk, end_time=timezone.now())
+    going_on = execution_row(execution.job, generation=first.generation)
+    assert needs_of_executions([origin]) == {origin.pk: (going_on.execution_id, True)}
+    (found,) = send(operator, "POST", DELETE, {"ids": [origin.pk], "reason": "no use"})["results"]
+    assert found["refusal"] == "NEEDED"
+
+
+def test_of_an_execution_whose_own_are_damaged_the_origin_is_needed_too(execution: Execution) -> None:
+    origin = kept(execution)
+    ended(execution)
+    restored = execution_row(execution.job, restored_from_checkpoint_id=origin.pk)
+    own = kept(restored)
+    assert needs_of_executions([origin, own]) == {own.pk: (restored.execution_id, False)}
+    Checkpoint.objects.filter(pk=own.pk).update(failure_reason="it is damaged: out/offsets/1 is missing")
+    assert needs_of_executions([origin, own]) == dict.fromkeys([own.pk, origin.pk], (restored.execution_id, False))
 
 
 def test_deletion_keeps_to_projects_and_roles(execution: Execution, operator: Client) -> None:

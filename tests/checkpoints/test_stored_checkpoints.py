@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from checkpoints.deletion import checkpoint_delete
 from checkpoints.fall_back import newest_readable
 from checkpoints.models import Checkpoint, CheckpointData
 from checkpoints.retention import Decision, Scope
-from checkpoints.selectors import not_restorable
-from checkpoints.services import CheckpointRefused, savepoint_keep
+from checkpoints.selectors import needed_among, newest_key, not_restorable
+from checkpoints.services import CheckpointRefused, checkpoints_check, savepoint_keep
 from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named
 from checkpoints.stores.base import StorageUnfit
 from checkpoints.verification import checkpoint_verify
@@ -160,6 +161,39 @@ def test_a_savepoint_of_it_shares_nothing(execution: Execution, store: Path) -> 
     for path in files_below(store / key_of(first)):
         path.unlink()
     assert newest_readable(generation=execution.generation).checkpoint == second
+
+
+def turned(path: Path) -> None:
+    """Damaged, and as large as before."""
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+
+
+def halved(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5])
+
+
+@pytest.mark.parametrize("what", ["objects", "contents"])
+@pytest.mark.parametrize("damage", [turned, halved])
+def test_behind_one_that_is_damaged_the_next_is_whole(execution: Execution, store: Path, damage: Callable[[Path], None], what: str) -> None:
+    before = stored(execution, "file", 2)
+    for path in files_below(store / key_of(before)):
+        if (path.name == "contents.json") == (what == "contents"):
+            damage(path)
+    if damage is turned:
+        assert checkpoints_check(generation=execution.generation) == [before]
+    after = stored(execution, "file", 3)
+    assert storage_named("file").verify(key_of(after), folder_of(after)) == []
+    assert newest_key(generation=execution.generation, storage="file") == key_of(after)
+
+
+def test_of_one_behind_a_damaged_one_what_is_shared_is_shared_with_the_last_good_one(execution: Execution) -> None:
+    good, damaged = stored(execution, "file", 2), stored(execution, "file", 3)
+    Checkpoint.objects.filter(pk=damaged.pk).update(failure_reason="it is damaged: out/offsets/2 is missing")
+    assert newest_key(generation=execution.generation, storage="file") == key_of(good)
+    assert set(needed_among([good, damaged])) == {good.pk}, "it stays for as long as the next may name what it holds"
+    Checkpoint.objects.filter(pk=good.pk).update(failure_reason="it is damaged: out/offsets/1 is missing")
+    assert newest_key(generation=execution.generation, storage="file") == ""
+    assert set(needed_among([good, damaged])) == {damaged.pk}, "a later check may find it whole"
 
 
 def test_one_that_is_damaged_cannot_be_kept(execution: Execution, store: Path) -> None:
