@@ -7,7 +7,6 @@ from itertools import groupby, islice
 from pathlib import Path
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
 from checkpoints.files import Stores
@@ -16,7 +15,7 @@ from checkpoints.orphans import orphans, rows_without_files
 from checkpoints.retention import Decision, Scope, ended_decisions, job_decisions, row_decisions
 from checkpoints.selectors import briefly, completed, hosts_expected, in_chunks, needed_among, with_jobs
 from checkpoints.services import checkpoints_expire, damage_note, expired_files_delete, job_hold
-from checkpoints.storage import bytes_exclusive, bytes_freed, folder_delete
+from checkpoints.storage import bytes_exclusive, bytes_freed
 from checkpoints.storages import folder_of, host_of, key_of
 from checkpoints.stores.local import LOCAL
 
@@ -98,7 +97,7 @@ def _carry_out(going: Sequence[Decision], deleted_by: str, stores: Stores, told:
         if decision.storage != LOCAL:
             stores.delete(decision.storage, decision.key)
         else:
-            folder_delete(Path(settings.CHECKPOINT_ROOT), decision.path)
+            stores.folder_delete(decision.path)
     of_row = {decision.checkpoint.pk: decision for decision in going if decision.checkpoint is not None}
     expected = hosts_expected() if of_row else set()
     rows = (row for decision in going if (row := decision.checkpoint) is not None and host_of(row) not in expected)

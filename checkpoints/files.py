@@ -13,7 +13,7 @@ from django.conf import settings
 from checkpoints.cut import CutDamaged
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
-from checkpoints.storage import bytes_exclusive, folder_delete, folder_own
+from checkpoints.storage import OutsideRoot, bytes_exclusive, folder_delete, folder_own
 from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named, storage_of
 from checkpoints.stores.base import CheckpointStorage, Placed, StorageAway
 from checkpoints.stores.local import LOCAL
@@ -58,8 +58,8 @@ def files_own(checkpoint: Checkpoint) -> tuple[list[str], int]:
 class Stores:
     """The stores as one run of deletions asks them: one that did not answer is not asked again, for each question takes its time-outs.
 
-    Nothing here raises. A store that does not answer is no reason to hold up a job, and the clean-up finds what is left; somebody else's
-    may raise anything.
+    Nothing here raises. A store that does not answer, or a disk, is no reason to hold up a job, and the clean-up finds what is left;
+    somebody else's may raise anything.
     """
 
     def __init__(self) -> None:
@@ -68,8 +68,16 @@ class Stores:
     def files_delete(self, checkpoint: Checkpoint) -> int:
         """The bytes given back."""
         if checkpoint.storage == LOCAL:
-            return folder_delete(Path(settings.CHECKPOINT_ROOT), folder_of(checkpoint))
+            return self.folder_delete(folder_of(checkpoint))
         return self.delete(checkpoint.storage, key_of(checkpoint))
+
+    def folder_delete(self, path: Path) -> int:
+        """Of one on the local disk; the bytes given back."""
+        try:
+            return folder_delete(Path(settings.CHECKPOINT_ROOT), path)
+        except (OSError, OutsideRoot) as failed:
+            logger.warning("%s could not be deleted: %s", path, failed)
+            return 0
 
     def delete(self, storage: str, key: str) -> int:
         """The bytes given back."""

@@ -1,7 +1,7 @@
 """The only writer of checkpoint rows. Files follow rows: a row first says that its files are gone, then they go."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -33,6 +33,14 @@ _TYPES = {
     "BATCH_ROLLER": CheckpointType.ROLLER,
     "SQL_TASK": CheckpointType.SQL_TASK,
 }
+
+
+#: Hears of a row that was changed, in the transaction that changes it, and so once.
+Told = Callable[[Checkpoint], None]
+
+
+def nobody(_: Checkpoint) -> None:
+    """Needs to know."""
 
 
 class CheckpointRefused(LedgerRefused):
@@ -105,7 +113,8 @@ def checkpoint_adopt(*, execution_id: str, brought: Brought, taken: Taken, label
     )
 
 
-def checkpoint_complete(*, row: int, result: CheckpointResult) -> Checkpoint:
+@transaction.atomic
+def checkpoint_complete(*, row: int, result: CheckpointResult, told: Told = nobody) -> Checkpoint:
     """PENDING → COMPLETED with what was found. CheckpointRefused where another attempt took over or the row was failed meanwhile."""
     mine = Checkpoint.objects.filter(pk=row, status=CheckpointStatus.PENDING, attempt=F("execution__attempt"))
     changed = Checkpoint.objects.filter(pk__in=mine.values("pk"), status=CheckpointStatus.PENDING).update(
@@ -125,13 +134,19 @@ def checkpoint_complete(*, row: int, result: CheckpointResult) -> Checkpoint:
     checkpoint = Checkpoint.objects.select_related("execution__job").get(pk=row)
     if not changed and checkpoint.status != CheckpointStatus.COMPLETED:
         raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} is {checkpoint.status}: it cannot be completed")
+    if changed:
+        told(checkpoint)
     return checkpoint
 
 
-def checkpoint_fail(*, row: int, reason: str, phases: Mapping[str, int]) -> Checkpoint:
+@transaction.atomic
+def checkpoint_fail(*, row: int, reason: str, phases: Mapping[str, int], told: Told = nobody) -> Checkpoint:
     """PENDING → FAILED; nothing happens to a row that is no longer PENDING."""
-    _fail(Checkpoint.objects.filter(pk=row, status=CheckpointStatus.PENDING), reason, phases)
-    return Checkpoint.objects.select_related("execution__job").get(pk=row)
+    changed = _fail(Checkpoint.objects.filter(pk=row, status=CheckpointStatus.PENDING), reason, phases)
+    checkpoint = Checkpoint.objects.select_related("execution__job").get(pk=row)
+    if changed:
+        told(checkpoint)
+    return checkpoint
 
 
 def checkpoints_check(*, generation: UUID | str) -> list[Checkpoint]:
@@ -165,8 +180,10 @@ def damage_note(*, checkpoint: Checkpoint, problems: Sequence[str]) -> None:
         checkpoint.failure_reason = reason
 
 
-def _fail(rows: Any, reason: str, phases: Mapping[str, int]) -> None:
-    rows.update(status=CheckpointStatus.FAILED, failure_reason=storable(reason), phases=dict(phases), complete_time=timezone.now())
+def _fail(rows: Any, reason: str, phases: Mapping[str, int]) -> int:
+    """How many were."""
+    changes = {"failure_reason": storable(reason), "phases": dict(phases), "complete_time": timezone.now()}
+    return int(rows.update(status=CheckpointStatus.FAILED, **changes))
 
 
 def checkpoints_reconcile() -> list[Checkpoint]:

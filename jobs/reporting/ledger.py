@@ -1,6 +1,8 @@
 """Keeps the checkpoints of one attempt: rows, their events, and retention once one is complete."""
 
+import logging
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from django.db import close_old_connections, transaction
@@ -13,6 +15,8 @@ from checkpoints.services import checkpoint_begin, checkpoint_complete, checkpoi
 from checkpoints.storages import key_of
 from checkpoints.stores.local import LOCAL
 from jobs.services.events import checkpoint_deleted_by, event_record
+
+logger = logging.getLogger(__name__)
 
 
 class RowLedger:
@@ -33,24 +37,27 @@ class RowLedger:
                 label=label,
                 storage=self._storage,
             )
-            self._record("checkpoint_pending", row, requested_by)
+            self._record("checkpoint_pending", row, actor=requested_by)
             base = newest_key(generation=row.generation, storage=row.storage) if row.storage != LOCAL else ""
         return Ticket(number=row.checkpoint_id, folder=Path(row.storage_path), row=row.pk, key=key_of(row), base=base)
 
     def complete(self, ticket: Ticket, result: CheckpointResult) -> None:
         close_old_connections()
-        with transaction.atomic():
-            row = checkpoint_complete(row=ticket.row, result=result)
-            self._record("checkpoint_completed", row, self._actor)
-        checkpoints_retain(checkpoint=row, told=checkpoint_deleted_by("retention"))
+        told = partial(self._record, "checkpoint_completed")
+        self._retain(checkpoint_complete(row=ticket.row, result=result, told=told))
 
     def fail(self, ticket: Ticket, reason: str, phases: Mapping[str, int]) -> None:
         close_old_connections()
-        with transaction.atomic():
-            row = checkpoint_fail(row=ticket.row, reason=reason, phases=phases)
-            self._record("checkpoint_failed", row, self._actor, reason)
+        checkpoint_fail(row=ticket.row, reason=reason, phases=phases, told=partial(self._record, "checkpoint_failed", reason=reason))
 
-    def _record(self, kind: str, row: Checkpoint, actor: str, reason: str = "") -> None:
+    def _retain(self, row: Checkpoint) -> None:
+        """What becomes of older ones takes nothing from this one: it is complete."""
+        try:
+            checkpoints_retain(checkpoint=row, told=checkpoint_deleted_by("retention"))
+        except Exception as error:
+            logger.warning("checkpoint %s is complete, and older ones stay until the next clean-up: %s", row.checkpoint_id, error)
+
+    def _record(self, kind: str, row: Checkpoint, *, actor: str = "", reason: str = "") -> None:
         event_record(
             execution_id=self._execution_id,
             kind=kind,
