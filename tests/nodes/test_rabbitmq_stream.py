@@ -22,6 +22,8 @@ from jobs.nodes.rabbitmq import stream_reading
 from jobs.nodes.rabbitmq.stream_end import StreamEnd
 from jobs.nodes.rabbitmq.stream_line import StreamLine
 from jobs.nodes.rabbitmq.stream_reading import StreamRange, StreamReading, shared_out
+from jobs.nodes.readers.rabbitmq_streams import StreamsStreamReader
+from jobs.nodes.readers.replayed import reader_options
 from jobs.nodes.worker_errors import node_error_in
 from tests.nodes.conftest import Build, Built
 from tests.nodes.streams import Drained
@@ -161,6 +163,25 @@ def test_a_start_at_an_offset_a_time_or_behind_the_newest(
     publish(rabbitmq_server, stream, numbered(5, 7))
     drain(spark, latest, drained, tmp_path / "live")
     assert drained.everything == [5, 6]
+
+
+def test_a_start_behind_the_newest_stays_where_it_was_until_a_batch_is_committed(
+    build: Build, rabbitmq_server: RabbitMQServer, stream: str
+):
+    """Spark asks again in its first batch, and in the next attempt where that batch failed."""
+    options = reader_options(source(build, rabbitmq_server, stream, mode="stream", start="latest").context, settings(rabbitmq_server), 2)
+
+    def asked() -> dict[str, int]:
+        reader = StreamsStreamReader(options)
+        try:
+            return reader.initialOffset()
+        finally:
+            reader.stop()
+
+    publish(rabbitmq_server, stream, numbered(0, 3))
+    assert asked() == {"offset": 3}
+    publish(rabbitmq_server, stream, numbered(3, 5))
+    assert asked() == {"offset": 3}
 
 
 def test_a_stream_goes_on_where_it_was_in_batches_and_ends_at_what_was_there(

@@ -15,6 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
 from jobs.nodes.connections.rocketmq import RocketmqConnection
+from jobs.nodes.readers.replayed import reader_options
+from jobs.nodes.readers.rocketmq_queues import QueuesStreamReader
 from jobs.nodes.rejected_rows import RejectedRows
 from jobs.nodes.rocketmq.client import RocketMq
 from jobs.nodes.rocketmq.positions import newest, offsets_json
@@ -190,6 +192,24 @@ def test_a_stream_goes_on_where_it_was_in_batches_and_takes_queues_that_are_new(
     assert sorted(drained.everything) == [0, 1, 2, 3, 4, 5, 6]
     assert drained.end_offset() == {"broker-a/0": 4, "broker-a/1": 1, "broker-a/2": 2}
     assert json.loads(drained.progress[-1]["sources"][0]["latestOffset"]) == drained.end_offset()
+
+
+def test_a_start_behind_the_newest_stays_where_it_was_until_a_batch_is_committed(build: Build, rocketmq_server: RocketmqServer, topic: str):
+    """Spark asks again in its first batch, and in the next attempt where that batch failed."""
+    built = stream(build, rocketmq_server, topic, start="latest")
+    options = reader_options(built.context, built.context.connection("db"), 2)
+
+    def asked() -> int:
+        reader = QueuesStreamReader(options)
+        try:
+            return reader.initialOffset()["broker-a/0"]
+        finally:
+            reader.stop()
+
+    send(rocketmq_server, topic, numbered(1, 2))
+    assert asked() == 2
+    send(rocketmq_server, topic, numbered(3))
+    assert asked() == 2
 
 
 def rewound(folder: Path, offsets: Mapping[str, int]) -> None:

@@ -17,7 +17,7 @@ from jobs.nodes.rabbitmq.stream_end import StreamEnd
 from jobs.nodes.rabbitmq.stream_line import Delivered, StreamLine
 from jobs.nodes.rabbitmq.stream_reading import SETTLING_SECONDS, StreamRange, StreamReading, lost_words, shared_out
 from jobs.nodes.rabbitmq.told import headers_told
-from jobs.nodes.readers.replayed import ReaderSettings, worth_a_record_batch
+from jobs.nodes.readers.replayed import ReaderSettings, begun_at, worth_a_record_batch
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
 from jobs.nodes.start_time import time_of
 from jobs.nodes.worker_errors import carried_out
@@ -67,7 +67,7 @@ class _Stream:
     def __init__(self, options: Mapping[str, str]) -> None:
         told = ReaderSettings.of(options)
         self.config = RabbitMQStreamConfig.model_validate(told.config)
-        self.connection, self.node_id, self._slots = told.connection, told.node_id, told.slots
+        self.connection, self.node_id, self._slots, self.begun = told.connection, told.node_id, told.slots, told.begun
 
     def line(self) -> StreamLine:
         return StreamLine(self.connection, self.config.stream)
@@ -120,7 +120,6 @@ class StreamsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._stream = _Stream(options)
         self._line = self._stream.line()
         self._newest_known = StreamEnd(self._line)
-        self._begin: int | None = None
         self._newest = 0
         self._end: int | None = None
 
@@ -129,11 +128,8 @@ class StreamsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return StreamsStreamReader, (self._options,)
 
     def initialOffset(self) -> dict[str, int]:
-        """Spark asks for it more than once before the first batch: what comes meanwhile must not move it."""
-        if self._begin is None:
-            with carried_out(self._stream.node_id):
-                self._begin = self._stream.begin(self._line, self._stream.config.start)
-        return {"offset": self._begin}
+        with carried_out(self._stream.node_id):
+            return begun_at(self._stream.begun, lambda: {"offset": self._stream.begin(self._line, self._stream.config.start)})
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self._stream.config.max_records_per_trigger)

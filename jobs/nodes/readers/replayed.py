@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from jobs.nodes.base import Config, ConnectionSettings, NodeContext
+from jobs.nodes.durable_text import text_first
 from jobs.nodes.gathering import gathered
 from jobs.nodes.user_python.workers import in_workers_shared
 
@@ -35,25 +37,44 @@ class ReaderSettings:
     node_id: str
     #: Tasks that run at the same time.
     slots: int
+    #: Keeps where the generation began.
+    begun: Path
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> ReaderSettings:
         told = json.loads(options["settings"])
         connection = ConnectionSettings(**told["connection"], secrets=json.loads(options["secret"]))
-        return cls(told["config"], connection, str(told["node_id"]), int(told["slots"]))
+        return cls(told["config"], connection, str(told["node_id"]), int(told["slots"]), Path(told["begun"]))
+
+
+def begun_place(context: NodeContext[Any]) -> Path:
+    return (context.work_dir / "begun.json").resolve()
+
+
+def begun_at(place: Path, ask: Callable[[], Mapping[str, int]]) -> dict[str, int]:
+    """Where a generation begins, as it was first told. Spark asks for it until a first batch is committed, after a failure once more.
+
+    It keeps only where that batch ends: told otherwise then, it would lose what lies between, or find the end before the beginning.
+    """
+    return dict(json.loads(text_first(place, lambda: json.dumps(ask()))))
+
+
+def reader_options(context: NodeContext[ConfigT], connection: ConnectionSettings, slots: int) -> dict[str, str]:
+    """What `ReaderSettings.of` reads."""
+    settings = {
+        "config": context.config.model_dump(mode="json"),
+        "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
+        "node_id": context.node_id,
+        "slots": slots,
+        "begun": str(begun_place(context)),
+    }
+    return {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
 
 
 def messages_of(spark: SparkSession, context: NodeContext[ConfigT], source: type[DataSource], connection_name: str) -> DataFrame:
     """The messages that `source` reads for a node, whose reader finds them out by `ReaderSettings.of` its options."""
     in_workers_shared(lambda: spark.dataSource.register(source))
-    connection = context.connection(connection_name)
-    settings = {
-        "config": context.config.model_dump(mode="json"),
-        "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
-        "node_id": context.node_id,
-        "slots": spark.sparkContext.defaultParallelism,
-    }
-    options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
+    options = reader_options(context, context.connection(connection_name), spark.sparkContext.defaultParallelism)
     reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
     messages: DataFrame = reader.format(source.name()).options(**options).load()
     return messages

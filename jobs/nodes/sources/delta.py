@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta, moment_of
-from jobs.nodes.durable_text import text_place
+from jobs.nodes.durable_text import text_first
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.form import hints
 
@@ -177,9 +177,7 @@ def _what_comes(table: DeltaTable, context: NodeContext[DeltaSourceConfig]) -> i
     It cannot be named to Delta before it is there; until then it is what comes next all the same.
     """
     kept = context.work_dir / "first_version"
-    if not kept.is_file():
-        text_place(kept, str(table.version + 1))
-    first = int(kept.read_text(encoding="utf-8"))
+    first = int(text_first(kept, lambda: str(table.version + 1)))
     return first if first <= table.version else "latest"
 
 
