@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
-from jobs.engine.grouping import sends_again
+from jobs.engine.grouping import is_whole, sends_again
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeContext, NodeError, NodeType, Sink
 from jobs.nodes.groups import GroupsRows, ReplacesByKeys
@@ -64,6 +64,19 @@ def _caution_of_keys(steps: Steps, node_id: str, keys: Sequence[str], columns: S
             pointer = pointer_of(("nodes", node_id, "config", "keys"))
             return [Problem(severity="warning", code="keys.incomplete", node_id=node_id, pointer=pointer, message=message)]
     return []
+
+
+def caution_of_all_at_once(steps: Steps, node_id: str) -> list[Problem]:
+    """A warning of a source that is to go on behind what was read, in a job that reads everything at once and keeps no position."""
+    step = steps.by_id[node_id]
+    if not getattr(step.config, "incremental", False) or not is_whole(steps):
+        return []
+    message = (
+        f'"{step.name}": a node of this job has to see all rows at once, so each run reads all of them anew and none goes on behind what '
+        "was read before; let a job without that node copy what is new, and this one read the copy"
+    )
+    pointer = pointer_of(("nodes", node_id, "config", "incremental"))
+    return [Problem(severity="warning", code="incremental.whole", node_id=node_id, pointer=pointer, message=message)]
 
 
 def refuse_state_behind_updates(steps: Steps, node_id: str) -> None:

@@ -238,9 +238,9 @@ class Run:
         if (cause := self._first_cause()) is not None:
             raise cause
         if self._stopping.is_set():
-            finished = self._queries and not any(query_.was_cut_short() for query_ in self._queries)
-            return "completed" if finished else "stopped"
-        if self.plan.job_type == "STREAMING" and not self.plan.until_drained:
+            if not self._queries or any(query_.was_cut_short() for query_ in self._queries):
+                return "stopped"
+        elif self.plan.job_type == "STREAMING" and not self.plan.until_drained:
             raise ExecutionFailure("the stream ended without being asked to; it is started again", kind="system")
         sources_complete(self._steps)
         return "completed"

@@ -20,6 +20,7 @@ from jobs.engine.acting import refuse_repeats
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.behind_sinks import refuse_behind_sinks, refuse_led_on
 from jobs.engine.cautions import (
+    caution_of_all_at_once,
     caution_of_times,
     caution_of_updates,
     cautions_of,
@@ -157,7 +158,8 @@ class _Analyser:
                 for refuse in (refuse_state_behind_updates, refuse_second_watermark, refuse_memory, refuse_repeats, refuse_late):
                     refuse(self._steps, step.node_id)
                 self._streams.check(step.node_id)
-            self._found.problems.extend([*caution_of_times(self._steps, step.node_id), *cautions_of(node_type, context, arriving)])
+            graph = [*caution_of_times(self._steps, step.node_id), *caution_of_all_at_once(self._steps, step.node_id)]
+            self._found.problems.extend([*graph, *cautions_of(node_type, context, arriving)])
         except Exception as error:
             self._found.problems.append(self._problem(error, step, arriving))
             if isinstance(node_type, Source) and not _is_about_columns(error) and self._columns_give(step.node_id):

@@ -93,7 +93,8 @@ class WholeQuery:
         return None if isinstance(self.failure, StopRequested) else self.failure
 
     def was_cut_short(self) -> bool:
-        return self._forced.is_set() and self.failure is not None
+        """Also before it began."""
+        return not self._begun or (self._forced.is_set() and self.failure is not None)
 
     def request_stop(self) -> None:
         """Nothing to do: the boundary is the end."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from uuid import uuid4
 
@@ -31,6 +32,7 @@ from jobs.nodes.payload import (
     payload_schema,
 )
 from jobs.nodes.spool import Spool, Spooled, Standing, spool_path
+from jobs.nodes.spool_at_once import read_at_once, taken_at_once
 from jobs.nodes.unread_columns import TellsUnreadFields
 from jobs.nodes.user_python.workers import in_workers_shared
 
@@ -57,7 +59,7 @@ class SpoolConfig(base.Config):
         "earliest",
         description=(
             "Where a start from the beginning begins: at the oldest message that is kept, or behind the newest; "
-            "an import then behind what was read before."
+            "an import then behind what was read before, as what needs all rows at once always does."
         ),
         examples=["earliest"],
         json_schema_extra=hints(advanced=True),
@@ -138,6 +140,7 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         spool_of(context).begin()
 
     def read(self, spark: SparkSession, context: NodeContext[SpoolConfigT]) -> DataFrame:
+        from jobs.nodes.readers.replayed import begun_place
         from jobs.nodes.readers.spool_rows import SpoolRows
 
         config, spool = context.config, spool_of(context)
@@ -155,7 +158,9 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         slots = str(spark.sparkContext.defaultParallelism)
         start = "unread" if config.start == "latest" and context.bounded else config.start
         options = {"path": str(spool.path), "rows": str(config.max_records_per_trigger), "start": start, "slots": slots}
-        options["reader"] = str(uuid4())
+        options |= {"reader": str(uuid4()), "begun": str(begun_place(context))}
+        if _takes_all(context):
+            options["after"], options["upto"] = map(str, taken_at_once(spool, _note_of(context)))
         reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
         return payload_read(reader.format(SpoolRows.name()).options(**options).load(), schema, metadata, config)
 
@@ -180,11 +185,24 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         standing, pressure = spool.standing(), backpressure_of(context.config)
         return Buffered(standing.waiting, standing.dropped, _status(standing, pressure))
 
+    def complete(self, context: NodeContext[SpoolConfigT]) -> None:
+        """A run that reads all at once has no checkpoint, behind which its messages would count as read."""
+        read_at_once(spool_of(context), _note_of(context), max_kept=context.config.max_kept)
+
     def trim(self, positions: Callable[[], Sequence[Any]], context: NodeContext[SpoolConfigT]) -> None:
         """Messages before all of `positions` are read and can be restored to by nobody."""
         spool = spool_of(context)
         spool.trim(min((int(position["position"]) for position in positions()), default=0) + 1)
         spool.trim_read(context.config.max_kept)
+
+
+def _takes_all(context: NodeContext[Any]) -> bool:
+    """Whether a run reads at once all that waits; what stands beside is looked through, and stays."""
+    return context.mode == "batch" and context.is_run and not context.beside
+
+
+def _note_of(context: NodeContext[Any]) -> Path:
+    return context.work_dir / "read_at_once.json"
 
 
 def _status(standing: Standing, pressure: Backpressure) -> BackpressureStatus:

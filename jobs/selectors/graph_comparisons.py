@@ -123,6 +123,14 @@ def read_earlier(execution: Execution) -> set[str]:
     return found
 
 
+def kept_no_position(execution: Execution) -> bool:
+    """Whether it read everything at once, so that nothing can go on from what it left. False where that cannot be told any more."""
+    try:
+        return shape_of(run_of(execution)).is_whole
+    except Incomparable:
+        return False
+
+
 def shape_of(run: Run) -> GraphShape:
     """The graph of a run with its parameters and settings. Incomparable where it cannot run as it stands."""
     document = _document(run.version)

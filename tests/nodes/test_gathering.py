@@ -11,7 +11,7 @@ from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import REJECTED
 from jobs.nodes.gathering import fetched, fetched_ahead, fetched_first, gathered, row_size
-from jobs.nodes.readers.spool_rows import SpoolReader
+from jobs.nodes.readers.spool_rows import Positions, SpoolReader
 from jobs.nodes.readers.table_rows import TableRows
 from jobs.nodes.sources.jdbc import read_dialect, reader_options
 from jobs.nodes.spool import Message, Spool
@@ -72,7 +72,7 @@ def test_a_client_fetches_few_rows_at_first_only_where_they_may_be_long(longest:
 def test_long_messages_of_a_spool_are_several_record_batches(tmp_path: Path):
     spool = Spool(tmp_path / "hook.sqlite3")
     spool.take([Message(b"x" * 10 * MEGABYTE) for _ in range(5)], Backpressure())
-    reader = SpoolReader(spool, 1)
+    reader = SpoolReader(spool, Positions(0, 5), 1)
     (partition,) = reader.partitions()
     assert [batch.num_rows for batch in reader.read(partition)] == [2, 2, 1]
 

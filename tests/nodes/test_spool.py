@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import NodeError
+from jobs.nodes.readers.spool_rows import SpoolStreamReader
 from jobs.nodes.spool import Message, Spool, SpoolFull, Standing, Taken
 from jobs.nodes.spool_source import _check_reachable
 from tests.servers.waiting import wait_until
@@ -43,6 +44,23 @@ def test_messages_are_read_by_position_with_all_that_came(spool: Spool):
     assert (first.position, first.value, first.key, first.headers) == (1, b"a", "k", {"h": "é"})
     assert (second.position, second.value, second.key) == (2, None, None)
     assert values(spool, after=1) == [None]
+
+
+@pytest.mark.parametrize(("start", "begin"), [("earliest", 0), ("latest", 2), ("unread", 1)])
+def test_a_stream_begins_where_it_first_said_until_a_batch_is_committed(spool: Spool, tmp_path: Path, start: str, begin: int):
+    """Spark asks again in its first batch, and in the next attempt where that batch failed."""
+
+    def asked() -> int:
+        reader = SpoolStreamReader(spool, tmp_path / "work" / "begun.json", 10, start, 1)
+        return int(reader.initialOffset()["position"])
+
+    spool.take(numbered(0, 2), ALL)
+    spool.plan(1, 2)
+    assert asked() == begin
+    spool.take(numbered(2, 5), ALL)
+    spool.plan(3, 4)
+    spool.trim(2)
+    assert asked() == begin
 
 
 def test_a_message_that_is_sent_again_is_kept_once(spool: Spool):

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,8 +182,8 @@ def test_a_webhooks_messages_are_read_in_batches_once_and_trimmed_below_every_ch
     spool.take([Message(f'{{"id": {number}}}'.encode()) for number in range(3)], Backpressure())
     drained, fresh = Drained(), Drained()
 
-    def good() -> DataFrame:
-        frame: DataFrame = built.node.read(spark, built.context)
+    def good(generation: str = "first") -> DataFrame:
+        frame: DataFrame = built.node.read(spark, replace(built.context, work_dir=tmp_path / generation))
         return frame.filter(f"{REJECTED} IS NULL")
 
     drained.run(good(), tmp_path / "live")
@@ -193,7 +194,7 @@ def test_a_webhooks_messages_are_read_in_batches_once_and_trimmed_below_every_ch
     assert json.loads(drained.progress[-1]["sources"][0]["latestOffset"]) == {"position": 5}
     built.node.trim(lambda: [{"position": 3}, {"position": 5}], built.context)
     assert (spool.oldest(), spool.newest()) == (4, 5)
-    fresh.run(good(), tmp_path / "fresh")
+    fresh.run(good("another"), tmp_path / "fresh")
     assert fresh.everything == [3]
 
 
@@ -204,6 +205,6 @@ def test_an_import_that_begins_behind_the_newest_begins_behind_what_was_read_bef
     spool = Spool(spool_path(built.context.limits.data_dir, built.context.job_uid, "node"))
     for first, expected in ((0, [0, 1, 2]), (3, [3, 4, 5])):
         spool.take([Message(f'{{"id": {number}}}'.encode()) for number in range(first, first + 3)], Backpressure())
-        drained = Drained()
-        drained.run(built.node.read(spark, built.context).filter(f"{REJECTED} IS NULL"), tmp_path / f"live{first}")
+        drained, context = Drained(), replace(built.context, work_dir=tmp_path / f"work{first}")
+        drained.run(built.node.read(spark, context).filter(f"{REJECTED} IS NULL"), tmp_path / f"live{first}")
         assert drained.everything == expected

@@ -164,6 +164,31 @@ def test_a_source_that_goes_on_is_read_on_after_completion(node_type: str, confi
     assert start(job, start_from="beginning").generation != execution.generation
 
 
+@pytest.mark.parametrize("start_from", [None, "continue"])
+@pytest.mark.parametrize(
+    ("node_type", "config"),
+    [
+        ("source.rabbitmq", {"connection": "main", "queue": "orders", "columns": [{"name": "id", "type": "long"}]}),
+        ("source.jdbc", {"connection": "main", "table": "orders", "key_column": "id", "incremental": True}),
+    ],
+)
+def test_what_reads_all_at_once_begins_a_generation_after_completion_and_keeps_it_after_a_failure(
+    node_type: str, config: dict[str, Any], start_from: str | None
+) -> None:
+    """Its one batch has the same number each time: in the generation of the run before, sinks would take it for written."""
+    job = job_row(job_type="SQL_TASK")
+    document = document_with(name=job.job_name, job_type="SQL_TASK")
+    document["nodes"]["numbers"] |= {"type": node_type, "config": config}
+    document["nodes"]["sum"] = {"type": "flow.aggregate", "name": "Sum", "config": {"aggregates": [{"name": "n"}]}}
+    document["edges"] = {"e1": {"from": ["numbers", "out"], "to": ["sum", "in"]}, "e2": {"from": ["sum", "out"], "to": ["out", "in"]}}
+    execution = running(version_add(job, document))
+    execution_complete(execution_id=execution.execution_id, attempt=execution.attempt, actor="d")
+    following = start(job, start_from=start_from)
+    assert following.generation != execution.generation
+    execution_cancel(execution=following, user=operator())
+    assert start(job).generation == following.generation
+
+
 def test_continue_without_anything_to_continue_is_refused() -> None:
     with pytest.raises(NotStartable):
         start(job_row(), start_from="continue")

@@ -13,6 +13,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTri
 from pyspark.sql.types import StructType
 
 from jobs.nodes.gathering import gathered
+from jobs.nodes.readers.replayed import begun_at
 from jobs.nodes.spool import Spool, Spooled
 
 SCHEMA = "position bigint, received timestamp, key string, headers map<string, string>, value binary"
@@ -40,7 +41,8 @@ class Positions(InputPartition):
 class SpoolRows(DataSource):
     """Options: `path` of the spool, `rows` of a batch at most, `start` ("earliest", "latest" or "unread"), `slots` tasks.
 
-    Of a stream also `reader`, a name that no other reader has.
+    Of a stream also `reader`, a name that no other reader has, and `begun`, a file that keeps where it began. A plain read may have
+    `after` and `upto`, as `Positions` has them; else it reads all that is kept.
     """
 
     @classmethod
@@ -51,26 +53,28 @@ class SpoolRows(DataSource):
         return SCHEMA
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return SpoolReader(self._spool(), int(self.options["slots"]))
+        spool, options = self._spool(), self.options
+        after, upto = options.get("after", spool.oldest() - 1), options.get("upto", spool.newest())
+        return SpoolReader(spool, Positions(int(after), int(upto)), int(options["slots"]))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         options = self.options
-        return SpoolStreamReader(self._spool(), int(options["rows"]), options["start"], int(options["slots"]), options["reader"])
+        begun = Path(options["begun"])
+        return SpoolStreamReader(self._spool(), begun, int(options["rows"]), options["start"], int(options["slots"]), options["reader"])
 
     def _spool(self) -> Spool:
         return Spool(Path(self.options["path"]))
 
 
 class SpoolReader(DataSourceReader):
-    """All that is kept now."""
-
-    def __init__(self, spool: Spool, slots: int) -> None:
+    def __init__(self, spool: Spool, asked: Positions, slots: int) -> None:
         self._spool = spool
+        self._asked = asked
         self._slots = slots
 
     def partitions(self) -> Sequence[Positions]:
         """Never none: Spark would make up a partition of its own."""
-        return _split(self._spool.oldest() - 1, self._spool.newest(), self._slots) or [Positions(0, 0)]
+        return _split(self._asked.after, self._asked.upto, self._slots) or [Positions(0, 0)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Positions)
@@ -78,8 +82,9 @@ class SpoolReader(DataSourceReader):
 
 
 class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    def __init__(self, spool: Spool, rows: int, start: str, slots: int, reader: str = "") -> None:
+    def __init__(self, spool: Spool, begun: Path, rows: int, start: str, slots: int, reader: str = "") -> None:
         self._spool = spool
+        self._begun = begun
         self._reader = reader
         self._rows = rows
         self._start = start
@@ -88,9 +93,9 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._planned: tuple[int, int] | None = None
 
     def initialOffset(self) -> dict[str, Any]:
-        """Spark asks for it more than once before the first batch: what is planned meanwhile must not move it."""
         starts = {"latest": self._spool.newest, "unread": self._spool.last_read}
-        return {"position": starts[self._start]() if self._start in starts else self._spool.oldest() - 1}
+        begin = starts.get(self._start, lambda: self._spool.oldest() - 1)
+        return begun_at(self._begun, lambda: {"position": begin()})
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self._rows)

@@ -19,6 +19,7 @@ from jobs.engine.plan import Settings
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, Job, JobConfig, JobVersion, Role, TriggeredBy
 from jobs.nodes.base import Source
 from jobs.nodes.registry import REGISTRY
+from jobs.selectors.graph_comparisons import kept_no_position
 from jobs.selectors.installation import settings_default
 from jobs.selectors.refusals import Invalid, NotFound
 from jobs.services.access import role_check
@@ -185,6 +186,8 @@ def _beginning(job: Job, version: JobVersion, document: DagDocument, parameters:
         if start_from == "continue":
             raise NotStartable("there is nothing to continue: the last execution completed", detail={"offers": ["beginning"]})
         return Beginning(uuid.uuid4())
+    if last.status == ExecutionStatus.COMPLETED and kept_no_position(last):  # its sinks have the one batch of its generation already
+        return Beginning(uuid.uuid4(), words=f"in a new generation: execution {last.execution_id} read all at once, and completed")
     changes = going_on_check(last=last, version=version, parameters=parameters)
     words = f"continues where execution {last.execution_id} ended"
     return Beginning(last.generation, storage_host=last.storage_host, words=words, changes=changes)
