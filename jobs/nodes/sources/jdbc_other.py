@@ -13,7 +13,7 @@ from jobs.nodes.connections.jdbc_session import jdbc_close, jdbc_open, sql_told
 from jobs.nodes.gathering import fetched_ahead, fetched_first
 from jobs.nodes.node_error import reworded
 from jobs.nodes.sources.jdbc_dialect import BOUND, Chunk, ReadColumn, ReadDialect
-from jobs.nodes.sources.jdbc_values import JdbcColumn, JdbcKey, columns_of
+from jobs.nodes.sources.jdbc_values import JdbcColumn, JdbcKey, columns_of, key_sql
 
 _FETCHED_KEYS = 1_000
 #: A name that needs no quotes, where a database knows none.
@@ -25,6 +25,7 @@ class OtherReadDialect(ReadDialect):
 
     #: Known once the columns are.
     _key_column: JdbcKey | None = None
+    _key_sql = BOUND
     _fetched = 1
     #: Known once a session is open; empty where the database knows no quotes.
     _quote = '"'
@@ -43,8 +44,9 @@ class OtherReadDialect(ReadDialect):
         with self._told_of_capitals(cursor), cursor.results(f"SELECT * FROM {self.relation} WHERE 1 = 0") as results:
             found = columns_of(results.getMetaData())
         self._fetched = fetched_first(sum(column.longest for column in found))
-        key = self.config.key_column
-        self._key_column = next((column.key for column in found if column.name == key), None)
+        for column in found:
+            if column.name == self.config.key_column:
+                self._key_column, self._key_sql = column.key, key_sql(column, cursor.product)
         return [self._column(column) for column in found]
 
     def _column(self, column: JdbcColumn) -> ReadColumn:
@@ -65,7 +67,7 @@ class OtherReadDialect(ReadDialect):
         return self.key
 
     def key_bound(self) -> str:
-        return BOUND
+        return self._key_sql
 
     def key_has_empty_values(self, cursor: Any) -> bool:
         with cursor.results(f"SELECT {self.key} FROM {self.relation} WHERE {self.key} IS NULL", most=1) as results:
@@ -158,6 +160,11 @@ class _Cursor:
     @property
     def keeps_capitals(self) -> bool:
         return bool(self._session.getMetaData().storesUpperCaseIdentifiers())
+
+    @property
+    def product(self) -> str:
+        """What the database calls itself."""
+        return str(self._session.getMetaData().getDatabaseProductName())
 
     @contextmanager
     def results(

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.sources.jdbc_dialect import BOUND
 
 #: Of a value whose type has no length of its own; and of one of which nobody knows how long it may be.
 _SHORT, _ANY_LENGTH = 16, 2**31 - 1
@@ -26,6 +27,7 @@ _DECIMALS = frozenset({2, 3})
 _DATE, _TIMESTAMP = 91, 93
 _INSTANTS = frozenset({2014, -155, -101, -102})
 _BYTES = frozenset({-4, -3, -2, 2004})
+_SQL_SERVER = "Microsoft SQL Server"
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,14 @@ class JdbcColumn:
             return found
         message = f"reading a table: the key column {self.name} holds {spark_type}, which has no order to read on by; choose another"
         raise NodeError(message, permanent=True, kind="user", field="key_column")
+
+
+def key_sql(column: JdbcColumn, product: str) -> str:
+    """SQL of a key that is bound, to compare the column with, in a database of that name.
+
+    SQL Server keeps a `datetime` in three hundredths of a second, hands out .003 for .00333 and takes what is bound for .0030000.
+    """
+    return f"CAST({BOUND} AS datetime)" if (product, column.type_name.lower()) == (_SQL_SERVER, "datetime") else BOUND
 
 
 @dataclass(frozen=True)
