@@ -35,7 +35,7 @@ class PagePositions:
             before, rows=0, total=None, done=False, last="", landmark="", landmark_page=0, walked=0, batch=(), empty=0, recent=()
         )
         if config.paging == "page":
-            return replace(fresh, page=whole_number(only_value(wanted, "page"), "page")).as_offset()
+            return replace(fresh, page=whole_number(only_value(wanted, "page"), "page"), by_hand=True).as_offset()
         if config.paging == "offset":
             offset = whole_number(only_value(wanted, "offset"), "offset")
             return replace(fresh, cursor=offset, rows=max(0, offset - config.first_offset)).as_offset()

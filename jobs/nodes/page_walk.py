@@ -61,7 +61,7 @@ class Position:
     `landmark` is what the walk met at page `landmark_page`, moved on at doubling distances: meeting it again is a circle (Brent 1980).
     `recent` are marks of the last cursors, for short circles; pages with the same records may come apart from each other.
     `now` is when the walk began, for requests that say so; `empty` counts the pages without records just before, `same` those that hold
-    the same as the last.
+    the same as the last. `by_hand`: a person chose the page, so that nobody knows how many `rows` lie before it.
     """
 
     page: int
@@ -78,6 +78,7 @@ class Position:
     empty: int = 0
     same: int = 0
     recent: tuple[str, ...] = ()
+    by_hand: bool = False
 
     def as_offset(self) -> dict[str, Any]:
         plain = {name: value for name, value in vars(self).items() if name != "batch" and value is not None}
@@ -133,7 +134,7 @@ class PageWalk:
         if not self._looked_up(key, position.now).is_missing:
             raise NodeError(f"page {key.page} was missing, and is there again: whether the pages end there is not sure; it is tried again")
         total = first.total if first.total is not None else position.total
-        if total is not None and position.rows < total:
+        if total is not None and position.rows < total and not position.by_hand:
             raise NodeError(
                 f"page {key.page} is missing, but the API counts {total:,} records, of which {position.rows:,} came; it is tried again"
             )

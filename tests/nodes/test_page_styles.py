@@ -9,7 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from jobs.nodes import page_walk as walking
-from jobs.nodes.base import ConnectionSettings, Limits, NodeError
+from jobs.nodes.base import ConnectionSettings, Limits, NodeContext, NodeError
+from jobs.nodes.hand_positions import Wanted
+from jobs.nodes.page_positions import PagePositions
 from jobs.nodes.page_requests import page_walk
 from jobs.nodes.page_walk import PageWalk, Position
 from jobs.nodes.sources.http_api_config import HttpApiConfig
@@ -185,6 +187,22 @@ def test_a_page_that_is_missing_before_the_total_is_there_is_no_end(pages: int):
         server.answer = lambda request: counting_more(whole(request))
         with pytest.raises(NodeError, match="page 3 is missing, but the API counts 21 records, of which 20 came"):
             ids(walk, pages)
+
+
+@pytest.mark.parametrize("pages", [1, 4])
+def test_from_a_page_that_a_person_chose_the_pages_end_where_the_api_has_no_more(pages: int):
+    """How many records lie before it nobody knows, so that the API's total says nothing."""
+    config: dict[str, Any] = {"paging": "page", "page_size": 10, "total_pointer": "/total"}
+    context = NodeContext("api", "Api", HttpApiConfig.model_validate({"connection": "api", "path": "things", **config}))
+    with api_server(ending(paged(40), NO_PAGES["404"])) as server:
+        walk = walk_of(server, **config)
+        _, position = walk.batch(walk.start(), 1)
+        offset = PagePositions().moved(position.as_offset(), Wanted("values", values={"page": 3}), context)
+        found: list[int] = []
+        while (batch := walk.batch(Position.of_offset(offset), pages))[0]:
+            found += [json.loads(record)["id"] for page in batch[0] for record in page.records]
+            offset = batch[1].as_offset()
+        assert found == list(range(20, 40))
 
 
 @pytest.mark.parametrize(("status", "body"), [(400, {"code": "rest_invalid_param"}), (410, {}), (422, {"detail": "Invalid page."})])
