@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { execution } from '../live/builders'
-import { ranFor, tryOf } from './execution-state'
+import { event, execution } from '../live/builders'
+import { isRetrying, ranFor, tryOf, waitsOutOutage } from './execution-state'
 
 const now = Date.parse('2026-11-21T10:10:00Z')
 const start_time = '2026-11-21T10:00:00Z'
@@ -11,3 +11,13 @@ it('a paused one until its driver was last heard of', () => expect(ranFor(execut
 it('one that never began has not run', () => expect(ranFor(execution(), now)).toBeNull())
 
 it('a try is counted from the first one of its execution', () => expect([tryOf(5, 5), tryOf(5, 7), tryOf(null, 5)]).toEqual([1, 3, 1]))
+
+it('one that waits for its next attempt retries, one that waits for its first does not', () => {
+  expect(isRetrying(execution({ status: 'SCHEDULED', next_attempt_at: start_time }))).toBe(true)
+  expect(isRetrying(execution({ status: 'SCHEDULED' }))).toBe(false)
+})
+
+it('an outage of another system is told from a retry, also where retries were used up before', () => {
+  const waits = (retry_count: number, detail: object, newer = {}) => waitsOutOutage(execution({ status: 'SCHEDULED', next_attempt_at: start_time, retry_count }), [event(9), event(8, { kind: 'attempt_failed', detail: { ...detail }, ...newer }), event(7, { kind: 'attempt_failed', detail: { outages: 1 } })])
+  expect([waits(0, {}), waits(2, { outages: 1 }), waits(2, {}), waits(2, {}, { kind: 'lease_lost' })]).toEqual([true, true, false, false])
+})

@@ -4,6 +4,8 @@ import type { Connection, Execution } from '../api/types'
 import { newerOf } from '../live/confirmation'
 import { overviewStore } from '../live/overview-stream'
 import type { OverviewState } from '../live/overview-state'
+import { isRateOfNow } from './execution-state'
+import { useNow } from './use-now'
 
 const newestByJob = new WeakMap<OverviewState['executions'], Map<string, Execution>>()
 
@@ -42,7 +44,13 @@ export function useHeardConnection(listed: Connection): Connection {
   return { ...listed, test_time, test_ok, test_step, test_message, failing_since }
 }
 
-export const useRates = (executionId: string | undefined) => useStore(overviewStore, (overview) => (executionId ? overview.state.rates[executionId] : undefined))
+/** Rows per second that come in now: as the live link told it, else as the server `listed` it of late; null where nothing runs. */
+export function useRateNow(execution: Execution | null | undefined, listed: number | null): number | null {
+  const heard = useStore(overviewStore, (overview) => overview.state.rates[execution?.execution_id ?? ''])
+  const now = useNow()
+  if (execution?.status !== 'RUNNING') return null
+  return heard && isRateOfNow(execution, heard.time, now) ? heard.in_per_second : listed
+}
 
 const CALM_MS = 1_500
 

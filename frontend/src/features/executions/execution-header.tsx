@@ -4,7 +4,7 @@ import { said } from '../../api/sentences/said'
 import type { Checkpoint, Execution, ExecutionEvent } from '../../api/types'
 import type { Link } from '../../live/link-state'
 import { ExecutionBadge } from '../../shared/execution-badge'
-import { isFinal, isRetrying, ranFor, tryOf } from '../../shared/execution-state'
+import { isFinal, isRetrying, ranFor, tryOf, waitsOutOutage } from '../../shared/execution-state'
 import { duration } from '../../shared/numbers'
 import { NoCheckpoint } from '../../shared/no-checkpoint'
 import { RelativeTime } from '../../shared/relative-time'
@@ -12,15 +12,22 @@ import { useNow } from '../../shared/use-now'
 import { ExecutionActions } from './execution-actions'
 import { ExecutionPicker } from './execution-picker'
 
+interface Props {
+  execution: Execution
+  link: Link
+  checkpoints: readonly Checkpoint[]
+  events: readonly ExecutionEvent[]
+}
+
 /** How sure the state is, or how it ended. */
-function Confirmed({ execution, link }: { execution: Execution; link: Link }) {
+function Confirmed({ execution, link, events }: Pick<Props, 'execution' | 'link' | 'events'>) {
   const { t } = useTranslation('executions')
   if (link.kind === 'stale' || link.kind === 'offline') return <span className="pw-warn">{link.kind === 'stale' ? t('shownOld', { seconds: link.seconds }) : t('shownOffline')}</span>
   if (isFinal(execution.status)) return <RelativeTime time={execution.end_time} />
   if (isRetrying(execution)) {
     return (
       <span>
-        {t('retryOf', { number: execution.retry_count, most: execution.max_retry_times })} <RelativeTime time={execution.next_attempt_at} />
+        {waitsOutOutage(execution, events) ? t('nextAttempt') : t('retryOf', { number: execution.retry_count, most: execution.max_retry_times })} <RelativeTime time={execution.next_attempt_at} />
       </span>
     )
   }
@@ -65,13 +72,6 @@ function Facts({ execution }: { execution: Execution }) {
   )
 }
 
-interface Props {
-  execution: Execution
-  link: Link
-  checkpoints: readonly Checkpoint[]
-  events: readonly ExecutionEvent[]
-}
-
 /** A stop or cancel that was asked for since the latest change of status. */
 function askedFor(execution: Execution, events: readonly ExecutionEvent[]): 'stop' | 'cancel' | null {
   if (isFinal(execution.status)) return null
@@ -89,7 +89,7 @@ export function ExecutionHeader({ execution, link, checkpoints, events }: Props)
       <h1 title={execution.job_title || execution.job_name}>{execution.job_title || execution.job_name}</h1>
       <ExecutionBadge execution={execution} long />
       <span className="pw-12 pw-2 pw-nowrap">
-        <Confirmed execution={execution} link={link} />
+        <Confirmed execution={execution} link={link} events={events} />
       </span>
       <span className="pw-sep" />
       <ExecutionPicker execution={execution} />

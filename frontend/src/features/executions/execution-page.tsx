@@ -37,7 +37,7 @@ const NO_CHECKPOINTS: readonly Checkpoint[] = []
 
 function Canvas({ execution, watched, drawing, selected, onSelect }: { execution: Execution; watched: Watched; drawing: Drawing; selected: string; onSelect: (nodeId: string) => void }) {
   const now = useNow()
-  const still = isFinal(execution.status) || execution.status === 'PAUSED'
+  const still = execution.status !== 'RUNNING'
   const kept = useKeptCounts(execution, watched.live?.metrics ?? null)
   const counts = useNodeCounts(execution.execution_id, drawing.document, watched.live?.metrics ?? null, kept, still)
   const stale = isUnconfirmed(execution, now) || watched.link.kind === 'stale' || watched.link.kind === 'offline'

@@ -14,7 +14,7 @@ beforeAll(() => void i18next.use(initReactI18next).init({ lng: 'en', resources: 
 const shown = (change: object, metrics: Partial<MetricsMessage>) =>
   render(
     <MantineProvider env="test">
-      <ExecutionStrip execution={{ status: 'RUNNING', job_type: 'STREAMING', resolved: {}, processed_records: 5, written_records: 5, failed_records: 0, dropped_records: 0, backpressure_status: '', buffer_size: null, ...change } as unknown as Execution} metrics={metrics as MetricsMessage} />
+      <ExecutionStrip execution={{ status: 'RUNNING', job_type: 'STREAMING', resolved: {}, processed_records: 5, written_records: 5, failed_records: 0, dropped_records: 0, backpressure_status: '', buffer_size: null, lease_expires_at: null, ...change } as unknown as Execution} metrics={metrics as MetricsMessage} />
     </MantineProvider>,
   )
 
@@ -48,4 +48,16 @@ it('says of a query under way that it is, where nothing of it runs in Spark', ()
 it('tells the last batch once the execution does not run any more', () => {
   shown({ status: 'PAUSED' }, { batch_id: 1299, batch_ms: 900, under_way: underWay })
   expect(screen.getByText('number 1,299')).toBeInTheDocument()
+})
+
+it.each(['SCHEDULED', 'INITIALIZING'])('shows no rates and nothing under way where it is %s after it ran; totals stay', (status) => {
+  shown({ status }, { batch_id: 1299, batch_ms: 900, in_per_second: 5000, out_per_second: 5000, under_way: underWay })
+  expect(screen.queryByText(/per s|\/s/)).not.toBeInTheDocument()
+  expect(screen.queryByText(/120 of 200/)).not.toBeInTheDocument()
+  expect(screen.getAllByText('5')).toHaveLength(2)
+})
+
+it('shows nothing under way once its driver fell silent', () => {
+  shown({ lease_expires_at: new Date(Date.now() - 60_000).toISOString() }, { in_per_second: 5000, under_way: underWay })
+  expect(screen.queryByText(/120 of 200/)).not.toBeInTheDocument()
 })

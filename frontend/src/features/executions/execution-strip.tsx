@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import type { Execution } from '../../api/types'
 import type { MetricsMessage } from '../../live/messages'
-import { isFinal } from '../../shared/execution-state'
+import { isAtWork } from '../../shared/execution-state'
 import { Figure, Unit } from '../../shared/figure'
 import { count, duration, NO_VALUE, percent, rate, span } from '../../shared/numbers'
 import { useNow } from '../../shared/use-now'
@@ -48,7 +48,7 @@ function Batch({ metrics, single, still }: { metrics: MetricsMessage | null; sin
 /** Rows in, out and rejected, what was dropped unread, backlog, batch, last checkpoint; of a single query its time instead, the rest has no meaning there. */
 export function ExecutionStrip({ execution, metrics }: { execution: Execution; metrics: MetricsMessage | null }) {
   const { t } = useTranslation('executions')
-  const still = isFinal(execution.status) || execution.status === 'PAUSED'
+  const still = !isAtWork(execution, useNow())
   const perSecond = (value: number | undefined) => (still || value === undefined ? '' : t('strip.perSecond', { rate: rate(value) }))
   const soFar = still ? 0 : (metrics?.under_way?.rows_in ?? 0)
   const backlog = metrics?.backlog ?? null

@@ -11,7 +11,6 @@ import type { Overview } from '../../api/types'
 import { useMay } from '../../api/use-may'
 import { overviewStore } from '../../live/overview-stream'
 import { Chart } from '../../shared/charts/lazy-chart'
-import { isActive } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { Figure, Unit } from '../../shared/figure'
 import { NoProject } from '../../shared/no-project'
@@ -22,26 +21,21 @@ import { SectionHead } from '../../shared/section-head'
 import { SkeletonBar } from '../../shared/skeleton'
 import { hourMinute } from '../../shared/times'
 import { useIsWithoutProject } from '../../shared/use-is-without-project'
+import { useNow } from '../../shared/use-now'
 import { AttentionTable } from './attention-table'
 import './home.css'
 import './i18n'
 import { Examples } from './examples'
 import { FailingConnections } from './failing-connections'
 import { Lanes } from './lanes'
+import { ratesInAll, type RatesInAll } from './rates-in-all'
 import { Welcome } from './welcome'
 
-/** Rates of everything that runs, from the live link; what the overview said until it speaks. */
-function useLiveRates(overview: Overview): { in: number; out: number; rejected: number } {
+/** Rates of everything that runs, from the live link; what the overview said until it speaks of all. */
+function useLiveRates(overview: Overview): RatesInAll {
   const state = useStore(overviewStore, (store) => store.state)
-  return useMemo(() => {
-    const running = Object.values(state.rates).filter((one) => {
-      const execution = state.executions[one.execution_id]
-      return execution && isActive(execution.status)
-    })
-    if (running.length === 0) return { in: overview.in_per_second, out: overview.out_per_second, rejected: overview.rejected_per_second }
-    const sum = (of: 'in_per_second' | 'out_per_second' | 'rejected_per_second') => running.reduce((total, one) => total + one[of], 0)
-    return { in: sum('in_per_second'), out: sum('out_per_second'), rejected: sum('rejected_per_second') }
-  }, [state, overview])
+  const now = useNow()
+  return useMemo(() => ratesInAll(state, overview, now), [state, overview, now])
 }
 
 function Strip({ overview }: { overview: Overview }) {

@@ -4,9 +4,8 @@ import { Link, useNavigate } from 'react-router'
 import { useStore } from 'zustand'
 import type { Lane } from '../../api/types'
 import { overviewStore } from '../../live/overview-stream'
-import { isActive } from '../../shared/execution-state'
-import { NO_VALUE, short } from '../../shared/numbers'
-import { useRates } from '../../shared/overview'
+import { short } from '../../shared/numbers'
+import { useRateNow } from '../../shared/overview'
 import { SectionHead } from '../../shared/section-head'
 import { StateGlyph } from '../../shared/state-glyph'
 import { useStateWord } from '../../shared/state-word'
@@ -36,9 +35,10 @@ function Span({ place, span }: { place: Place; span: Lane['spans'][number] }) {
 /** By the live link, so that it is of the same moment as the sum above. */
 function LaneRate({ lane }: { lane: Lane }) {
   const last = lane.spans.at(-1)
-  const rates = useRates(last?.execution_id)
-  const status = useStore(overviewStore, (overview) => overview.state.executions[last?.execution_id ?? '']?.status) ?? last?.status
-  return <span className="pw-num">{status && isActive(status) ? short(rates?.in_per_second ?? lane.in_per_second) : NO_VALUE}</span>
+  const heard = useStore(overviewStore, (overview) => overview.state.executions[last?.execution_id ?? ''])
+  const live = useRateNow(heard, lane.in_per_second)
+  const listed = last?.status === 'RUNNING' ? lane.in_per_second : null
+  return <span className="pw-num">{short(heard ? live : listed)}</span>
 }
 
 /** One lane a job over the last 24 hours, worst first as the server sorts them. */
