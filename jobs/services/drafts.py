@@ -56,7 +56,10 @@ def document_read(raw: Mapping[str, Any], *, job_name: str = "") -> tuple[str, s
 
 @transaction.atomic
 def draft_save(*, job: Job, user: "User", document: Mapping[str, Any], revision: int) -> tuple[JobDraft, list[Problem]]:
-    """Keep `document` when the draft still has `revision`; Conflict (with who and when) when somebody saved in between."""
+    """Keep `document` when the draft still has `revision`; Conflict (with who and when) when somebody saved in between.
+
+    A save that is sent again because its answer got lost is the same save.
+    """
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
     text, digest, problems = document_read(document, job_name=job.job_name)
     before = partial(JobDraft.objects.values_list("document", flat=True).get, job=job)
@@ -65,7 +68,7 @@ def draft_save(*, job: Job, user: "User", document: Mapping[str, Any], revision:
         document=text, logic_hash=digest, revision=F("revision") + 1, updated_by=user, update_time=timezone.now()
     )
     draft = draft_get(job)
-    if not saved:
+    if not saved and (draft.revision, draft.updated_by, draft.document) != (revision + 1, user, text):
         raise draft_conflict(draft)
     return draft, problems
 

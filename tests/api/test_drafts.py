@@ -45,6 +45,20 @@ def test_a_stale_save_gets_409_with_who_and_when(browser: Client, home: Project,
     assert json.loads(JobDraft.objects.get().document)["nodes"]["numbers"]["config"]["total_rows"] == 5
 
 
+def test_a_save_whose_answer_got_lost_is_no_conflict_with_oneself(
+    browser: Client, home: Project, client_of: Callable[[User], Client]
+) -> None:
+    other = client_of(member(home, "otto", Role.EDITOR))
+    first, again = save(browser, 1, rows=5), save(browser, 1, rows=5)
+    assert (again.status_code, again["ETag"]) == (200, '"2"')
+    assert again.json() == first.json()
+    assert save(browser, 1, rows=6).status_code == 409
+    assert save(other, 1, rows=5).status_code == 409
+    assert save(browser, 2, rows=7).status_code == 200
+    assert save(browser, 1, rows=5).status_code == 409
+    assert JobDraft.objects.get().revision == 3
+
+
 @pytest.mark.parametrize("header", ["*", "abc", '"99999999999999999999"', '"0"', ""])
 def test_an_if_match_that_is_no_revision_never_overwrites(browser: Client, header: str) -> None:
     answer = send(browser, "PUT", DRAFT, {"document": chain(rows=6)}, if_match=header)

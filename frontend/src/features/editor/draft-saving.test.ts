@@ -136,3 +136,60 @@ it('a save that is refused says why', async () => {
   await saving
   expect(useEditor.getState().save).toEqual({ kind: 'failed', refused: 'this needs the role EDITOR' })
 })
+
+/** Loses the answer of the call under way: the server may have got it. */
+function unanswered() {
+  answers.pop()?.(new Response('', { status: 502 }))
+  return settled()
+}
+const sends = () => sent.map(({ description, revision }) => [description, revision])
+
+it('a save whose answer was lost is sent again as it was, then what changed since', async () => {
+  described('one')
+  void saveNow()
+  await unanswered()
+  described('two')
+  const again = saveNow()
+  answers[0]?.(answered(4))
+  await settled()
+  answers[1]?.(answered(5))
+  await again
+  expect(sends()).toEqual([['one', '"3"'], ['one', '"3"'], ['two', '"4"']])
+  expect([useEditor.getState().revision, useEditor.getState().save.kind]).toEqual([5, 'saved'])
+})
+
+it('what was sent without an answer is sent again before what is left, also where it was undone', async () => {
+  described('one')
+  void saveNow()
+  await unanswered()
+  useEditor.getState().undo()
+  leave()
+  await settled()
+  answers[0]?.(answered(4))
+  await settled()
+  answers[1]?.(answered(5))
+  await draftsKept()
+  expect(sends()).toEqual([['one', '"3"'], ['one', '"3"'], ['', '"4"']])
+})
+
+it('a drawing over which the server fails does not hold up the next', async () => {
+  described('one')
+  void saveNow()
+  answers.pop()?.(new Response('{}', { status: 500 }))
+  await settled()
+  described('two')
+  void saveNow()
+  expect(sends()).toEqual([['one', '"3"'], ['two', '"3"']])
+  answers[0]?.(answered(4))
+  await settled()
+})
+
+it('what is undone while it is being saved is not left as it was sent', async () => {
+  described('one')
+  void saveNow()
+  useEditor.getState().undo()
+  leave()
+  answers[0]?.(answered(4))
+  await settled()
+  expect(sends()).toEqual([['one', '"3"'], ['', '"4"']])
+})

@@ -11,6 +11,19 @@ interface Kept {
   revision: number
 }
 
+/** A save that nobody answered, over `revision`: the server may have it all the same. Sent again as it was, it is taken for the same save. */
+let unanswered: (Kept & { jobName: string }) | null = null
+
+/** The document to send once more before any newer one; it is forgotten here. */
+function takeUnanswered(jobName: string): Kept | null {
+  const found = unanswered?.jobName === jobName ? unanswered : null
+  if (found) unanswered = null
+  return found
+}
+
+/** A server that failed by itself has kept nothing. */
+const mayBeKept = (error: unknown) => isUnanswered(error) && !(error instanceof ApiError && error.status === 500)
+
 /** The save under way, if any. It never rejects. */
 let underWay: Promise<Kept | null> = Promise.resolve(null)
 
@@ -19,7 +32,10 @@ export const draftsKept = async (): Promise<void> => void (await underWay)
 
 async function keepNow(): Promise<Kept | null> {
   const { jobName, revision, history } = useEditor.getState()
-  const { document } = history.present
+  const again = takeUnanswered(jobName)
+  // Where the draft was read anew since, what was sent over an older revision is of no use.
+  const resent = again?.revision === revision
+  const { document } = resent ? again : history.present
   const tell = (change: Partial<ReturnType<typeof useEditor.getState>>) => useEditor.getState().jobName === jobName && useEditor.setState(change)
   tell({ save: { kind: 'saving' } })
   try {
@@ -29,8 +45,10 @@ async function keepNow(): Promise<Kept | null> {
     // The analysis tells more than a save does: an answer that comes after its own leaves its problems, as does one about another drawing.
     const problems = analysed === document || !unchanged ? {} : { problems: draft.problems }
     tell({ saved: { ...saved, document }, revision: draft.revision, ...problems, delivery: draft.delivery, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
-    return { document, revision: draft.revision }
+    const kept = { document, revision: draft.revision }
+    return resent ? await keepRest(jobName, kept) : kept
   } catch (error) {
+    if (mayBeKept(error)) unanswered = { jobName, document, revision }
     if (error instanceof DraftConflict) tell({ save: { kind: 'conflict', by: error.by, revision: error.revision } })
     else {
       const refused = error instanceof ApiError && error.status < 500 ? error.message : ''
@@ -60,18 +78,18 @@ const MOST_FAILURES = 12
 const warn = (event: BeforeUnloadEvent) => event.preventDefault()
 
 /** Sends until the server answers; who would close the tab meanwhile is warned. */
-async function insist(jobName: string, send: () => Promise<unknown>): Promise<void> {
+async function insist<T>(jobName: string, send: () => Promise<T>): Promise<T> {
   window.addEventListener('beforeunload', warn)
   try {
-    for (let unanswered = 0; ; unanswered += 1) {
+    for (let failures = 0; ; failures += 1) {
       try {
-        await send()
-        if (unanswered > 0) answer(true, i18next.t('canvas:save.kept', { job: jobName }))
-        return
+        const answered = await send()
+        if (failures > 0) answer(true, i18next.t('canvas:save.kept', { job: jobName }))
+        return answered
       } catch (error) {
-        if (!isUnanswered(error) || (error instanceof ApiError && unanswered >= MOST_FAILURES)) throw error
+        if (!isUnanswered(error) || (error instanceof ApiError && failures >= MOST_FAILURES)) throw error
       }
-      if (unanswered === 0) answer(false, i18next.t('canvas:save.waits', { job: jobName }))
+      if (failures === 0) answer(false, i18next.t('canvas:save.waits', { job: jobName }))
       await new Promise((done) => setTimeout(done, AGAIN_AFTER_MS))
     }
   } finally {
@@ -83,14 +101,14 @@ async function insist(jobName: string, send: () => Promise<unknown>): Promise<vo
 export function saveOnLeaving(): void {
   const { jobName, revision, history, saved, save } = useEditor.getState()
   const { document, layout } = history.present
-  const changed = document !== saved.document && save.kind !== 'conflict'
-  if (!jobName || (!changed && layout === saved.layout)) return
+  const isKept = save.kind === 'conflict' || (save.kind !== 'saving' && document === saved.document && unanswered?.jobName !== jobName)
+  if (!jobName || (isKept && layout === saved.layout)) return
   const before = underWay
   const keep = async (): Promise<Kept | null> => {
     const kept = save.kind === 'saving' ? await before : null
-    await insist(jobName, async () => {
-      if (changed && kept?.document !== document) await saveDraft(jobName, document, kept?.revision ?? revision)
-    })
+    const again = takeUnanswered(jobName)
+    const over = again ? (await insist(jobName, () => saveDraft(jobName, again.document, again.revision))).revision : (kept?.revision ?? revision)
+    if (!isKept && document !== (again ?? kept ?? saved).document) await insist(jobName, () => saveDraft(jobName, document, over))
     if (layout !== saved.layout) await insist(jobName, () => saveLayout(jobName, layout))
     return null
   }
