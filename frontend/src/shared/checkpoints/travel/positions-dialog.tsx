@@ -78,25 +78,35 @@ function Moves({ edited, names }: { edited: PositionsEdited; names: ReadonlyMap<
   )
 }
 
+/** What the server said to one choice; neither while it is asked. */
+interface Looked {
+  edited?: PositionsEdited
+  refused?: string
+}
+
+/** What `wanted` would change. An answer is kept by what was asked: one that comes after the choice was changed is none to the new one. */
+function useLook(checkpoint: number, wanted: Record<string, PositionWanted>) {
+  const [looked, setLooked] = useState<Record<string, Looked>>({})
+  const question = JSON.stringify(wanted)
+  const tell = (answer: Looked) => setLooked((all) => ({ ...all, [question]: answer }))
+  const look = () => {
+    tell({})
+    editPositions(checkpoint, wanted, false).then((edited) => tell({ edited }), (error: Error) => tell({ refused: error.message }))
+  }
+  const now = looked[question]
+  return { shown: now?.edited, refused: now?.refused, looking: now !== undefined && !now.edited && now.refused === undefined, look }
+}
+
 /** Where sources go on is chosen, shown before and after, and written into a copy, which `onDone` gets. */
 export default function PositionsDialog({ checkpoint, onClose, onDone }: { checkpoint: Checkpoint; onClose: () => void; onDone: (copy: Checkpoint) => void }) {
   const { t } = useTranslation('travel')
   const [choices, setChoices] = useState<Record<string, Choice>>({})
-  const [shown, setShown] = useState<PositionsEdited | null>(null)
-  const [refused, setRefused] = useState('')
   const [busy, act] = useAct()
   const title = t('positions.title', { number: checkpoint.checkpoint_id })
   const sources = useQuery({ queryKey: ['positions', checkpoint.id], queryFn: () => sourcePositions(checkpoint.id), gcTime: 0, refetchOnWindowFocus: false })
   const chosen = (sources.data ?? []).filter(({ node_id }) => choices[node_id]?.way)
   const wanted = Object.fromEntries(chosen.map((source) => [source.node_id, wantedOf(source, choices[source.node_id] ?? KEPT)]))
-  const change = (node: string, choice: Choice) => {
-    setChoices({ ...choices, [node]: choice })
-    setShown(null)
-  }
-  const preview = () => {
-    setRefused('')
-    editPositions(checkpoint.id, wanted, false).then(setShown, (error: Error) => setRefused(error.message))
-  }
+  const { shown, refused, looking, look } = useLook(checkpoint.id, wanted)
   const make = () =>
     act('positions', {
       run: () => editPositions(checkpoint.id, wanted, true),
@@ -110,7 +120,7 @@ export default function PositionsDialog({ checkpoint, onClose, onDone }: { check
       {sources.isPending && <p className="pw-help" role="status">{t('positions.reading')}</p>}
       {sources.error && <Failure error={sources.error} what={title} retry={() => void sources.refetch()} />}
       <div className="pw-positions">
-        {sources.data?.map((source) => <SourceFields key={source.node_id} source={source} choice={choices[source.node_id] ?? KEPT} onChange={(choice) => change(source.node_id, choice)} />)}
+        {sources.data?.map((source) => <SourceFields key={source.node_id} source={source} choice={choices[source.node_id] ?? KEPT} onChange={(choice) => setChoices({ ...choices, [source.node_id]: choice })} />)}
         {shown && <Moves edited={shown} names={new Map(sources.data?.map(({ node_id, name }) => [node_id, name]))} />}
       </div>
       {settable && (
@@ -118,7 +128,7 @@ export default function PositionsDialog({ checkpoint, onClose, onDone }: { check
           <span id="pw-positions-why" className={`pw-12 pw-grow pw-wrap ${refused ? 'pw-bad' : 'pw-2'}`} role="status">
             {refused || t(chosen.length === 0 ? 'positions.nothing' : shown ? 'positions.rows' : 'positions.see')}
           </span>
-          <Button disabled={chosen.length === 0} onClick={preview}>{t('positions.preview')}</Button>
+          <Button disabled={chosen.length === 0} loading={looking} onClick={look}>{t('positions.preview')}</Button>
           <Button variant="filled" disabled={!shown} aria-describedby="pw-positions-why" loading={busy !== null} onClick={() => void make()}>
             {t('positions.confirm')}
           </Button>
