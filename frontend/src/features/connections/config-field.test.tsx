@@ -37,3 +37,8 @@ it('a long number is kept to its last digit, also when its field is left or an a
   fireEvent.blur(input)
   expect([(input as HTMLInputElement).value, screen.getByRole('status').textContent]).toEqual(['9007199254740993', '9007199254740993'])
 })
+
+it('an emptied number names the default that holds then, not an example', () => {
+  render(<MantineProvider env="test"><ConfigField field={{ ...field, example: '90', initial: 60 }} value={undefined} error={undefined} onChange={() => undefined} /></MantineProvider>)
+  expect(screen.getByLabelText('Pause')).toHaveAttribute('placeholder', '60')
+})

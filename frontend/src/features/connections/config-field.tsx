@@ -34,7 +34,7 @@ function NumberField({ field, value, onChange, shared }: Omit<Props, 'error'> & 
     onChange(numberOf(next))
   }
   const text = numberOf(typed) === known ? typed : shown
-  return <NumberInput {...shared} {...limits} value={text} allowDecimal={field.type === 'number'} {...exactNumber(text)} onChange={type} />
+  return <NumberInput {...shared} {...limits} value={text} placeholder={field.initial == null ? field.example : String(field.initial)} allowDecimal={field.type === 'number'} {...exactNumber(text)} onChange={type} />
 }
 
 /** One field of a connection, by its type: choice, switch, number, pairs or text. */

@@ -19,8 +19,8 @@ const TYPE = nodeType('flow.keep', [port('in', 'input')], {
   type: 'object',
   properties: {
     condition: { type: 'string', title: 'Condition', 'x-widget': 'expression' },
-    prefetch: { type: 'integer', title: 'Prefetch', default: 250 },
-    share: { type: 'number', title: 'Share' },
+    prefetch: { type: 'integer', title: 'Prefetch', default: 250, examples: [1000] },
+    share: { type: 'number', title: 'Share', examples: [0.5] },
   },
 })
 const problem: Problem = { severity: 'error', code: 'config.invalid', node_id: 'keep', pointer: '/nodes/keep/config/condition', message: 'the condition is no condition' }
@@ -72,4 +72,10 @@ it('a decimal number is typed sign by sign, and a long one kept to its last digi
   fireEvent.keyDown(field('Prefetch'), { key: 'ArrowDown' })
   ;['Share', 'Prefetch'].forEach((label) => fireEvent.blur(field(label)))
   expect(JSON.stringify(config())).toBe('{"prefetch":9007199254740993,"share":0.05}')
+})
+
+it('an emptied number names the default that holds now; where there is none the example stands', () => {
+  type('Prefetch', '')
+  expect(field('Prefetch')).toHaveAttribute('placeholder', '250')
+  expect(field('Share')).toHaveAttribute('placeholder', '0.5')
 })

@@ -11,6 +11,8 @@ const CodeField = later(() => import('./code-field'))
 const help = (props: WidgetProps) => props.registry.formContext as FormHelp
 const errorOf = (props: WidgetProps) => areErrors(help(props), props.rawErrors)
 const example = (props: WidgetProps) => (Array.isArray(props.schema.examples) && props.schema.examples[0] != null ? String(props.schema.examples[0]) : undefined)
+/** What holds in an emptied field: a number that is not written stands at its default, an empty text is one. */
+const standsIn = (props: WidgetProps) => (['integer', 'number'].includes(String(props.schema.type)) && props.schema.default != null ? String(props.schema.default) : example(props))
 const isNullable = (props: WidgetProps) => Boolean((props.schema as Record<string, unknown>)['x-nullable'])
 const blankAsNull = (props: WidgetProps, value: string) => (value === '' && !props.required ? (isNullable(props) ? null : '') : value)
 
@@ -22,7 +24,7 @@ export function TextWidget(props: WidgetProps) {
       value={props.value ?? ''}
       disabled={props.disabled}
       error={errorOf(props)}
-      placeholder={example(props)}
+      placeholder={standsIn(props)}
       classNames={mono ? { input: 'pw-mono' } : undefined}
       onChange={(event) => props.onChange(blankAsNull(props, event.currentTarget.value))}
       onBlur={() => props.onBlur(props.id, props.value)}
