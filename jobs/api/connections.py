@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+from drf_spectacular.utils import OpenApiParameter
 from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,6 +25,11 @@ Name = Annotated[
 ]
 Description = Annotated[str, StringConstraints(max_length=500)]
 Secrets = dict[str, str | None]
+
+
+IF_UNCHANGED = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description="Only if nobody changed it since: its `update_time` as it was read, in quotes."
+)
 
 
 class ConnectionBody(Body):
@@ -102,11 +108,13 @@ class ConnectionView(ApiView):
     def get(self, request: Request, connection_id: int) -> Response:
         return answer(connections_out([connection_get(user=self.user(), connection_id=connection_id)])[0])
 
-    @described("Change a connection", takes=ConnectionPatch, responds=ConnectionOut, tag="connections")
+    @described("Change a connection", takes=ConnectionPatch, responds=ConnectionOut, tag="connections", query=[IF_UNCHANGED])
     def patch(self, request: Request, connection_id: int) -> Response:
         changes = body_read(request, ConnectionPatch).model_dump(exclude_unset=True, exclude_none=True)
         row = connection_get(user=self.user(), connection_id=connection_id)
-        return answer(connections_out([connection_update(connection=row, user=self.user(), changes=changes)])[0])
+        seen = request.headers.get("If-Match")
+        changed = connection_update(connection=row, user=self.user(), changes=changes, seen=seen and seen.strip().strip('"'))
+        return answer(connections_out([changed])[0])
 
     @described(
         "Change a connection as a whole; secrets that are not named stay", takes=ConnectionBody, responds=ConnectionOut, tag="connections"

@@ -80,14 +80,18 @@ def connection_create(*, user: "User", project: str, content: Mapping[str, Any])
 
 
 @transaction.atomic
-def connection_update(*, connection: Connection, user: "User", changes: Mapping[str, Any]) -> Connection:
+def connection_update(*, connection: Connection, user: "User", changes: Mapping[str, Any], seen: str | None = None) -> Connection:
     """Change what is in `changes`. A secret that is not named stays, null removes it, text replaces it; the kind never changes.
+
+    `seen`: what `changed_at` said of it when it was read; Conflict where somebody changed it since.
 
     Changing where a connection points takes its secrets away unless they are given again: otherwise an editor could
     have a stored password sent to a host of his own. What was found by the last test is forgotten.
     """
     role_check(user=user, project=connection.project_id, role=Role.EDITOR)
     connection = _locked(connection)  # what somebody else saved since it was read stays
+    if seen is not None and seen != changed_at(connection):
+        raise _changed_meanwhile(connection)
     kind = connection_kind_get(connection.kind)
     given = changes.get("secrets") or {}
     kept = _secrets_or_none(connection)
@@ -113,6 +117,19 @@ def connection_update(*, connection: Connection, user: "User", changes: Mapping[
         detail={"fields": sorted(changes), "secrets": sorted(given)},
     )
     return connection
+
+
+def changed_at(connection: Connection) -> str:
+    """When it was changed last, as the API says it."""
+    return connection.update_time.isoformat().replace("+00:00", "Z")
+
+
+def _changed_meanwhile(connection: Connection) -> Conflict:
+    who = connection.updated_by.get_username() if connection.updated_by else "somebody"
+    return Conflict(
+        f"{who} changed this connection at {changed_at(connection)}: close it, open it again, and change it as it is now",
+        code="connection.changed",
+    )
 
 
 def _locked(connection: Connection) -> Connection:

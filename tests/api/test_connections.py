@@ -80,6 +80,20 @@ def test_a_change_takes_away_nothing_that_somebody_else_saved_since_it_was_read(
     assert (row.name, row.description, connection_open(row).secrets) == ("renamed", "theirs", {"password": "new"})
 
 
+def test_a_change_of_what_was_read_before_somebody_else_changed_it_is_refused(browser: Client, editor: User) -> None:
+    made = postgres(browser)
+    path, read = f"/api/connections/{made['id']}", f'"{made["update_time"]}"'
+    elsewhere = {**made["config"], "host": "other.example.com"}  # type: ignore[dict-item]
+    connection_update(connection=Connection.objects.get(), user=editor, changes={"description": "theirs"})
+    refused = send(browser, "PATCH", path, {"config": elsewhere, "secrets": {"password": "mine"}}, if_match=read)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "connection.changed")
+    assert refused.json()["error"]["message"].startswith(f"{editor.username} changed this connection at 2")
+    assert connection_open(Connection.objects.get()).secrets == {"password": CANARY}
+    now = browser.get(path).json()
+    taken = send(browser, "PATCH", path, {"secrets": {"password": "mine"}}, if_match=f'"{now["update_time"]}"')
+    assert (taken.status_code, taken.json()["config"], taken.json()["description"]) == (200, made["config"], "theirs")
+
+
 def test_a_secret_goes_to_no_address_that_somebody_else_saved_since_it_was_read(browser: Client, editor: User) -> None:
     made = postgres(browser)
     read = Connection.objects.get()

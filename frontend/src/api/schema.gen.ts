@@ -6757,7 +6757,10 @@ export interface operations {
     connections_connection_id_patch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if nobody changed it since: its `update_time` as it was read, in quotes. */
+                "If-Match"?: string;
+            };
             path: {
                 connection_id: number;
             };

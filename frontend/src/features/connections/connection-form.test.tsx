@@ -2,7 +2,7 @@ import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { expect, it, vi } from 'vitest'
-import type { ConnectionKind } from '../../api/types'
+import type { Connection, ConnectionKind } from '../../api/types'
 import { ConnectionForm } from './connection-form'
 
 Element.prototype.scrollIntoView = vi.fn()
@@ -94,4 +94,58 @@ it('a choice fills in the fields that belong to it', () => {
   opened()
   fireEvent.click(screen.getByLabelText('require'))
   expect(screen.getByLabelText('Port')).toHaveValue('8883')
+})
+
+const kept = (change: Partial<Connection> = {}) => ({ id: 3, name: 'plant', description: '', kind: 'mqtt', project: 'default', config: { host: 'a', port: 1883, tls: 'prefer' }, secrets: {}, used_by: [], update_time: '2026-11-21T10:00:00Z', test_time: null, test_ok: null, ...change }) as unknown as Connection
+
+/** The form of a kept connection; `sent`: what its changes are, and under which condition. `shows` draws it as it was read anew. */
+function changing(answer: [status: number, body: unknown]) {
+  const sent: [body: unknown, condition: string | undefined][] = []
+  vi.stubGlobal('fetch', (_: string, given?: RequestInit) => {
+    if (given?.method === 'PATCH') sent.push([JSON.parse(String(given.body)), (given.headers as Record<string, string>)['If-Match']])
+    const [status, body] = given?.method === 'PATCH' ? answer : [200, { results: [] }]
+    return Promise.resolve(new Response(JSON.stringify(body), { status }))
+  })
+  const [onWritten, onOutdated] = [vi.fn(), vi.fn()]
+  const drawn = (connection: Connection) => (
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient()}>
+        <ConnectionForm kind={kind} connection={connection} onSaved={vi.fn()} onOutdated={onOutdated} onWritten={onWritten} onCancel={vi.fn()} />
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+  const { rerender } = render(drawn(kept()))
+  return { sent, onWritten, onOutdated, shows: (connection: Connection) => rerender(drawn(connection)) }
+}
+
+const write = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } })
+const save = () => fireEvent.click(screen.getByText('form.save'))
+
+it('only what was changed is sent, so that what somebody else changed stays', async () => {
+  const { sent, onWritten } = changing([200, kept({ description: 'ours', update_time: '2026-11-21T11:00:00Z' })])
+  write('form.description', 'ours')
+  expect(onWritten).toHaveBeenLastCalledWith(true)
+  save()
+  await waitFor(() => expect(onWritten).toHaveBeenLastCalledWith(false))
+  write('Host', 'b')
+  save()
+  await waitFor(() => expect(sent).toHaveLength(2))
+  expect(sent).toEqual([[{ description: 'ours' }, undefined], [{ config: { host: 'b', port: 1883, tls: 'prefer' } }, '"2026-11-21T11:00:00Z"']])
+})
+
+it('settings that somebody else changed meanwhile are not put back: who did it is said', async () => {
+  const { sent, shows, onOutdated } = changing([409, { error: { code: 'connection.changed', message: 'otto changed this connection', problems: [] } }])
+  write('Host', 'b')
+  shows(kept({ config: { host: 'a', port: 9, tls: 'prefer' }, update_time: '2026-11-21T12:00:00Z' }))
+  expect(screen.getByLabelText('Host')).toHaveValue('b')
+  save()
+  expect(await screen.findByText('otto changed this connection')).toBeVisible()
+  expect(onOutdated).toHaveBeenCalledOnce()
+  expect(sent[0]?.[1]).toBe('"2026-11-21T10:00:00Z"')
+})
+
+it('a form in which nothing is written follows what others change', () => {
+  const { shows } = changing([200, {}])
+  shows(kept({ config: { host: 'c', port: 9, tls: 'prefer' }, update_time: '2026-11-21T12:00:00Z' }))
+  expect(screen.getByLabelText('Host')).toHaveValue('c')
 })

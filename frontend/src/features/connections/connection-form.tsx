@@ -1,5 +1,5 @@
 import { Button, Textarea, TextInput } from '@mantine/core'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/request'
 import { said } from '../../api/sentences/said'
@@ -8,10 +8,11 @@ import { answer } from '../../shared/answers'
 import { ConfigField } from './config-field'
 import { fieldTitle, secretTitle } from '../canvas/field-words'
 import { ProjectField } from '../../shared/project-field'
-import { changeConnection, createConnection, testConnection, testNewConnection, type Trial } from './connection-requests'
-import { fieldsOf, initialConfig, isFolded, isShown, secretsSent, secretsShown, type KindField } from './kind-fields'
+import { changeConnection, createConnection, testConnection, testNewConnection } from './connection-requests'
+import { fieldsOf, isFolded, isShown, secretsShown, type KindField } from './kind-fields'
 import { SecretField } from './secret-field'
 import { TestPanel } from './test-panel'
+import { useWrittenConnection } from './use-written-connection'
 
 interface Props {
   kind: ConnectionKind
@@ -22,6 +23,10 @@ interface Props {
   readOnly?: boolean
   onSaved: (connection: Connection) => void
   onTested?: () => void
+  /** It is another by now than it was read. */
+  onOutdated?: () => void
+  /** Whether it holds something that is not kept yet. */
+  onWritten?: (isWritten: boolean) => void
   onCancel: () => void
 }
 
@@ -30,6 +35,7 @@ interface Refusal {
   fields: Record<string, string>
 }
 
+const nothing = () => undefined
 const NO_REFUSAL: Refusal = { whole: '', fields: {} }
 
 /** The server's problems, each on its field: "/config/host" belongs to host, "/secrets/token" to the secret of that name; the others below all. */
@@ -53,37 +59,30 @@ function without({ whole, fields }: Refusal, field: string): Refusal {
   return Object.keys(left).length === 0 && field in fields ? NO_REFUSAL : { whole, fields: left }
 }
 
-/** A field that is left empty says nothing. */
-const written = (config: Record<string, unknown>) => Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
-
-const isSame = (one: Record<string, unknown>, other: Record<string, unknown>) => [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => JSON.stringify(one[name]) === JSON.stringify(other[name]))
-
 /** One column, one level: name, the kind's fields, its secrets. */
-export function ConnectionForm({ kind, connection, begin, readOnly = false, onSaved, onTested = () => undefined, onCancel }: Props) {
+export function ConnectionForm({ kind, connection, begin, readOnly = false, onSaved, onTested = nothing, onOutdated = nothing, onWritten = nothing, onCancel }: Props) {
   const { t } = useTranslation(['connections', 'shared'])
   const fields = fieldsOf(kind)
-  const [name, setName] = useState(connection?.name ?? begin?.name ?? '')
-  const [description, setDescription] = useState(connection?.description ?? '')
-  const [config, setConfig] = useState<Record<string, unknown>>(() => ({ ...initialConfig(fields), ...begin?.config, ...connection?.config }))
-  const [secrets, setSecrets] = useState<Record<string, string | null | undefined>>({})
+  const { now, begun, trial, changes, isWritten, write, take } = useWrittenConnection(kind, connection, begin)
+  const { name, description, config, secrets } = now
   const [refused, setRefused] = useState(NO_REFUSAL)
   const [project, setProject] = useState('')
   const [busy, setBusy] = useState(false)
+  useEffect(() => onWritten(isWritten), [onWritten, isWritten])
   const change = (field: string, value: unknown) => {
     setRefused((old) => without(old, field))
     const sets = fields.find(({ name }) => name === field)?.sets[String(value)]
-    setConfig((old) => ({ ...old, [field]: value, ...sets }))
+    write({ config: { ...config, [field]: value, ...sets } })
   }
   const changeName = (text: string) => {
     setRefused((old) => without(old, 'name'))
-    setName(text)
+    write({ name: text })
   }
   const changeSecret = (field: string, value: string | null | undefined) => {
     setRefused((old) => without(old, `secrets/${field}`))
-    setSecrets((old) => ({ ...old, [field]: value }))
+    write({ secrets: { ...secrets, [field]: value } })
   }
-  const trial: Trial = { config: written(config), secrets: secretsSent(kind, config, secrets, connection?.secrets ?? {}) }
-  const isChanged = connection !== null && (Object.keys(trial.secrets).length > 0 || !isSame(trial.config, written({ ...initialConfig(fields), ...connection.config })))
+  const isChanged = connection !== null && ('config' in changes || 'secrets' in changes)
   const test = (
     <TestPanel
       connection={connection}
@@ -99,14 +98,14 @@ export function ConnectionForm({ kind, connection, begin, readOnly = false, onSa
     event.preventDefault()
     setBusy(true)
     setRefused(NO_REFUSAL)
-    const content = { name: name.trim(), description: description.trim(), ...trial }
     try {
-      const kept = connection ? await changeConnection(connection.id, content) : await createConnection(kind.kind, project, content)
-      setSecrets({})
+      const kept = begun ? await changeConnection(begun, changes) : await createConnection(kind.kind, project, { name: name.trim(), description: description.trim(), ...trial })
+      take(kept)
       answer(true, t('kept', { name: kept.name }))
       onSaved(kept)
     } catch (error) {
       setRefused(refusalOf(error, kind))
+      if (error instanceof ApiError && error.status === 409) onOutdated()
     } finally {
       setBusy(false)
     }
@@ -121,7 +120,7 @@ export function ConnectionForm({ kind, connection, begin, readOnly = false, onSa
       {connection && !readOnly && test}
       <fieldset className="pw-form-column pw-plain-fieldset" disabled={readOnly}>
         <TextInput data-autofocus label={t('form.name')} description={t('form.nameHelp')} value={name} maxLength={100} error={refused.fields.name} inputWrapperOrder={order} onChange={(event) => changeName(event.currentTarget.value)} />
-        <Textarea label={t('form.description')} value={description} maxLength={500} autosize minRows={1} maxRows={4} onChange={(event) => setDescription(event.currentTarget.value)} />
+        <Textarea label={t('form.description')} value={description} maxLength={500} autosize minRows={1} maxRows={4} onChange={(event) => write({ description: event.currentTarget.value })} />
         {!connection && <ProjectField value={project} onChange={setProject} />}
         {drawn(visible.filter((field) => !folded.includes(field)))}
         {secretsShown(kind, config).map((field) => (
