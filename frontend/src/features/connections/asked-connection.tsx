@@ -1,12 +1,13 @@
 import { Loader, Modal } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Suspense } from 'react'
+import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { readKinds } from '../../api/read-kinds'
 import { said } from '../../api/sentences/said'
 import { useConnectionAsked, type ConnectionAsked } from '../../shared/connection-asked'
 import { later } from '../../shared/later'
 import { Notice } from '../../shared/notice'
+import { whileWritten } from '../../shared/while-written'
 import { kindTitle } from '../canvas/field-words'
 import './connections.css'
 import './i18n'
@@ -15,7 +16,7 @@ const ConnectionForm = later(async () => ({ default: (await import('./connection
 
 const close = () => useConnectionAsked.setState({ asked: null })
 
-function AskedForm({ asked }: { asked: ConnectionAsked }) {
+function AskedForm({ asked, onWritten }: { asked: ConnectionAsked; onWritten: (isWritten: boolean) => void }) {
   const { t } = useTranslation('connections')
   const { data, error } = useQuery({ queryKey: ['connection-kinds'], queryFn: readKinds, staleTime: 600_000 })
   const queries = useQueryClient()
@@ -31,16 +32,17 @@ function AskedForm({ asked }: { asked: ConnectionAsked }) {
     const title = t('asked.none', { kind: kind ? kindTitle(kind) : asked.kind })
     return <Notice glyph="warning" title={title}>{said(kind?.unavailable_reason ?? '')}</Notice>
   }
-  return <ConnectionForm kind={kind} connection={null} begin={asked} onSaved={saved} onCancel={close} />
+  return <ConnectionForm kind={kind} connection={null} begin={asked} onSaved={saved} onWritten={onWritten} onCancel={close} />
 }
 
 /** The form of a connection that another page proposes, filled in as far as it is known. */
 export default function AskedConnection({ asked }: { asked: ConnectionAsked }) {
   const { t } = useTranslation('connections')
+  const [isWritten, setWritten] = useState(false)
   return (
-    <Modal opened onClose={close} title={t('asked.title', { name: asked.name })} size={460}>
+    <Modal opened onClose={close} {...whileWritten(isWritten)} title={t('asked.title', { name: asked.name })} size={460}>
       <Suspense fallback={<Loader size={16} />}>
-        <AskedForm asked={asked} />
+        <AskedForm asked={asked} onWritten={setWritten} />
       </Suspense>
     </Modal>
   )

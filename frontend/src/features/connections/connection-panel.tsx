@@ -1,11 +1,13 @@
 import { ActionIcon, Button, Modal } from '@mantine/core'
 import { IconTrash, IconX } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { said } from '../../api/sentences/said'
 import type { Connection, ConnectionKind } from '../../api/types'
 import { useMay } from '../../api/use-may'
+import { LeaveDialog } from '../../shared/leave-dialog'
+import { leavePage } from '../../shared/leaving'
 import { useAct } from '../../shared/use-act'
 import { kindTitle } from '../canvas/field-words'
 import { ConnectionForm } from './connection-form'
@@ -41,6 +43,8 @@ function DeleteDialog({ connection, onClose, onDone }: { connection: Connection;
 export default function ConnectionPanel({ connection, kind, onClose, onChange }: Props) {
   const { t } = useTranslation(['connections', 'shared'])
   const [deleting, setDeleting] = useState(false)
+  const [isWritten, setWritten] = useState(false)
+  const needed = useCallback(() => isWritten, [isWritten])
   const edits = useMay()('EDITOR', connection.project)
   return (
     <aside className="pw-connection" aria-label={connection.name}>
@@ -54,7 +58,7 @@ export default function ConnectionPanel({ connection, kind, onClose, onChange }:
             <IconTrash size={14} />
           </ActionIcon>
         )}
-        <ActionIcon variant="subtle" color="gray" aria-label={t('shared:close')} onClick={onClose}>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('shared:close')} onClick={() => leavePage(onClose)}>
           <IconX size={16} />
         </ActionIcon>
       </div>
@@ -64,7 +68,7 @@ export default function ConnectionPanel({ connection, kind, onClose, onChange }:
             <HealthWords connection={connection} />
           </div>
         )}
-        {kind?.available ? <ConnectionForm key={connection.id} kind={kind} connection={connection} readOnly={!edits} onSaved={onChange} onTested={onChange} onCancel={onClose} /> : <p className="pw-help">{said(kind?.unavailable_reason ?? '') || t('unknownKind', { kind: connection.kind })}</p>}
+        {kind?.available ? <ConnectionForm key={connection.id} kind={kind} connection={connection} readOnly={!edits} onSaved={onChange} onTested={onChange} onOutdated={onChange} onWritten={setWritten} onCancel={onClose} /> : <p className="pw-help">{said(kind?.unavailable_reason ?? '') || t('unknownKind', { kind: connection.kind })}</p>}
         <section className="pw-used">
           <h3>{t('usedBy', { count: connection.used_by.length })}</h3>
           {connection.used_by.map((job) => (
@@ -74,6 +78,7 @@ export default function ConnectionPanel({ connection, kind, onClose, onChange }:
           ))}
         </section>
       </div>
+      <LeaveDialog needed={needed} />
       {deleting && <DeleteDialog connection={connection} onClose={() => setDeleting(false)} onDone={() => { setDeleting(false); onClose(); onChange() }} />}
     </aside>
   )

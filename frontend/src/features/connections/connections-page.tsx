@@ -12,6 +12,7 @@ import { DataTable, type Column } from '../../shared/data-table'
 import { Failure } from '../../shared/failure'
 import { FilterMenu } from '../../shared/filter-menu'
 import { NoProject } from '../../shared/no-project'
+import { leavePage } from '../../shared/leaving'
 import { Notice } from '../../shared/notice'
 import { RelativeTime } from '../../shared/relative-time'
 import { SearchField } from '../../shared/search-field'
@@ -53,6 +54,7 @@ export default function ConnectionsPage() {
   const [q, setQ] = useUrlState('q')
   const [kind, setKind] = useUrlState('kind')
   const [chosen, setChosen] = useUrlState('connection')
+  const choose = (id: number) => leavePage(() => setChosen(String(id) === chosen ? '' : String(id)))
   const [creating, setCreating] = useUrlState('new')
   const list = useQuery({ queryKey: ['connections'], queryFn: readConnections })
   const kinds = useQuery({ queryKey: ['connection-kinds'], queryFn: readKinds, staleTime: 600_000 })
@@ -84,13 +86,13 @@ export default function ConnectionsPage() {
         </div>
         {list.error && <Failure error={list.error} what={t('title')} retry={refetch} />}
         <div className="pw-table-wrap pw-grow">
-          {rows?.length !== 0 && !(list.error && !rows) && <DataTable label={t('title')} columns={columns} rows={rows} keyOf={(row) => row.id} loading={list.isPending} selected={selected?.id ?? null} onRow={(row) => setChosen(String(row.id) === chosen ? '' : String(row.id))} />}
+          {rows?.length !== 0 && !(list.error && !rows) && <DataTable label={t('title')} columns={columns} rows={rows} keyOf={(row) => row.id} loading={list.isPending} selected={selected?.id ?? null} onRow={(row) => choose(row.id)} />}
           {rows?.length === 0 && (alone ? <NoProject /> : q || kind ? <Notice page title={t('noneFound')} /> : <Notice page title={t('none')} acts={act}>{t('noneHelp')}</Notice>)}
         </div>
       </div>
       <Suspense>
         {selected && <ConnectionPanel connection={selected} kind={byKind.get(selected.kind)} onClose={() => setChosen('')} onChange={refetch} />}
-        {creating && edits && <NewConnection kinds={kinds.data ?? []} onClose={() => setCreating('')} onSaved={(made) => { refetch(); setChosen(String(made.id)); setCreating('') }} />}
+        {creating && edits && <NewConnection kinds={kinds.data ?? []} onClose={() => setCreating('')} onSaved={(made) => { refetch(); setCreating(''); choose(made.id) }} />}
       </Suspense>
     </main>
   )

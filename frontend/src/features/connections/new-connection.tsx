@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { said } from '../../api/sentences/said'
 import type { Connection, ConnectionKind } from '../../api/types'
+import { whileWritten } from '../../shared/while-written'
 import { kindTitle } from '../canvas/field-words'
 import { ConnectionForm } from './connection-form'
 import { KindIcon } from './kind-icon'
@@ -11,11 +12,12 @@ import { KindIcon } from './kind-icon'
 export default function NewConnection({ kinds, onClose, onSaved }: { kinds: readonly ConnectionKind[]; onClose: () => void; onSaved: (connection: Connection) => void }) {
   const { t } = useTranslation('connections')
   const [kind, setKind] = useState<ConnectionKind | null>(null)
+  const [isWritten, setWritten] = useState(false)
   const first = kinds.find(({ available }) => available)
   return (
-    <Modal opened onClose={onClose} title={kind ? t('new.of', { kind: kindTitle(kind) }) : t('new.title')} size={460}>
+    <Modal opened onClose={onClose} {...whileWritten(isWritten)} title={kind ? t('new.of', { kind: kindTitle(kind) }) : t('new.title')} size={460}>
       {kind ? (
-        <ConnectionForm kind={kind} connection={null} onSaved={onSaved} onCancel={onClose} />
+        <ConnectionForm kind={kind} connection={null} onSaved={onSaved} onWritten={setWritten} onCancel={onClose} />
       ) : (
         <ul className="pw-kinds">
           {kinds.map((one) => (

@@ -5,13 +5,14 @@ import { initReactI18next } from 'react-i18next'
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { DagDocument } from '../../dag/document'
 import { leavePage } from '../../shared/leaving'
+import shared from '../../shared/locales/en.json'
 import canvas from '../canvas/locales/en.json'
 import { useEditor, type SaveState } from './editor-store'
 import { LeaveDialog } from './leave-dialog'
 import { newRow } from './parameter-rows'
 import { writeRows } from './use-parameter-rows'
 
-beforeAll(() => void i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { canvas } } }))
+beforeAll(() => void i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { canvas, shared } } }))
 
 const document: DagDocument = { schema_version: 1, name: 'a', type: 'STREAMING', parameters: {}, nodes: {}, edges: {}, settings: {} }
 const CONFLICT: SaveState = { kind: 'conflict', by: 'otto', revision: 9 }

@@ -114,3 +114,23 @@ it('how to paste by hand is said until something is written', async () => {
   expect(screen.queryByText('pasteDenied')).toBeNull()
   vi.unstubAllGlobals()
 })
+
+const escape = () => fireEvent.keyDown(screen.getByRole('dialog'), { key: 'Escape' })
+const clickBeside = () => fireEvent.click(globalThis.document.querySelector('.mantine-Modal-overlay') as Element)
+
+it('rows that were written go neither by Escape nor by a click beside the dialog', async () => {
+  const { onClose } = opened(mine, {})
+  await write('[{"id": 7}]')
+  escape()
+  clickBeside()
+  expect(onClose).not.toHaveBeenCalled()
+  press('cancel')
+  expect(onClose).toHaveBeenCalledOnce()
+})
+
+it.each([['Escape', escape], ['a click beside it', clickBeside]])('a dialog in which nothing was written is closed by %s', async (_, close) => {
+  const { onClose } = opened(mine, {})
+  await screen.findByRole('textbox', { name: 'rowsOf' })
+  close()
+  expect(onClose).toHaveBeenCalledOnce()
+})

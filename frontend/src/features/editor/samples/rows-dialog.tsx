@@ -1,7 +1,7 @@
 import { Button, Loader, Modal, TextInput } from '@mantine/core'
 import { IconBraces, IconClipboard } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Suspense, useMemo, useState } from 'react'
+import { Suspense, useEffect, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { pastedText } from '../../../shared/clipboard'
 import { later } from '../../../shared/later'
@@ -10,6 +10,7 @@ import type { Sample } from '../../../api/types'
 import type { Row } from '../../../dag/document'
 import { Notice } from '../../../shared/notice'
 import { StateGlyph } from '../../../shared/state-glyph'
+import { whileWritten } from '../../../shared/while-written'
 import { previewNode, type SampleRows } from '../draft-requests'
 import { useDocument, useEditor } from '../editor-store'
 import { rowsOfText } from '../tests/rows-text'
@@ -109,13 +110,16 @@ interface FormProps {
   begin: SampleRows
   /** Why the source could not be read to begin with. */
   unread: string
+  onWritten: (isWritten: boolean) => void
   onClose: () => void
 }
 
-function Form({ nodeId, name, kept, sample, begin, unread, onClose }: FormProps) {
+function Form({ nodeId, name, kept, sample, begin, unread, onWritten, onClose }: FormProps) {
   const { t } = useTranslation('samples')
   const types = useEditor((state) => state.schemas)[nodeId]?.out ?? []
   const edited = useEditedRows(nodeId, kept, begin, sample?.revision ?? '', types)
+  const { isWritten } = edited
+  useEffect(() => onWritten(isWritten), [onWritten, isWritten])
   const [dropRefused, setDropRefused] = useState('')
   const save = async (saved: Promise<boolean>) => {
     if (await saved) onClose()
@@ -155,12 +159,13 @@ export default function RowsDialog({ nodeId, kept, onClose }: { nodeId: string; 
   const { t } = useTranslation('samples')
   const name = useDocument().nodes[nodeId]?.name ?? nodeId
   const [sample] = useState(kept.samples[nodeId])
+  const [isWritten, setWritten] = useState(false)
   const source = useSourceRows(nodeId, sample === undefined)
   const begin: SampleRows | undefined = sample ? { columns: sample.columns, rows: sample.rows as Row[] } : (source.data ?? (source.error ? EMPTY : undefined))
   return (
-    <Modal opened onClose={onClose} title={t('title', { node: name, interpolation: { escapeValue: false } })} size={760}>
+    <Modal opened onClose={onClose} {...whileWritten(isWritten)} title={t('title', { node: name, interpolation: { escapeValue: false } })} size={760}>
       {begin ? (
-        <Form nodeId={nodeId} name={name} kept={kept} sample={sample} begin={begin} unread={source.error?.message ?? ''} onClose={onClose} />
+        <Form nodeId={nodeId} name={name} kept={kept} sample={sample} begin={begin} unread={source.error?.message ?? ''} onWritten={setWritten} onClose={onClose} />
       ) : (
         <p className="pw-rows-reading" role="status"><span className="pw-line"><Loader size={14} /> {t('canvas:preview.reading')}</span></p>
       )}

@@ -42,7 +42,8 @@ async function checked(nodeId: string, sample: SampleRows): Promise<readonly Pro
 /** The rows of one source while they are edited. `begin`: those with which it begins; `seen`: the revision that is kept of them, "" without any. */
 export function useEditedRows(nodeId: string, kept: KeptSamples, begin: SampleRows, seen: string, types: readonly Column[]) {
   const wordsOf = useRowsWords()
-  const [now, setNow] = useState(() => written(begin))
+  const [first, setFirst] = useState(() => written(begin))
+  const [now, setNow] = useState(first)
   const [over, setOver] = useState(seen)
   const [conflict, setConflict] = useState<SampleConflict | null>(null)
   const [saving, setSaving] = useState(false)
@@ -90,13 +91,16 @@ export function useEditedRows(nodeId: string, kept: KeptSamples, begin: SampleRo
   }
 
   const replace = (theirs: Sample | undefined) => {
-    setNow(written(theirs ? { columns: theirs.columns, rows: theirs.rows as Row[] } : EMPTY))
+    const shown = written(theirs ? { columns: theirs.columns, rows: theirs.rows as Row[] } : EMPTY)
+    setFirst(shown)
+    setNow(shown)
     setOver(theirs?.revision ?? '')
     setConflict(null)
   }
 
   return {
     ...now,
+    isWritten: now.text !== first.text || now.columns !== first.columns,
     conflict,
     saving,
     write: (text: string) => text !== now.text && setNow({ ...now, text, faults: [], unreadable: null, refused: '' }),

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { Checkpoint, PositionsEdited, PositionWanted, SourcePosition } from '../../../api/types'
 import { Failure } from '../../failure'
 import { useAct } from '../../use-act'
+import { whileWritten } from '../../while-written'
 import { refusalWords } from '../one/server-words'
 import './i18n'
 import { leavesOf, nameOf, written } from './position-values'
@@ -115,7 +116,7 @@ export default function PositionsDialog({ checkpoint, onClose, onDone }: { check
     })
   const settable = sources.data?.some(({ ways }) => ways.length > 0)
   return (
-    <Modal opened onClose={onClose} title={title} size={560}>
+    <Modal opened onClose={onClose} {...whileWritten(chosen.length > 0)} title={title} size={560}>
       <p className="pw-help">{t('positions.help')}</p>
       {sources.isPending && <p className="pw-help" role="status">{t('positions.reading')}</p>}
       {sources.error && <Failure error={sources.error} what={title} retry={() => void sources.refetch()} />}
