@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pipeline_web.addresses import host_written, origin_of, own_address
 from pipeline_web.databases import database_settings
 from pipeline_web.keys import key_read_or_created
+from pipeline_web.leases import lease_settings
 from pipeline_web.variables import VARIABLES, running_variables
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -235,8 +236,7 @@ INTERACTIVE_DRIVERS = env.int("INTERACTIVE_DRIVERS", 1)
 DEDICATED_DRIVERS = env.int("DEDICATED_DRIVERS", 4)
 #: Executions that a shared driver runs at a time.
 DRIVER_SLOTS = env.int("DRIVER_SLOTS", 30)
-LEASE_SECONDS = env.int("LEASE_SECONDS", 15)
-LEASE_RENEW_SECONDS = env.int("LEASE_RENEW_SECONDS", 3)
+LEASE_SECONDS, LEASE_RENEW_SECONDS = lease_settings(env.int("LEASE_SECONDS", 15), env.int("LEASE_RENEW_SECONDS", 3))
 CLAIM_POLL_SECONDS = env.float("CLAIM_POLL_SECONDS", 1.0)
 START_TIMEOUT_SECONDS = env.int("START_TIMEOUT_SECONDS", 300)
 #: In a preview, a person's Python is stopped after this; the editor itself waits for a minute.

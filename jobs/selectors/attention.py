@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from checkpoints.models import Checkpoint, CheckpointStatus
@@ -14,8 +15,8 @@ from jobs.selectors.overdue import checkpoints_overdue, overdue_since
 from jobs.selectors.shapes.overview import AttentionOut
 
 MOST = 20
-#: A driver confirms every few seconds; past this nobody knows what the execution does.
-CONFIRMED_WITHIN = timedelta(seconds=20)
+#: A driver confirms many times within its lease; so long past the end of one, nobody knows what the execution does.
+_PATIENCE = timedelta(seconds=5)
 
 Kind = Literal["FAILED", "UNCONFIRMED", "WAITING", "RETRYING", "NO_CHECKPOINT", "DAMAGED"]
 
@@ -87,8 +88,8 @@ def _within(found: list[Concern]) -> list[Concern]:
 def _concern(row: Execution, now: datetime) -> tuple[Kind | None, datetime]:
     if row.status == ExecutionStatus.SCHEDULED:
         return "RETRYING", row.confirmed_time or row.create_time
-    confirmed = row.confirmed_time or row.create_time
-    if (row.lease_expires_at is not None and row.lease_expires_at < now) or now - confirmed > CONFIRMED_WITHIN:
+    confirmed, term = row.confirmed_time or row.create_time, timedelta(seconds=settings.LEASE_SECONDS) + _PATIENCE
+    if (row.lease_expires_at is not None and row.lease_expires_at < now) or now - confirmed > term:
         return "UNCONFIRMED", confirmed
     if row.waiting_for and row.waiting_since is not None:
         return "WAITING", row.waiting_since

@@ -62,6 +62,14 @@ def test_what_nobody_confirms_what_is_tried_again_and_what_has_no_checkpoint_nee
     assert (thirsty["node_name"], thirsty["execution"]["waiting_for"]) == ("Out", "kafka main")
 
 
+def test_a_driver_that_speaks_seldom_because_its_lease_is_long_is_not_unconfirmed(browser: Client, editor: User, settings: Any) -> None:
+    settings.LEASE_SECONDS = 120
+    now = timezone.now()
+    running(job(editor, "calm"), confirmed_time=now - timedelta(seconds=35), lease_expires_at=now + timedelta(seconds=85))
+    running(job(editor, "silent"), confirmed_time=now - timedelta(seconds=130), lease_expires_at=None)
+    assert concerns(browser) == {"silent": "UNCONFIRMED"}
+
+
 def test_a_damaged_checkpoint_needs_attention_until_it_is_deleted(browser: Client, editor: User) -> None:
     from checkpoints.models import Checkpoint, CheckpointStatus
 

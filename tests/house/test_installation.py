@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
 from pipeline_web.addresses import own_address
+from pipeline_web.leases import lease_settings
 from scripts.run import Redis, variables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,3 +77,16 @@ def test_a_start_tells_its_services_the_same_own_address(tmp_path: Path) -> None
 )
 def test_of_the_addresses_people_type_scheme_and_host_are_trusted(tmp_path: Path, variables: dict[str, str], origins: list[str]) -> None:
     assert said(tmp_path, "print(json.dumps(settings.CSRF_TRUSTED_ORIGINS))", **variables) == origins
+
+
+@pytest.mark.parametrize(("lease", "renew", "least"), [(60, 30, 92), (10, 3, 11), (15, 0, 5)])
+def test_a_lease_that_a_driver_cannot_renew_in_time_is_refused_at_the_start(lease: int, renew: int, least: int) -> None:
+    """A driver ends itself well before its lease does: it would, between two renewals."""
+    with pytest.raises(ImproperlyConfigured, match=rf"LEASE_RENEW_SECONDS \({renew}\) .* LEASE_SECONDS \({lease}\) .* \({least}\)"):
+        lease_settings(lease, renew)
+    assert lease_settings(92, 30) == (92, 30)
+
+
+def test_the_settings_refuse_such_a_lease(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="ImproperlyConfigured: LEASE_RENEW_SECONDS"):
+        said(tmp_path, "", LEASE_SECONDS="60", LEASE_RENEW_SECONDS="30")
