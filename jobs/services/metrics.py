@@ -16,6 +16,7 @@ from django.utils import timezone
 from jobs.dag.storable import storable
 from jobs.engine.grouping import query_folder
 from jobs.models import UNFINISHED, Execution, MetricSample, QueryProgress, RejectedRow
+from jobs.services.executions.locking import executions_lock
 
 #: Resolution in seconds → how long its samples are kept, and the next coarser one.
 KEPT = {1: timedelta(hours=1), 10: timedelta(hours=12), 60: timedelta(days=30)}
@@ -86,6 +87,7 @@ def reported_write(*, batch: Sequence[Reported]) -> dict[str, int]:
     `totals` are columns of the execution; `healthy`: the attempt has run well for long enough that earlier retries count no more.
     """
     owned: dict[str, int] = {}
+    executions_lock(Execution.objects.filter(execution_id__in=[one.execution_id for one in batch]))
     for one in batch:
         fields: dict[str, Any] = dict(one.totals) | ({"retry_count": 0} if one.healthy else {})
         rows = Execution.objects.filter(execution_id=one.execution_id, attempt=one.attempt)

@@ -15,6 +15,7 @@ from jobs.models import LEASED, Driver, DriverKind, Execution, ExecutionStatus, 
 from jobs.services.events import event_append
 from jobs.services.executions.clock import now_plus
 from jobs.services.executions.ending import DriverDeath, execution_lease_lost
+from jobs.services.executions.locking import executions_lock
 from jobs.services.executions.transition import execution_transition
 
 _CANDIDATES = 10
@@ -81,6 +82,7 @@ def driver_name(driver: Driver) -> str:
     return f"driver {driver.host}:{driver.pid}"
 
 
+@transaction.atomic
 def leases_renew(*, driver: Driver, held: Mapping[str, int]) -> list[str]:
     """Prolong at once the running leases of those `held` (id → attempt); the ids of those that the driver no longer owns.
 
@@ -89,6 +91,7 @@ def leases_renew(*, driver: Driver, held: Mapping[str, int]) -> list[str]:
     if not held:
         return []
     mine = Execution.objects.filter(driver=driver, execution_id__in=held, status__in=LEASED, lease_expires_at__gt=Now())
+    executions_lock(mine)
     mine.update(lease_expires_at=now_plus(settings.LEASE_SECONDS), confirmed_time=Now())
     owned = set(mine.values_list("execution_id", "attempt"))
     return [execution_id for execution_id, attempt in held.items() if (execution_id, attempt) not in owned]
