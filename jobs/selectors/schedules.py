@@ -1,6 +1,7 @@
 """When a job starts next, in times and in words."""
 
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Literal, cast
 from zoneinfo import ZoneInfo
@@ -19,10 +20,39 @@ NEXT_TIMES = 5
 def cron_times(expression: str, time_zone: str, *, after: datetime, count: int = NEXT_TIMES) -> list[datetime]:
     """The next `count` fire times in UTC; none where the expression never fires or cannot be read."""
     try:
-        fires = CronSim(expression, after.astimezone(ZoneInfo(time_zone)))
-        return [fire.astimezone(UTC) for fire in islice(fires, count)]
+        return list(islice(_cron_fires(expression, ZoneInfo(time_zone), after), count))
     except (CronSimError, KeyError, ValueError, OSError):
         return []
+
+
+def _cron_fires(expression: str, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
+    """Fire times past `after` in UTC, each once.
+
+    Around a clock change: what fires in every hour goes on by the time that passes, also through an hour that comes twice. Anything
+    else goes by the clock on the wall: a time that comes twice fires the first time, one that is skipped when the clock has jumped.
+    """
+    if _in_every_hour(expression):
+        minute, _, *days = expression.split()
+        # Only as a star would `cronsim` go by the time that passes.
+        yield from (fire.astimezone(UTC) for fire in CronSim(" ".join((minute, "*", *days)), after.astimezone(zone)))
+        return
+    newest = after.astimezone(UTC)
+    for wall in CronSim(expression, after.astimezone(zone).replace(tzinfo=None)):
+        fire = _first_moment(wall, zone)
+        if fire > newest:
+            newest = fire
+            yield fire
+
+
+def _in_every_hour(expression: str) -> bool:
+    return CronSim(expression, timezone.now()).hours == set(range(24))
+
+
+def _first_moment(wall: datetime, zone: ZoneInfo) -> datetime:
+    """When the clock shows `wall` for the first time, or has jumped past it."""
+    while (moment := wall.replace(tzinfo=zone).astimezone(UTC)).astimezone(zone).replace(tzinfo=None) != wall:
+        wall += timedelta(minutes=1)
+    return moment
 
 
 def cron_words(expression: str) -> str:

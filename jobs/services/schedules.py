@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -128,8 +128,7 @@ def _readable(fields: Sequence[str]) -> bool:
 
 
 def next_time(cron_expression: str, time_zone: str, *, after: datetime) -> datetime | None:
-    """The next fire time in UTC. Around a clock change: a time that does not exist fires when the clock has jumped, one that comes
-    twice fires once."""
+    """The next fire time in UTC, around a clock change as `cron_times` has it."""
     return next(iter(cron_times(cron_expression, time_zone, after=after, count=1)), None)
 
 
@@ -143,20 +142,17 @@ def schedule_fire(*, schedule: JobSchedule, now: datetime) -> ScheduleFire | Non
         return None
     fire_time, missed = _newest(schedule, due, now)
     following = next_time(schedule.cron_expression, schedule.time_zone, after=now)
-    try:
-        with transaction.atomic():
-            # The job before its schedule, as its deletion takes them: else each could wait for the other.
-            Job.objects.filter(pk=schedule.job_id).update(attempt_counter=F("attempt_counter"))
-            moved = JobSchedule.objects.filter(
-                pk=schedule.pk, next_trigger_time=due, cron_expression=schedule.cron_expression, enabled=True
-            ).update(next_trigger_time=following, last_trigger_time=fire_time)
-            if not moved:
-                return None
-            # The unique key: whoever else fires this time fails here, and nothing of this transaction stays.
-            fire = ScheduleFire.objects.create(schedule=schedule, fire_time=fire_time, outcome=FireOutcome.SKIPPED)
-            return _start(schedule, fire, missed, late=now - fire_time > LATE_MOST)
-    except IntegrityError:
-        return None
+    with transaction.atomic():
+        # The job before its schedule, as its deletion takes them: else each could wait for the other.
+        Job.objects.filter(pk=schedule.job_id).update(attempt_counter=F("attempt_counter"))
+        moved = JobSchedule.objects.filter(
+            pk=schedule.pk, next_trigger_time=due, cron_expression=schedule.cron_expression, enabled=True
+        ).update(next_trigger_time=following, last_trigger_time=fire_time)
+        if not moved:
+            return None
+        # A time that was fired before, as a schedule which is set anew may find it, is only left behind.
+        fire, new = ScheduleFire.objects.get_or_create(schedule=schedule, fire_time=fire_time, defaults={"outcome": FireOutcome.SKIPPED})
+        return _start(schedule, fire, missed, late=now - fire_time > LATE_MOST) if new else None
 
 
 def _newest(schedule: JobSchedule, due: datetime, now: datetime) -> tuple[datetime, int]:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from django.utils import timezone
 from jobs.models import Execution, Job, JobSchedule, JobVersion, ScheduleFire
 from jobs.scheduling.firing import schedules_tick
 from jobs.selectors.refusals import Invalid, NotYet
+from jobs.selectors.schedules import cron_times
 from jobs.services.executions import execution_start
 from jobs.services.schedules import next_time, schedule_delete, schedule_fire, schedule_problems, schedule_set
 from tests.servers.waiting import wait_until
@@ -54,6 +56,39 @@ def test_a_time_that_comes_twice_fires_once() -> None:
     first = next_time("30 2 * * *", "Europe/Berlin", after=moment("2026-10-24T12:00:00"))
     assert first == moment("2026-10-25T00:30:00")
     assert next_time("30 2 * * *", "Europe/Berlin", after=first) == moment("2026-10-26T01:30:00")
+
+
+@pytest.mark.parametrize(
+    ("cron", "times"),
+    [
+        ("30 2 * * *", ["00:30"]),
+        ("*/15 2 * * *", ["00:00", "00:15", "00:30", "00:45"]),
+        ("0 */2 * * *", ["22:00", "00:00", "03:00"]),
+        ("0 * * * *", ["22:00", "23:00", "00:00", "01:00", "02:00", "03:00"]),
+        ("0 0-23 * * *", ["22:00", "23:00", "00:00", "01:00", "02:00", "03:00"]),
+        ("*/30 * * * *", [f"{hour}:{minute}" for hour in ("22", "23", "00", "01", "02", "03") for minute in ("00", "30")]),
+    ],
+)
+def test_in_the_night_with_an_hour_twice_only_what_fires_in_every_hour_fires_in_both(cron: str, times: list[str]) -> None:
+    """From midnight in Berlin to half past four: five hours and a half."""
+    midnight, end = moment("2026-10-24T22:00:00"), moment("2026-10-25T03:30:00")
+    fires = cron_times(cron, "Europe/Berlin", after=midnight - timedelta(seconds=1), count=20)
+    assert [f"{fire:%H:%M}" for fire in fires if fire <= end] == times
+    assert all(cron_times(cron, "Europe/Berlin", after=fire, count=1) == [later] for fire, later in pairwise(fires))
+
+
+def test_in_the_second_of_two_hours_the_next_time_is_not_in_the_first() -> None:
+    after = moment("2026-10-25T01:05:00")
+    assert next_time("30 2 * * *", "Europe/Berlin", after=after) == moment("2026-10-26T01:30:00")
+    assert next_time("*/15 2 * * *", "Europe/Berlin", after=after) == moment("2026-10-26T01:00:00")
+
+
+def test_times_that_the_clock_skips_fire_once_together_when_it_has_jumped() -> None:
+    before = moment("2026-03-29T00:30:00")
+    for cron in ("*/15 2 * * *", "0 1-3 * * *", "0 0-23 * * *"):
+        assert next_time(cron, "Europe/Berlin", after=before) == moment("2026-03-29T01:00:00")
+    assert next_time("0 0-23 * * *", "Europe/Berlin", after=moment("2026-03-29T01:00:00")) == moment("2026-03-29T02:00:00")
+    assert next_time("0 1-3 * * *", "Europe/Berlin", after=moment("2026-03-29T01:00:00")) == moment("2026-03-29T23:00:00")
 
 
 @pytest.mark.parametrize(
@@ -130,6 +165,17 @@ def test_a_due_schedule_starts_its_job_once() -> None:
     assert schedule.next_trigger_time is not None
     assert schedule.next_trigger_time > timezone.now()
     assert schedule.last_trigger_time == fire.fire_time
+
+
+def test_a_time_that_was_fired_before_is_left_behind() -> None:
+    schedule = due(job_row())
+    assert schedule.next_trigger_time is not None
+    now = schedule.next_trigger_time + timedelta(seconds=1)
+    ScheduleFire.objects.create(schedule=schedule, fire_time=schedule.next_trigger_time, outcome="STARTED")
+    assert schedule_fire(schedule=schedule, now=now) is None
+    schedule.refresh_from_db()
+    assert schedule.next_trigger_time > now
+    assert not Execution.objects.exists()
 
 
 def test_of_the_times_missed_only_the_newest_is_fired() -> None:
