@@ -16,12 +16,15 @@ from jobs.models import (
     CommandKind,
     CommandStatus,
     Driver,
+    DriverKind,
     DriverStatus,
     Event,
     Execution,
     ExecutionStatus,
     TransitionRefused,
+    Worker,
 )
+from jobs.selectors.workers import ALIVE_WITHIN
 from jobs.services.drivers import drivers_silent_mark
 from jobs.services.events import checkpoint_deleted_by, event_record
 from jobs.services.executions import execution_lease_lost, execution_refuse, execution_transition, status_asked_for
@@ -33,6 +36,9 @@ logger = logging.getLogger(__name__)
 _PER_TICK = 200
 #: A driver that starts anew may take so long to be ready: no news until then.
 _STRANDED_SECONDS = 15
+#: Where an execution runs: with others, or in a driver of its own.
+DEDICATED = "dedicated"
+ISOLATIONS = ("shared", DEDICATED)
 _OPEN = (CommandStatus.PENDING, CommandStatus.TAKEN)
 
 
@@ -102,10 +108,12 @@ def stops_settle() -> int:
 def starts_overdue_fail() -> int:
     """SCHEDULED for longer than the start time-out, and why nobody took it. Time in which no worker was there does not count."""
     term = now_plus(-settings.START_TIMEOUT_SECONDS)
-    if not _was_a_driver_there(term):
-        return 0
+    return sum(_overdue_fail(isolation, term) for isolation in ISOLATIONS if _were_takers_there(isolation, term))
+
+
+def _overdue_fail(isolation: str, term: Any) -> int:
     waiting_since = Q(next_attempt_at=None) | Q(next_attempt_at__lte=term)
-    overdue = Execution.objects.filter(waiting_since, status=ExecutionStatus.SCHEDULED, create_time__lte=term)
+    overdue = Execution.objects.filter(waiting_since, status=ExecutionStatus.SCHEDULED, create_time__lte=term, isolation=isolation)
     moved = 0
     for row in overdue.only("execution_id", "storage_host", "isolation", "seq")[:_PER_TICK]:
         if not Execution.objects.filter(pk=row.pk, events__seq=row.seq, events__time__lte=term).exists():
@@ -115,35 +123,48 @@ def starts_overdue_fail() -> int:
 
 
 def starts_stranded_tell() -> None:
-    """SCHEDULED ones whose position is on a disk that no ready driver reaches: their history says so, long before the start time-out."""
-    ready = _ready()
-    if not ready.exists():
-        return
+    """SCHEDULED ones whose position is on a disk that nobody who takes work reaches: their history says so, long before the start
+    time-out."""
+    for isolation in ISOLATIONS:
+        takers = _takers(isolation)
+        if takers.exists():
+            _stranded_tell(isolation, takers)
+
+
+def _stranded_tell(isolation: str, takers: "QuerySet[Any]") -> None:
     untold = Event.objects.filter(execution_id=OuterRef("execution_id"), seq=OuterRef("seq"), time__lte=now_plus(-_STRANDED_SECONDS))
-    waiting = Execution.objects.filter(Exists(untold.exclude(kind="notice")), status=ExecutionStatus.SCHEDULED).exclude(storage_host="")
-    stranded = waiting.exclude(storage_host__in=ready.values("host"))
+    waiting = Execution.objects.filter(Exists(untold.exclude(kind="notice")), status=ExecutionStatus.SCHEDULED, isolation=isolation)
+    stranded = waiting.exclude(storage_host="").exclude(storage_host__in=takers.values("host"))
     for execution_id, host in stranded.values_list("execution_id", "storage_host")[:_PER_TICK]:
         event_record(execution_id=execution_id, kind="notice", actor="reconciler", reason=_stranded(host))
 
 
-def _was_a_driver_there(moment: Any) -> bool:
-    """Whether a driver lived, or tried to, at `moment`: work that waited through an outage waits anew when the workers are back."""
+def _were_takers_there(isolation: str, moment: Any) -> bool:
+    """Whether one who takes such work lived, or tried to, at `moment`: what waited through an outage waits anew when it is over."""
     lived = Q(heartbeat_time__gte=moment) | Q(heartbeat_time=None, end_time__gte=moment) | Q(heartbeat_time=None, end_time=None)
-    return Driver.objects.filter(lived, start_time__lte=moment).exists()
+    drivers = Driver.objects.filter(lived, start_time__lte=moment)
+    if isolation == DEDICATED:  # any driver had a worker
+        return drivers.exists() or Worker.objects.filter(heartbeat_time__gte=moment, start_time__lte=moment).exists()
+    return drivers.filter(kind=DriverKind.SHARED).exists()
 
 
 def _why_unclaimed(row: Execution) -> str:
-    ready = _ready()
+    takers = _takers(row.isolation)
     waited = f"no driver took it within {settings.START_TIMEOUT_SECONDS} s"
-    if not ready.exists():
+    if not takers.exists():
         return f"{waited}: no driver is ready; is a worker running?"
-    if row.storage_host and not ready.filter(host=row.storage_host).exists():
+    if row.storage_host and not takers.filter(host=row.storage_host).exists():
         return f"{waited}: {_stranded(row.storage_host)}"
     return f"{waited}: every slot is taken, or another execution of the job still holds its lease"
 
 
-def _ready() -> "QuerySet[Driver]":
-    return Driver.objects.filter(status=DriverStatus.READY, heartbeat_time__gt=now_plus(-2 * settings.LEASE_SECONDS))
+def _takers(isolation: str) -> "QuerySet[Any]":
+    """Who takes such work now: shared drivers, or workers, which begin a driver for each execution that wants one of its own."""
+    if isolation == DEDICATED:
+        return Worker.objects.filter(heartbeat_time__gte=Now() - ALIVE_WITHIN)
+    return Driver.objects.filter(
+        kind=DriverKind.SHARED, status=DriverStatus.READY, heartbeat_time__gt=now_plus(-2 * settings.LEASE_SECONDS)
+    )
 
 
 def _stranded(host: str) -> str:

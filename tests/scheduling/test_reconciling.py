@@ -6,7 +6,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from jobs.models import Command, Driver, Event, Execution
+from jobs.models import Command, Driver, Event, Execution, Worker
 from jobs.scheduling.reconciling import reconcile
 from jobs.services.executions import execution_claim, execution_start, execution_stop
 from tests.services.job_rows import driver_row, job_row, operator
@@ -100,6 +100,44 @@ def test_a_start_that_waited_through_an_outage_is_not_failed_when_the_workers_ar
     assert reconcile() == 0
     execution.refresh_from_db()
     assert execution.status == "SCHEDULED"
+
+
+def test_the_editors_driver_takes_no_starts_and_none_fails_while_it_is_the_only_one() -> None:
+    execution = started()
+    driver_there_all_along()
+    Driver.objects.update(kind="INTERACTIVE")
+    Execution.objects.update(storage_host="elsewhere")
+    Event.objects.update(time=timezone.now() - timedelta(seconds=20))
+    reconcile()
+    assert not Event.objects.filter(kind="notice").exists(), "nobody who could take it is anywhere"
+    long_ago()
+    assert reconcile() == 0
+    execution.refresh_from_db()
+    assert execution.status == "SCHEDULED"
+
+
+def test_a_start_that_lost_its_driver_while_the_editors_lives_says_that_none_is_ready() -> None:
+    execution = started()
+    driver_there_all_along()
+    driver_row(pid=2, kind="INTERACTIVE")
+    Driver.objects.filter(kind="SHARED").update(status="GONE")
+    long_ago()
+    assert reconcile() == 1
+    execution.refresh_from_db()
+    assert "no driver is ready" in execution.error_message
+
+
+@pytest.mark.parametrize(("host", "why"), [("", "every slot is taken"), ("here", "every slot is taken"), ("cellar", '"cellar"')])
+def test_a_start_that_wants_a_driver_of_its_own_waits_for_a_worker(host: str, why: str) -> None:
+    execution = started()
+    Execution.objects.update(isolation="dedicated", storage_host=host)
+    long_ago()
+    assert reconcile() == 0, "no worker was there"
+    now = timezone.now()
+    Worker.objects.create(name="w", host="here", pid=1, start_time=now - timedelta(hours=2), heartbeat_time=now)
+    assert reconcile() == 1
+    execution.refresh_from_db()
+    assert why in execution.error_message
 
 
 def test_a_start_whose_host_is_gone_names_the_host() -> None:
