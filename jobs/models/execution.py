@@ -101,6 +101,7 @@ class Execution(models.Model):
             models.Index(fields=["status", "-create_time", "-id"], name="execution_status_create"),
             models.Index(fields=["create_time", "id"], name="execution_create_time"),
             models.Index(fields=["end_time"], name="execution_end_time"),
+            models.Index(fields=["job", "-end_time"], name="execution_job_end"),
             models.Index(fields=["generation"], name="execution_generation"),
         ]
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -170,6 +171,22 @@ def test_twenty_lanes_are_sent_and_how_many_jobs_ran(browser: Client, editor: Us
         running(job(editor, f"stream-{number}"))
     found = browser.get("/api/overview").json()
     assert (len(found["lanes"]), found["lane_count"]) == (20, 22)
+
+
+def test_a_job_that_runs_all_the_time_takes_no_other_from_the_last_day(browser: Client, editor: User) -> None:
+    now = timezone.now()
+    quiet, busy = job(editor, "quiet"), job(editor, "busy")
+    execution(quiet, S.COMPLETED, start_time=now - timedelta(hours=20), end_time=now - timedelta(hours=19))
+    ended = [now - timedelta(minutes=number) for number in range(1400)]
+    common = {"job": busy, "job_name": "busy", "job_type": "STREAMING", "version": 1, "status": S.COMPLETED, "triggered_by": "CRON"}
+    Execution.objects.bulk_create(
+        Execution(generation=uuid4(), start_time=end - timedelta(seconds=50), end_time=end, **common) for end in reversed(ended)
+    )
+    found = browser.get("/api/overview").json()
+    assert [lane["job_name"] for lane in found["lanes"]] == ["busy", "quiet"]
+    assert found["lane_count"] == 2
+    (span,) = found["lanes"][0]["spans"]
+    assert span["from"] <= (ended[-1] - timedelta(seconds=49)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def test_next_starts_come_in_order_with_words(browser: Client, editor: User) -> None:
