@@ -16,7 +16,19 @@ from django.db.models import Max, Min, Model, Q, QuerySet
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus
-from jobs.models import FINAL, UNFINISHED, Command, Event, Execution, MetricSample, QueryProgress, RejectedRow, ScheduleFire, SignInLink
+from jobs.models import (
+    FINAL,
+    UNFINISHED,
+    Command,
+    Event,
+    Execution,
+    ExecutionStatus,
+    MetricSample,
+    QueryProgress,
+    RejectedRow,
+    ScheduleFire,
+    SignInLink,
+)
 
 #: Newest executions of each job that stay, however old they are.
 NEWEST = 20
@@ -159,14 +171,43 @@ def _executions_of(job_id: int, before: datetime) -> int:
     kept = Checkpoint.objects.filter(execution__job=job_id).exclude(status__in=_GONE)
     oldest = kept.order_by("create_time").values_list("create_time", flat=True)[:1]
     old = mine.filter(status__in=FINAL, end_time__lt=min([before, *oldest]), create_time__lt=newest[0])
-    return _in_pieces(old, _executions_forget, _EXECUTIONS)
+    asked = _asked(job_id) if old.exists() else set()
+    return _in_pieces(old, lambda ids: _executions_forget(ids, asked), _EXECUTIONS)
 
 
-def _executions_forget(ids: list[int]) -> int:
-    """Of `ids` those whose line of positions is over: no other execution is in it, and none was started from one of its checkpoints."""
+def _asked(job_id: int) -> set[int]:
+    """Row ids of the executions that a start, a restore or a roll-back asks about the line of positions they are in.
+
+    Of each line the first, the newest that did not complete, one of each version that it went through, what was started from a
+    checkpoint or had one that something was started from, and for each query the one that came furthest.
+    """
+    runs = Execution.objects.filter(job=job_id).order_by()
+    lines = runs.values("generation")
+    return {
+        *lines.annotate(first=Min("pk")).values_list("first", flat=True),
+        *lines.exclude(status=ExecutionStatus.COMPLETED).annotate(newest=Max("pk")).values_list("newest", flat=True),
+        *runs.values("generation", "version").annotate(newest=Max("pk")).values_list("newest", flat=True),
+        *runs.exclude(restored_from_checkpoint_id=None).values_list("pk", flat=True),
+        *runs.filter(checkpoints__in=_begun_from()).values_list("pk", flat=True),
+        *_furthest(job_id),
+    }
+
+
+def _furthest(job_id: int) -> Iterable[int]:
+    """Of each line and query, the execution that wrote the newest batch: what did nothing since kept no count."""
+    found: dict[tuple[UUID, str], tuple[int, int]] = {}
+    columns = ("execution__generation", "query", "batch_id", "execution__pk")
+    for generation, query, batch_id, execution in QueryProgress.objects.filter(execution__job=job_id).values_list(*columns).iterator():
+        found[generation, query] = max((batch_id, execution), found.get((generation, query), (-1, 0)))
+    return (execution for _, execution in found.values())
+
+
+def _executions_forget(ids: list[int], asked: Collection[int]) -> int:
+    """Of `ids` those whose line of positions is over: no other execution is in it, and none was started from one of its checkpoints;
+    of a line that goes on all but the `asked`."""
     rows = list(Execution.objects.filter(pk__in=ids).values_list("pk", "execution_id", "generation"))
     held = _held({generation for _, _, generation in rows}, ids, [execution_id for _, execution_id, _ in rows])
-    going = {pk: execution_id for pk, execution_id, generation in rows if generation not in held}
+    going = {pk: execution_id for pk, execution_id, generation in rows if generation not in held or pk not in asked}
     # First, and in pieces: with the executions they would go in one transaction, in which drivers that cannot write lose their leases.
     for kept in _OF_AN_EXECUTION:
         _pieces_delete(kept._default_manager.filter(execution__in=going.values()))

@@ -12,8 +12,20 @@ from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
 from checkpoints.models import Checkpoint
-from jobs.models import AuditEntry, Event, Execution, ExecutionStatus, Job, JobSchedule, RejectedRow, ScheduleFire, SignInLink
+from jobs.models import (
+    AuditEntry,
+    Event,
+    Execution,
+    ExecutionStatus,
+    Job,
+    JobSchedule,
+    QueryProgress,
+    RejectedRow,
+    ScheduleFire,
+    SignInLink,
+)
 from jobs.services.history import NEWEST, Forgotten, history_prune
+from jobs.services.metrics import batches_written
 from jobs.tasks import history_prune_task
 from tests.services.job_rows import job_row, operator
 
@@ -28,8 +40,8 @@ def job() -> Job:
 
 
 def ran(job: Job, ended: datetime = OLD, status: str = ExecutionStatus.COMPLETED, **given: Any) -> Execution:
-    facts = {"generation": uuid.uuid4(), "attempt": 1, "triggered_by": "MANUAL"} | given
-    found = Execution.objects.create(job=job, job_name=job.job_name, job_type=job.job_type, version=1, status=status, **facts)
+    facts = {"generation": uuid.uuid4(), "attempt": 1, "triggered_by": "MANUAL", "version": 1} | given
+    found = Execution.objects.create(job=job, job_name=job.job_name, job_type=job.job_type, status=status, **facts)
     Execution.objects.filter(pk=found.pk).update(create_time=ended - timedelta(minutes=1), end_time=ended)
     found.refresh_from_db()
     return found
@@ -130,6 +142,31 @@ def test_a_line_of_positions_that_goes_on_stays(job: Job) -> None:
     newest(job)
     assert history_prune(now=NOW).executions == 1
     assert there(first, resumed, begun_from, free) == [True, True, True, False]
+
+
+def test_of_a_job_that_goes_on_every_night_old_executions_go_but_for_those_that_are_asked(job: Job) -> None:
+    """A start, a restore and a roll-back ask what a line of positions began from, went through, and how far it came."""
+    line = uuid.uuid4()
+
+    def in_line(number: int, **given: Any) -> Execution:
+        return ran(job, OLD + timedelta(hours=number), generation=line, **given)
+
+    first, spare = in_line(0), in_line(1)
+    restored, gone_back_to, other_version = in_line(2, restored_from_checkpoint_id=77), in_line(3), in_line(4, version=2)
+    origin = taken(gone_back_to)
+    failed, failed_last = in_line(5, status=ExecutionStatus.FAILED), in_line(6, status=ExecutionStatus.FAILED)
+    furthest, less_far, idle = in_line(7), in_line(8), in_line(9)
+    for execution, query, batch_id in ((furthest, "a", 9), (less_far, "a", 8), (idle, "b", -1), (spare, "b", -1)):
+        QueryProgress.objects.create(execution=execution, query=query, batch_id=batch_id)
+    ran(job, NOW - timedelta(days=1), restored_from_checkpoint_id=origin.pk)
+    for number in range(NEWEST):
+        ran(job, NOW - timedelta(hours=number), generation=line)
+    before = batches_written(generation=line)
+    assert history_prune(now=NOW).executions == 3
+    assert there(first, restored, gone_back_to, other_version, failed_last, furthest, idle) == [True] * 7
+    assert there(spare, failed, less_far) == [False] * 3
+    assert batches_written(generation=line) == before
+    assert not history_prune(now=NOW)
 
 
 def test_rows_of_deleted_checkpoints_go_but_for_what_others_are_told_by(job: Job) -> None:
