@@ -109,6 +109,24 @@ class Execution(models.Model):
         return self.execution_id
 
 
+class ForgottenExecutions(models.Model):
+    """What executions that were forgotten count for in the totals of their job: how many ended so, and the sums of their rows."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="forgotten")
+    status = models.CharField(max_length=20)
+    executions = models.BigIntegerField(default=0)
+    processed_records = models.BigIntegerField(default=0)
+    failed_records = models.BigIntegerField(default=0)
+    dropped_records = models.BigIntegerField(default=0)
+
+    class Meta:
+        db_table = "pipeline_forgotten_executions"
+        constraints = [models.UniqueConstraint(fields=["job", "status"], name="forgotten_executions_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.executions} {self.status} of {self.job}"
+
+
 #: What may happen to an execution; the page has words for each.
 EVENT_KINDS = (
     "answers",

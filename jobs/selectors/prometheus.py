@@ -1,7 +1,7 @@
 """The installation's figures for Prometheus: counted per job in the database, read anew for each scrape."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric, UnknownMetricFamily
 from prometheus_client.registry import Collector
 
-from jobs.models import UNFINISHED, Driver, DriverStatus, Execution, ExecutionStatus, MetricSample, Project
+from jobs.models import UNFINISHED, Driver, DriverStatus, Execution, ExecutionStatus, ForgottenExecutions, MetricSample, Project
 
 #: What the share of successes looks back on.
 RECENT = timedelta(hours=24)
@@ -58,18 +58,25 @@ class _Figures(Collector):
             "dropped_records": UnknownMetricFamily("pipeline_dropped_records", "Messages that a full buffer discarded", labels=_JOB),
         }
         totals: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: dict.fromkeys(sums, 0))
-        groups = executions.values("job__project", "job_name", "status").order_by().annotate(count=Count("id"), **_summed(sums))
-        for row in groups:
-            values: Mapping[str, Any] = dict(row)
-            job = (self._slugs[row["job__project"]], row["job_name"])
-            count.add_metric([*job, row["status"]], row["count"])
-            for name in sums:
-                totals[job][name] += values[f"sum_{name}"]
+        counts: Counter[tuple[str, str, str]] = Counter()
+        for project, name, status, number, *summed in self._groups(executions, tuple(sums)):
+            job = (self._slugs[project], name)
+            counts[*job, status] += number
+            for column, value in zip(sums, summed, strict=True):
+                totals[job][column] += value
+        for labels, number in counts.items():
+            count.add_metric(labels, number)
         for job, values in totals.items():
             for name, family in sums.items():
                 family.add_metric(job, values[name])
         yield count
         yield from sums.values()
+
+    def _groups(self, executions: QuerySet[Execution], sums: Collection[str]) -> Iterable[tuple[Any, ...]]:
+        """Project, job, status, number and sums, also of what was forgotten: in one query, or what goes meanwhile would be in neither."""
+        there = executions.order_by().values_list("job__project", "job_name", "status").annotate(Count("id"), *map(Sum, sums))
+        forgotten = ForgottenExecutions.objects.filter(job__deleted_at=None, job__project__in=list(self._slugs))
+        return there.union(forgotten.values_list("job__project", "job__job_name", "status", "executions", *sums), all=True)
 
     def _success_rates(self, executions: QuerySet[Execution]) -> Metric:
         words = "Share of the executions that completed, of those that completed or failed in the last 24 hours"
@@ -107,10 +114,6 @@ class _Figures(Collector):
             if status in _PRESSURES:
                 pressure.add_metric(job, _PRESSURES.index(status))
         yield from (throughput, size, pressure)
-
-
-def _summed(names: Collection[str]) -> dict[str, Sum]:
-    return {f"sum_{name}": Sum(name) for name in names}
 
 
 def _newest_samples(executions: QuerySet[Execution]) -> Mapping[str, MetricSample]:

@@ -12,7 +12,8 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Max, Min, Model, Q, QuerySet
+from django.db import transaction
+from django.db.models import Count, F, Max, Min, Model, Q, QuerySet, Sum
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus
@@ -23,12 +24,14 @@ from jobs.models import (
     Event,
     Execution,
     ExecutionStatus,
+    ForgottenExecutions,
     MetricSample,
     QueryProgress,
     RejectedRow,
     ScheduleFire,
     SignInLink,
 )
+from jobs.services.executions.locking import executions_lock
 
 #: Newest executions of each job that stay, however old they are.
 NEWEST = 20
@@ -36,6 +39,7 @@ _PIECE = 2000
 _EXECUTIONS = 200
 #: What is kept of an execution, of which there may be any number of rows.
 _OF_AN_EXECUTION: tuple[type[Model], ...] = (RejectedRow, Event, MetricSample, QueryProgress, Command)
+_TOTALS = ("processed_records", "failed_records", "dropped_records")
 #: Of each in one night.
 _MOST = 400_000
 _UUID_CHARACTERS = 36
@@ -212,8 +216,19 @@ def _executions_forget(ids: list[int], asked: Collection[int]) -> int:
     for kept in _OF_AN_EXECUTION:
         _pieces_delete(kept._default_manager.filter(execution__in=going.values()))
     _pieces_delete(Checkpoint.objects.filter(execution__execution_id__in=going.values(), status__in=_GONE))
-    Execution.objects.filter(pk__in=going).delete()
+    _executions_delete(Execution.objects.filter(pk__in=going))
     return len(going)
+
+
+@transaction.atomic
+def _executions_delete(rows: QuerySet[Execution]) -> None:
+    """Their job's totals, which Prometheus takes for counters, keep what they count for."""
+    executions_lock(rows)
+    for job_id, status, *counted in rows.order_by().values_list("job", "status").annotate(Count("pk"), *map(Sum, _TOTALS)):
+        kept, _ = ForgottenExecutions.objects.get_or_create(job_id=job_id, status=status)
+        more = {name: F(name) + value for name, value in zip(("executions", *_TOTALS), counted, strict=True)}
+        ForgottenExecutions.objects.filter(pk=kept.pk).update(**more)
+    rows.delete()
 
 
 def _pieces_delete(rows: QuerySet[Any]) -> None:

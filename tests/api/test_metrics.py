@@ -16,6 +16,7 @@ from jobs.models import Driver, Execution, Job, MetricSample, Project
 from jobs.models import ExecutionStatus as S
 from jobs.services.access import token_create
 from jobs.services.drivers import DriverUsage, driver_announce, driver_gone, driver_heartbeat
+from jobs.services.history import NEWEST, history_prune
 from tests.api.rows import execution, job
 
 pytestmark = pytest.mark.django_db
@@ -92,6 +93,28 @@ def test_each_of_the_twelve_tells_what_happened(editor: User, client: Client, mo
     assert found["backpressure_status"] == {("default", "clicks"): 1}
     here = ("worker@here", "SHARED", "4711")
     assert [found[name] for name in ("cpu_usage", "memory_usage", "thread_count")] == [{here: 1.5}, {here: 0.25}, {here: 90}]
+
+
+def test_totals_keep_what_executions_that_were_forgotten_counted(editor: User, client: Client) -> None:
+    """Prometheus would take a smaller one for a counter that began anew."""
+    orders, names = job(editor, "orders"), ("job_execution_count", "records_processed", "records_failed", "dropped_records")
+    for days in range(105, 100, -1):
+        ended(orders, S.COMPLETED, ago=timedelta(days=days), processed_records=10, failed_records=1, dropped_records=2)
+        ended(orders, S.FAILED, ago=timedelta(days=days), processed_records=3)
+    Execution.objects.update(create_time=timezone.now() - timedelta(days=101))
+    for _ in range(NEWEST):
+        ended(orders, S.COMPLETED, ago=timedelta(hours=1), processed_records=1)
+    before = {name: figures(client)[name] for name in names}
+    for going in (10, 0):
+        assert history_prune().executions == going
+        assert {name: figures(client)[name] for name in names} == before
+    assert Execution.objects.count() == NEWEST
+    ended(orders, S.FAILED, ago=timedelta(days=100), processed_records=3)
+    Execution.objects.filter(status=S.FAILED).update(create_time=timezone.now() - timedelta(days=101))
+    assert history_prune().executions == 1
+    found = figures(client)
+    assert found["records_processed"] == {("default", "orders"): 50 + 15 + 3 + NEWEST}
+    assert found["job_execution_count"] == {("default", "orders", "COMPLETED"): 5 + NEWEST, ("default", "orders", "FAILED"): 6}
 
 
 def test_what_is_gone_has_no_figure(editor: User, client: Client) -> None:
