@@ -22,6 +22,7 @@ from checkpoints.stores.local import LOCAL
 from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import live_readable
 from jobs.driver.planning import execution_locations, execution_plan
+from jobs.driver.remembered import remembered_take
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.grouping import query_folder
 from jobs.engine.plan import Plan
@@ -137,6 +138,7 @@ def _restored(execution: Execution, pulse: Pulse) -> Checkpoint | None:
         raise ExecutionFailure("the checkpoint to start from does not exist any more: choose another", kind="user", permanent=True)
     folders = _folders(checkpoint, execution)
     try:
+        remembered_take(checkpoint, execution, same_version=folders is None)
         with opened(checkpoint, pulse=pulse) as folder:
             checkpoint_restore(folder, live, folders, pulse=pulse)
     except StorageFailed as error:

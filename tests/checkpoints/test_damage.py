@@ -25,9 +25,11 @@ from checkpoints.storage import checkpoint_restore
 from checkpoints.storages import folder_of
 from checkpoints.threads import Pulse, no_pulse
 from checkpoints.verification import checkpoint_verify
+from jobs.driver.planning import execution_locations
 from jobs.driver.position import plan_with_position
 from jobs.engine.failure import ExecutionFailure
 from jobs.models import Execution, ExecutionStatus, QueryProgress, Role
+from jobs.nodes.durable_text import text_place
 from jobs.services.metrics import QueryCounts, Reported, batches_written, query_kept, reported_write
 from tests.checkpoints.kept import execution_row, kept, live_of
 from tests.checkpoints.streams import Stream, windows
@@ -218,6 +220,18 @@ def test_damage_to_the_query_s_id_in_the_live_folder_reaches_no_checkpoint_so_th
 
 class Enough(Exception):
     pass
+
+
+def test_what_sources_remember_goes_along_into_the_generation_that_goes_on(execution: Execution, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    kept(execution, 3)
+    remembered = execution_locations(execution).work / "numbers" / "topic_ids.json"
+    text_place(remembered, '{"orders": "id"}')
+    live_damaged(execution)
+    begun(execution)
+    execution.refresh_from_db()
+    now = execution_locations(execution).work / "numbers" / "topic_ids.json"
+    assert (now != remembered, now.read_text()) == (True, '{"orders": "id"}')
 
 
 def test_a_stop_ends_a_restore_and_leaves_nothing_half_done(execution: Execution) -> None:
