@@ -131,7 +131,7 @@ def checkpoint_problems(checkpoint: Checkpoint, pulse: Pulse = no_pulse) -> list
                 return checkpoint_verify(folder, pulse)
         return storage_of(checkpoint).verify(key_of(checkpoint), scratch_of(checkpoint), pulse)
     except OSError as error:
-        raise StorageFailed(f"the disk does not give its files now: {error}") from error
+        raise StorageFailed(f"the local disk gives trouble: {error}") from error
 
 
 def _own(job_uid: str) -> "QuerySet[Checkpoint]":

@@ -68,8 +68,8 @@ def checkpoint_archive(checkpoint: Checkpoint) -> Archive:
             if problems := checkpoint_verify(folder):
                 raise CutDamaged(problems)
             archive = archive_of(folder, taken)
-        except StorageFailed as failed:
-            raise Conflict(f"checkpoint {checkpoint.checkpoint_id} cannot be read now: {failed}", code="checkpoint.storage") from None
-        except (ManifestDamaged, CutDamaged, OSError) as error:
+        except (ManifestDamaged, CutDamaged, FileNotFoundError) as error:
             raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is damaged: {error}", code="checkpoint.damaged") from None
+        except (StorageFailed, OSError) as failed:
+            raise Conflict(f"checkpoint {checkpoint.checkpoint_id} cannot be read now: {failed}", code="checkpoint.storage") from None
         return replace(archive, sent=stack.pop_all().close)

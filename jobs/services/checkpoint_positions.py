@@ -46,10 +46,10 @@ def positions_plan(*, checkpoint: Checkpoint, user: "User", wanted: Mapping[str,
     try:
         with opened(checkpoint, wanted=lambda name: "state" not in name.split("/")) as folder:
             before = checkpoint_positions(folder)
-    except StorageFailed as failed:
-        raise Conflict(f"checkpoint {checkpoint.checkpoint_id} cannot be read now: {failed}", code="checkpoint.storage") from None
-    except (ManifestDamaged, CutDamaged, FolderDamaged, OSError) as damaged:
+    except (ManifestDamaged, CutDamaged, FolderDamaged, FileNotFoundError) as damaged:
         raise Conflict(f"checkpoint {checkpoint.checkpoint_id} is damaged: {damaged}", code="checkpoint.damaged") from None
+    except (StorageFailed, OSError) as failed:
+        raise Conflict(f"checkpoint {checkpoint.checkpoint_id} cannot be read now: {failed}", code="checkpoint.storage") from None
     problems, ends = [], Ends()
     for node_id, one in wanted.items():
         try:

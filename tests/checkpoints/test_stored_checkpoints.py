@@ -1,9 +1,12 @@
 """Checkpoints with rows whose files are in another store than the local disk: all that is done with them."""
 
+import errno
+import logging
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -19,6 +22,8 @@ from checkpoints.services import CheckpointRefused, checkpoints_check, savepoint
 from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named
 from checkpoints.stores.base import StorageUnfit
 from checkpoints.verification import checkpoint_verify
+from jobs.driver.position import plan_with_position
+from jobs.engine.failure import ExecutionFailure
 from jobs.models import Execution, ExecutionStatus, Role
 from jobs.services.drafts import document_read
 from jobs.services.events import event_record
@@ -99,6 +104,25 @@ def test_its_restore_may_run_on_any_host(execution: Execution, name: str) -> Non
     assert restored.storage_host == "a host that is gone"
     Execution.objects.filter(pk=restored.pk).update(status=ExecutionStatus.PAUSED)
     assert execution_restore(checkpoint=elsewhere, user=None).storage_host == ""
+
+
+def test_a_full_disk_here_is_no_fault_of_the_store(execution: Execution, editor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = stored(execution, "file")
+    ended(execution)
+    restored = execution_row(execution.job, status=ExecutionStatus.INITIALIZING, restored_from_checkpoint_id=row.pk)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "out/state")
+
+    monkeypatch.setattr("fsspec.implementations.local.LocalFileSystem.get_file", full)
+    with pytest.raises(ExecutionFailure, match=r"cannot be put in place \(out/state\): No space left on device") as told:
+        plan_with_position(restored, actor="d", log=logging.getLogger("test"))
+    assert (told.value.kind, told.value.permanent) == ("external", False)
+    (message,) = (one["message"] for one in send(editor, "GET", f"/api/checkpoints/{row.pk}/precheck")["checks"] if one["name"] == "files")
+    assert message.startswith("It cannot be read now: the local disk gives trouble: ")
+    job_row("letters")
+    error = send(editor, "POST", "/api/jobs/letters/checkpoints/import", {"checkpoint": row.pk}, expected=409)["error"]
+    assert error["code"] == "checkpoint.storage"
 
 
 def test_it_travels_as_an_archive_and_as_a_copy(execution: Execution, name: str, editor: Client) -> None:

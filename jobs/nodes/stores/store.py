@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 _COMPARED_BYTES = 8 * 1024 * 1024
+_DISK_TAKES_NOTHING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,13 @@ class Store(ABC):
         ]
 
     def fetch(self, name: str, target: Path) -> bool:
-        """Copy a file to the local `target`; False when it is not there (any more)."""
-        return self._was_there(f'reading "{name}"', lambda: self._files.get_file(self._path(name), str(target)))
+        """Copy a file to the local `target`; False when it is not there (any more). An OSError where the local disk takes no more."""
+        try:
+            return self._was_there(f'reading "{name}"', lambda: self._files.get_file(self._path(name), str(target)))
+        except NodeError as error:
+            if isinstance(error.__cause__, OSError) and error.__cause__.errno in _DISK_TAKES_NOTHING:
+                raise error.__cause__ from None  # no fault of the store's
+            raise
 
     def head(self, name: str, size: int) -> bytes:
         """The first `size` bytes of a file."""
