@@ -25,14 +25,20 @@ _AGGREGATES = (
     r"any|any_value|approx_count_distinct|approx_percentile|approx_top_k\w*|array_agg|avg|bit_and|bit_or|bit_xor|bitmap_\w+_agg|bool_and|"
     r"bool_or|collect_list|collect_set|corr|count|count_if|count_min_sketch|covar_pop|covar_samp|every|first|first_value|"
     r"histogram_numeric|hll_\w+_agg|kll_\w+_agg\w*|kurtosis|last|last_value|listagg|max|max_by|mean|median|min|min_by|mode|percentile|"
-    r"percentile_approx|percentile_cont|percentile_disc|regr_\w+|skewness|some|std|stddev|stddev_pop|stddev_samp|string_agg|sum|"
-    r"theta_\w+_agg|try_avg|try_sum|var_pop|var_samp|variance"
+    r"percentile_approx|percentile_cont|percentile_disc|regr_\w+|schema_of_variant_agg|skewness|some|std|stddev|stddev_pop|stddev_samp|"
+    r"string_agg|sum|theta_\w+_agg|tuple_\w+_agg\w*|try_avg|try_sum|var_pop|var_samp|variance"
+)
+#: MINUS between two queries, not a column of that name.
+_MINUS = (
+    r"\bminus\s*(?:(?:\b(?:all|distinct)\s*)?\(|\b(?:all\s+|distinct\s+)?(?:select|values|table|with)\b|\b(?:all|distinct)\s+from\b)"
+    r"|(?:\)\s*|\b(?!(?:as|select|distinct|all|and|or|not)\b)\w+\s+)minus\s+from\b"
 )
 #: Words of a query that looks at several rows at once; strings, quoted names and comments are taken out first.
 _ACROSS_ROWS = re.compile(
     rf"\b(?:(?:group\s+by|join|distinct|intersect|except)\b|over\s*\(|(?:{_AGGREGATES})\s*\()"
     r"|\bunion\b(?!\s+all\b)|\b(?:order|sort)\s+by\b|\b(?:limit|offset)\s*[\d(]|(?:\)|\bnulls)\s*over\b|\btablesample\b"
-    r"|(?:\bin|\bexists|[=<>])\s*\(\s*(?:select|with)\b",
+    r"|(?:\bin|\bexists|[=<>])\s*\(\s*(?:select|with)\b"
+    rf"|{_MINUS}",
     re.IGNORECASE,
 )
 _GROUPED = re.compile(rf"\b(?:(?:group\s+by|distinct)\b|(?:{_AGGREGATES})\s*\()|\bunion\b(?!\s+all\b)", re.IGNORECASE)
@@ -55,7 +61,11 @@ _WITHIN = re.compile(r"\(\s*(?:select|with|from|values|table)\b|\blateral\b(?!\s
 _READ = re.compile(r"\b(?:from|join)\s+([\w.]+)", re.IGNORECASE)
 #: Comparisons within a row, in words that stand for more elsewhere.
 _WITHIN_ROW = re.compile(r"\bis\s+(?:not\s+)?distinct\s+from\b|(?<=like)\s+(?:any|some|all)\b", re.IGNORECASE)
-_QUOTED_OR_COMMENT = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+#: Names in back quotes that count no less: a function's, and that of a table that is read.
+_QUOTED_NAME = r"`(?P<function>\w+)`(?=\s*\()|(?P<reads>\b(?:from|join)\s+)`(?P<table>\w+)`"
+_QUOTED_OR_COMMENT = re.compile(
+    _QUOTED_NAME + r"|'(?:[^'\\]|\\.)*'|`[^`]*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/", re.DOTALL | re.IGNORECASE
+)
 
 
 class SqlConfig(base.Config):
@@ -116,7 +126,11 @@ class SqlFlow(Flow[SqlConfig]):
 
 def _bare(query: str) -> str:
     """Without what its words might be mistaken for."""
-    return _WITHIN_ROW.sub(" = ", _QUOTED_OR_COMMENT.sub(" ", query))
+    return _WITHIN_ROW.sub(" = ", _QUOTED_OR_COMMENT.sub(_name_alone, query))
+
+
+def _name_alone(quoted: re.Match[str]) -> str:
+    return quoted["function"] or (f"{quoted['reads']}{quoted['table']}" if quoted["table"] else " ")
 
 
 def _lists_tables(query: str) -> bool:
