@@ -43,8 +43,8 @@ class PythonConfig(base.Config):
     code: Annotated[str, AfterValidator(checked_code)] = Field(
         DEFAULT_CODE,
         max_length=100_000,
-        description="Python with a function process(row), which returns what goes on: a row, several, or none; for batches, a batch. "
-        "A time without a zone that it returns is one of UTC. The job's parameters are in the dict parameters.",
+        description="Python with a function process(row), which returns what goes on: a row, several, or none; for batches, "
+        "a batch, several, or none. A time without a zone that it returns is one of UTC. The job's parameters are in the dict parameters.",
         examples=["def process(row):\n    row['late'] = row['delay'] > 15\n    return row"],
         json_schema_extra=hints("code", language="python"),
     )

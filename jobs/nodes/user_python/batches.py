@@ -17,6 +17,7 @@ from jobs.nodes.user_python.loaded import Code
 #: A pyarrow RecordBatch or Table, of which mypy knows nothing.
 _Given: TypeAlias = Any
 _KINDS = (pa.RecordBatch, pa.Table)
+_END = object()
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,11 @@ class BatchByBatch:
         several = made if isinstance(made, Iterator) else iter(made if isinstance(made, list | tuple) else (made,))
         while True:
             with self.code.told():
-                one = next(several, None)
-            if one is None:
+                one = next(several, _END)
+            if one is _END:
                 return
-            yield self._arrow(one)
+            if one is not None:  # left out
+                yield self._arrow(one)
 
     def _arrow(self, made: Any) -> _Given:
         if self.shape == "arrow":

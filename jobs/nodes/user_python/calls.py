@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.nodes.base import REJECTED
+from jobs.nodes.user_python.columns import storable
 from jobs.nodes.user_python.loaded import RAISED, Code
 
 
@@ -51,4 +52,5 @@ class Calls:
 
 def with_reasons(columns: list[Any], names: list[str], reasons: list[str | None]) -> pa.RecordBatch:
     """The rows as they came, with the column REJECTED."""
-    return pa.RecordBatch.from_arrays([*columns, pa.array(reasons, pa.string())], names=[*names, REJECTED])
+    told = pa.array([reason and storable(reason) for reason in reasons], pa.string())
+    return pa.RecordBatch.from_arrays([*columns, told], names=[*names, REJECTED])

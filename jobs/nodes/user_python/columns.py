@@ -11,7 +11,7 @@ from jobs.nodes.user_python.exact import Misfit, exact_check
 
 _SHOWN_CHARACTERS = 100
 #: What says that a value does not fit.
-UNFIT = (Misfit, pa.ArrowException, OverflowError, LookupError, TypeError, ValueError)
+UNFIT = (Misfit, pa.ArrowException, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
@@ -60,6 +60,11 @@ def shown(value: Any) -> str:
     except Exception:  # an object of the person's own
         text = type(value).__name__
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]} …"
+
+
+def storable(text: str) -> str:
+    """`text` with a ? for each half of a pair of surrogates, which no column of texts takes."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def type_words(kind: pa.DataType) -> str:

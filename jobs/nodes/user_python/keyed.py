@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.code import FUNCTION
 from jobs.nodes.user_python.columns import dicts_taken, shown
-from jobs.nodes.user_python.kept import Declared, Guarded, State, Store
+from jobs.nodes.user_python.kept import Declared, Guarded, State, Store, StoreFailed
 from jobs.nodes.user_python.loaded import RAISED, Code
 from jobs.nodes.user_python.rejecting import Made, Rejecting, undeclared
 from jobs.nodes.user_python.state_code import ON_TIMER
@@ -103,6 +103,8 @@ class KeyByKey:
         timers = Timers(Guarded(at.handle), self._keyed.mode, at.now_ms, self._zone, fires=self._on_timer is not None)
         try:
             made = _rows_of(function(key[0] if len(key) == 1 else key, given, State(pieces), timers))
+        except StoreFailed:  # the task is tried again: nothing is wrong with these rows
+            raise
         except RAISED as error:
             reason = self._keyed.code.reason(error)
             return rejecting.judged([(row, rejecting.why(reason, row)) for row in came])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
@@ -14,6 +15,8 @@ from typing import Any
 from jobs.nodes.user_python.columns import shown
 
 _MARK = "$"
+#: Of a pair of surrogates: no text that is stored holds it as it is.
+_HALF = re.compile(r"[\ud800-\udfff]")
 _AS_THEY_ARE = (type(None), bool, int, float, str)
 #: Types that are written as a text, and what makes them of it.
 _WRITTEN: Mapping[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -38,7 +41,8 @@ _MARKS = {kind: mark for known in (_WRITTEN, _HOLDING, _PAIRS) for mark, (kind, 
 
 def plain_text(value: Any) -> str:
     """JSON text. TypeError that names a part of `value` that is not Python's own, such as an object of a library."""
-    return json.dumps(_out(value), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(_out(value), ensure_ascii=False, separators=(",", ":"))
+    return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def plain_value(text: str) -> Any:

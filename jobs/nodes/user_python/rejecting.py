@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.nodes.base import AS_IT_CAME, REJECTED
-from jobs.nodes.user_python.columns import batch_of, fitting, misfit
+from jobs.nodes.user_python.columns import batch_of, fitting, misfit, shown, storable
 
 _SHOWN_CHARACTERS = 2000
+_JSON_KEYS = (str, int, float, bool, type(None))
 #: (the row that goes on, "") or (the row as it came, why it is rejected).
 Made = tuple[Mapping[str, Any], str]
 
@@ -25,7 +26,7 @@ class Rejecting:
     came: bool
 
     def why(self, reason: str, came: Mapping[str, Any]) -> str:
-        return f"{reason}{AS_IT_CAME}{json.dumps(came, default=str, ensure_ascii=False)[:_SHOWN_CHARACTERS]}" if self.came else reason
+        return f"{reason}{AS_IT_CAME}{_json_text(came)[:_SHOWN_CHARACTERS]}" if self.came else reason
 
     def batch(self, made: list[Made], came: Sequence[Mapping[str, Any]] = ()) -> pa.RecordBatch:
         """A batch of `schema` with the column REJECTED. `came`: of what each was made, which is shown of a misfit."""
@@ -49,7 +50,21 @@ class Rejecting:
         """Of a rejected row what fits stays, so that it can be looked at."""
         if not reason and (found := misfit(row, self.schema)):
             row, reason = came, self.why(found, came)
-        return (fitting(row, self.schema), reason) if reason else (row, "")
+        return (fitting(row, self.schema), storable(reason)) if reason else (row, "")
+
+
+def _json_text(row: Mapping[str, Any]) -> str:
+    """Whatever is in `row`, which a person's code may have made."""
+    try:
+        return json.dumps(_with_json_keys(row), default=str, ensure_ascii=False)
+    except Exception:  # it holds itself, or an object of the person's own whose text raises
+        return shown(row)
+
+
+def _with_json_keys(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, _JSON_KEYS) else str(key): _with_json_keys(one) for key, one in value.items()}
+    return [_with_json_keys(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def undeclared(row: Iterable[Any], names: frozenset[str]) -> str:
