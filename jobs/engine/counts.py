@@ -16,6 +16,7 @@ from jobs.engine.events import NodeCounts
 from jobs.engine.steps import Steps
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED
 from jobs.nodes.columns import column
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 
 #: How many rejected rows of one node and batch are kept to look at, and how much of each.
 SAMPLE_ROWS = 100
@@ -80,7 +81,7 @@ class NoCounter(Counter):
 def row_text(frame: DataFrame) -> Column:
     """What is kept of a rejected row beside its reason: its JSON text, cut to a bearable length."""
     columns = [column(name) for name in frame.columns if name != REJECTED]
-    text = F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}) if columns else F.lit("{}")
+    text = F.to_json(F.struct(*columns), JSON_AS_WRITTEN) if columns else F.lit("{}")
     return F.substring(text, 1, _SAMPLE_CHARACTERS)
 
 

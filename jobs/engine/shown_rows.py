@@ -11,10 +11,10 @@ from pyspark.sql.types import BinaryType, DataType, StringType
 from jobs.engine.typed_values import json_read
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import column, type_text
+from jobs.nodes.json_options import JSON_AS_WRITTEN, TIMES_AS_WRITTEN
 
 #: Of all rows of a table together: a browser has to take them, and those who serve it.
 _MOST_CHARACTERS = 32_000_000
-_WITH_NULLS = {"ignoreNullFields": "false"}
 _SIZES = "sizes"
 
 
@@ -44,7 +44,7 @@ def rows_shown(frame: DataFrame, rows: int) -> dict[str, Any]:
 def _told(frame: DataFrame, most: int) -> tuple[Column, Column]:
     """A row's JSON, null where even its cut values are too many, and by column how long a value that was cut is."""
     share = most // (2 * len(frame.columns))
-    whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), _WITH_NULLS)
+    whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), JSON_AS_WRITTEN)
     texts = [_text(column(field.name), field.dataType) for field in frame.schema.fields]
     sizes = [F.when(F.length(text) > share, F.length(text)) for text in texts]
     members = [
@@ -60,7 +60,7 @@ def _told(frame: DataFrame, most: int) -> tuple[Column, Column]:
 
 def _member(value: Column, name: str) -> Column:
     """A name with its value, as they stand within an object of JSON."""
-    text = F.to_json(F.struct(value.alias(name)), _WITH_NULLS)
+    text = F.to_json(F.struct(value.alias(name)), JSON_AS_WRITTEN)
     return F.substring(text, F.lit(2), F.length(text) - 2)
 
 
@@ -70,4 +70,4 @@ def _text(value: Column, kind: DataType) -> Column:
         return value
     if isinstance(kind, BinaryType):
         return F.replace(F.base64(value), F.lit("\r\n"), F.lit(""))
-    return F.to_json(value) if kind.typeName() in ("array", "map", "struct", "variant") else value.cast("string")
+    return F.to_json(value, TIMES_AS_WRITTEN) if kind.typeName() in ("array", "map", "struct", "variant") else value.cast("string")

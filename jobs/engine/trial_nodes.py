@@ -13,6 +13,7 @@ from pyspark.sql.types import StringType, StructType
 from jobs.engine.typed_values import json_read
 from jobs.nodes.base import REJECTED, Batch, Config, NodeContext, NodeError, Sink, Source, Written
 from jobs.nodes.columns import column
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.registry import NODE_TYPES, NodeRegistry
 
 if TYPE_CHECKING:
@@ -22,12 +23,6 @@ if TYPE_CHECKING:
 MOST_ROWS = 10_000
 
 _SCHEMA, _ROWS = "schema.json", "rows.jsonl"
-#: Times to the microsecond, as they are compared. Offsets have seconds where they need them, such as that of Shanghai in 1900.
-_WRITTEN = {
-    "ignoreNullFields": "false",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-}
 
 
 class GivenRowsConfig(Config):
@@ -92,7 +87,7 @@ class KeptRows(Sink[KeptRowsConfig]):
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[KeptRowsConfig]) -> Written:
         """NodeError past MOST_ROWS rows: what a test compares has to be readable."""
-        rows = F.to_json(F.struct(*(column(name) for name in frame.columns)), _WRITTEN) if frame.columns else F.lit("{}")
+        rows = F.to_json(F.struct(*(column(name) for name in frame.columns)), JSON_AS_WRITTEN) if frame.columns else F.lit("{}")
         texts = [str(text[0]) for text in frame.limit(MOST_ROWS + 1).select(rows).collect()]
         place = Path(context.config.folder) / _ROWS
         before = len(_lines(place))

@@ -5,9 +5,10 @@ from typing import Any
 from pydantic import Field
 
 from jobs.nodes.form import hints
+from jobs.nodes.json_options import TIMES_AS_WRITTEN
 
 #: Quotes within quotes are doubled; blanks at the ends of a text, which Spark would cut off, stay.
-AS_WRITTEN = {"escape": '"', "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
+AS_WRITTEN = {"escape": '"', "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", **TIMES_AS_WRITTEN}
 
 
 def delimiter_sign(delimiter: str) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from jobs.nodes.hadoop_paths import hadoop_path_read
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
 
 #: The column of an errors port that tells why a row was rejected.
 REASON = "rejected_reason"
-#: Times to the microsecond, so that they come back as they were.
-_OPTIONS = {
-    "ignoreNullFields": "false",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-}
 _LINE = "reason string, row string"
 _GIVEN = "__given_reason"
 
@@ -46,7 +41,7 @@ def whole_struct(row: Column) -> Column:
     """The same of a row that is in one column."""
     from pyspark.sql import functions as F
 
-    return F.to_json(row, _OPTIONS)
+    return F.to_json(row, JSON_AS_WRITTEN)
 
 
 def unkept_column(schema: StructType) -> str:
@@ -125,7 +120,7 @@ class RejectedRows:
         if not paths:
             return rejected_none(spark, schema)
         lines = spark.read.schema(_LINE).json(paths)
-        read: Any = F.from_json("row", schema, _OPTIONS)
+        read: Any = F.from_json("row", schema, JSON_AS_WRITTEN)
         return with_reason(lines.select(read.alias("row"), F.col("reason").alias(_GIVEN)).select("row.*", _GIVEN), _GIVEN)
 
     @property

@@ -211,8 +211,8 @@ VALUES = {
     "share": 0.25,
     "sure": True,
     "day": "2026-01-31",
-    "at": "2026-01-31T12:00:00.250+01:00",
-    "local": "2026-01-31T12:00:00.250",
+    "at": "2026-01-31T12:00:00.250001+01:00",
+    "local": "2026-01-31T12:00:00.250001",
     "bytes": "AAEC",
     "list": [1, None],
     "map": {"a": "x"},
@@ -244,3 +244,10 @@ def test_rows_that_are_shown_can_be_kept_and_come_back_the_same(bench: Bench) ->
     assert shown["rows"] == [VALUES]
     kept = SampleRows(rows=shown["rows"], columns=[SampleColumn(**column) for column in shown["columns"]])
     assert looked_at(bench, {"shop": AWAY, "out": COLLECT}, "shop>out", "shop", {"shop": kept})["out"] == shown
+
+
+def test_times_that_were_kept_with_milliseconds_are_read(bench: Bench) -> None:
+    columns = [SampleColumn(name="at", type="timestamp"), SampleColumn(name="local", type="timestamp_ntz")]
+    kept = SampleRows(rows=[{"at": "2026-01-31T12:00:00.250+01:00", "local": "2026-01-31T12:00:00.250"}], columns=columns)
+    shown = looked_at(bench, {"shop": AWAY, "out": COLLECT}, "shop>out", "shop", {"shop": kept})["out"]
+    assert shown["rows"] == [{"at": "2026-01-31T12:00:00.250000+01:00", "local": "2026-01-31T12:00:00.250000"}]

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.spark
         "timestamp'-0044-03-15 00:00:00'",
         "timestamp'1883-11-18 12:03:58.123456'",
         "timestamp'12024-01-01 00:00:00'",
+        "timestamp'1900-01-01 00:00:00 Asia/Shanghai'",
         "timestamp_ntz'0001-01-01 00:00:00.000001'",
         "date'12024-01-01'",
         "cast('1.10' as decimal(38, 18))",

@@ -15,6 +15,7 @@ from jobs.nodes.columns import column
 from jobs.nodes.config_refused import ConfigRefused, place_of_second
 from jobs.nodes.expressions import expression, expressions_of
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.worker_errors import node_error_raised
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _reason(frame: DataFrame, config: ExpectationsConfig, node_id: str) -> Colum
     """Null where the row goes on. A broken rule that fails raises here, where every row is looked at anyhow."""
     from pyspark.sql import functions as F
 
-    row = F.substring(F.to_json(F.struct(*(column(name) for name in frame.columns)), {"ignoreNullFields": "false"}), 1, _SHOWN_CHARACTERS)
+    row = F.substring(F.to_json(F.struct(*(column(name) for name in frame.columns)), JSON_AS_WRITTEN), 1, _SHOWN_CHARACTERS)
     reason = _dropped([rule for rule in config.rules if rule.action == "drop"])
     for rule in reversed([rule for rule in config.rules if rule.action == "fail"]):
         words = F.concat(F.lit(f'a row breaks the rule "{rule.name}": '), row, F.lit("; mend the data, or let the rule warn or drop"))

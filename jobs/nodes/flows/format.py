@@ -15,6 +15,7 @@ from jobs.nodes.columns import column, require_columns
 from jobs.nodes.csv_options import AS_WRITTEN
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
+from jobs.nodes.json_options import JSON_AS_WRITTEN, TIMES_AS_WRITTEN
 from jobs.nodes.record_names import names_check
 from jobs.nodes.xml_values import unwritable_in_xml
 
@@ -28,7 +29,7 @@ _PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
 
 class FormatConfig(base.Config):
     format: Annotated[str, KnownFormat(("json", "csv", "avro", "xml", "text"))] = Field(
-        "json", description="How the columns are written; text fills a template.", examples=["json", "text"]
+        "json", description="How the columns are written, times to the microsecond; text fills a template.", examples=["json", "text"]
     )
     columns: tuple[ColumnName, ...] = Field(
         (),
@@ -134,7 +135,7 @@ def _told(reason: Column, names: list[str]) -> Column:
     """With what was to be written, which else goes."""
     from pyspark.sql import functions as F
 
-    row = F.substring(F.to_json(F.struct(*(column(name) for name in names)), {"ignoreNullFields": "false"}), 1, _SHOWN_CHARACTERS)
+    row = F.substring(F.to_json(F.struct(*(column(name) for name in names)), JSON_AS_WRITTEN), 1, _SHOWN_CHARACTERS)
     return F.when(reason.isNotNull(), F.concat(reason, F.lit(AS_IT_CAME), row))
 
 
@@ -158,11 +159,11 @@ def _written(names: list[str], config: FormatConfig) -> Column:
     record = F.struct(*(column(name) for name in names))
     match config.format:
         case "json":
-            return F.to_json(record, {"ignoreNullFields": "false"})
+            return F.to_json(record, JSON_AS_WRITTEN)
         case "csv":
             return F.to_csv(record, {"sep": config.delimiter, **AS_WRITTEN})
         case "xml":
-            return F.to_xml(record, {"rowTag": config.element})
+            return F.to_xml(record, {"rowTag": config.element, **TIMES_AS_WRITTEN})
         case "avro":
             return to_avro(record, config.avro_schema)
         case brought:

@@ -12,6 +12,7 @@ from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
 from jobs.nodes.csv_options import AS_WRITTEN
 from jobs.nodes.file_roots import allowed_path
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.plainly import ScriptText
 from jobs.nodes.roll_back import RollBack, RollBackPoint
 from jobs.nodes.sinks.file_columns import columns_check, text_column
@@ -160,5 +161,5 @@ def _write(frame: DataFrame, folder: Path, config: FileSinkConfig, mode: str = "
     if config.format == "csv":
         writer = writer.options(header="true", emptyValue='""', **AS_WRITTEN)
     if config.format == "json":
-        writer = writer.option("ignoreNullFields", "false")
+        writer = writer.options(**JSON_AS_WRITTEN)
     writer.save(str(folder))

@@ -43,7 +43,7 @@ class FileSinkConfig(base.Config):
     )
     format: FileFormat = Field(
         "parquet",
-        description="JSON is written with one object a line, text with one value a line.",
+        description="JSON is written with one object a line, text with one value a line; times in JSON and CSV have microseconds.",
         examples=["parquet", "csv"],
         json_schema_extra=hints(half=True),
     )

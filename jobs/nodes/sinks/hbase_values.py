@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
+from jobs.nodes.json_options import JSON_AS_WRITTEN
+
 if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql.types import DataType
@@ -26,7 +28,7 @@ def value_column(value: Column, kind: DataType, encoding: Literal["text", "bytes
 
     name = kind.typeName()
     if name in _NESTED:
-        return F.to_json(value, {"ignoreNullFields": "false"}).cast("binary")
+        return F.to_json(value, JSON_AS_WRITTEN).cast("binary")
     if name == "binary" or name in _TEXTS:
         return value.cast("binary")
     if encoding == "text":

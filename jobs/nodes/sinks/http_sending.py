@@ -15,6 +15,7 @@ from jobs.nodes.base import Batch, ConnectionSettings, Limits, NodeContext, Writ
 from jobs.nodes.columns import column
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_messages import HttpRequest, Refused
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.rejected_rows import RejectedRows, whole_row
 from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.sinks.http_api import HttpApiSinkConfig
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from jobs.nodes.sinks.http_plain import Signature
-
-_WITH_NULLS: Any = {"ignoreNullFields": "false"}
 
 
 @dataclass(frozen=True)
@@ -207,7 +206,7 @@ def sendable(frame: DataFrame, config: HttpApiSinkConfig) -> list[Column]:
     """`row`: the whole row as JSON, and what `values_used` gives of the templates; nulls kept in both."""
     from pyspark.sql import functions as F
 
-    whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), _WITH_NULLS)
+    whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), JSON_AS_WRITTEN)
     return [whole.alias("row"), values_used(config.columns_used())]
 
 
@@ -215,5 +214,5 @@ def values_used(names: Iterable[str]) -> Column:
     """`columns_used`: JSON texts of these columns as an array, each as {"v": value}."""
     from pyspark.sql import functions as F
 
-    each = [F.to_json(F.struct(column(name).alias("v")), _WITH_NULLS) for name in names]
+    each = [F.to_json(F.struct(column(name).alias("v")), JSON_AS_WRITTEN) for name in names]
     return (F.array(*each) if each else F.array().cast("array<string>")).alias("columns_used")

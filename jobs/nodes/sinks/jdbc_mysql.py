@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.mysql import drop_when_idle, mysql_close, mysql_open
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn
 from jobs.nodes.sinks.mysql_rows import insert_files, insert_rows, row_line
@@ -152,7 +153,7 @@ class MysqlDialect(Dialect):
         if name in _TYPES or name == "string" or name.startswith("decimal"):
             return column
         if name.startswith(("array", "map", "struct")):
-            return F.to_json(column, {"ignoreNullFields": "false"})
+            return F.to_json(column, JSON_AS_WRITTEN)
         return column.cast("string")
 
     def bound_rows(self, frame: DataFrame, schema: StructType) -> Iterable[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.postgresql import postgresql_open
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn, row_shown
 from jobs.nodes.sinks.postgresql_copy import NUL_IN_TEXT, TIMES, copy_files, copy_line, time_text
@@ -108,7 +109,7 @@ class PostgresqlDialect(Dialect):
         if name in _TYPES or name == "string" or name.startswith("decimal"):
             return column
         if name.startswith(("array", "map", "struct")):
-            return F.to_json(column, {"ignoreNullFields": "false"})
+            return F.to_json(column, JSON_AS_WRITTEN)
         return column.cast("string")
 
     def collectable(self, column: Column, spark_type: DataType) -> Column:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.sqlite import sqlite_open, sqlite_path
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn, row_shown
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class SqliteDialect(Dialect):
         if (name in _TYPES and name != "timestamp_ntz") or name == "string":
             return column
         if name.startswith(("array", "map", "struct")):
-            return F.to_json(column, {"ignoreNullFields": "false"})
+            return F.to_json(column, JSON_AS_WRITTEN)
         return column.cast("string")
 
     def bound_rows(self, frame: DataFrame, schema: StructType) -> Iterable[tuple[Any, ...]]:

@@ -12,6 +12,7 @@ from jobs.nodes.base import NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.form import hints
 from jobs.nodes.formats import FORMATS, KnownFormat
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.rejected_rows import whole_row
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class MessageForm(Protocol):
 def message_format_field() -> Any:
     return Field(
         "json",
-        description="JSON writes all columns as one object; text and binary write the one column that is named below.",
+        description="JSON writes all columns as one object, times to the microsecond; text and binary write the one column that is named "
+        "below.",
         examples=["json"],
     )
 
@@ -77,7 +79,7 @@ def message_value(frame: DataFrame, form: MessageForm, act: str) -> Column:
     from pyspark.sql import functions as F
 
     if form.format == "json":
-        return F.to_json(_whole_row(frame), {"ignoreNullFields": "false"})
+        return F.to_json(_whole_row(frame), JSON_AS_WRITTEN)
     if (brought := FORMATS.get(form.format)) is not None:
         return brought.write(_whole_row(frame))
     if not form.value_column:

@@ -9,6 +9,7 @@ from pydantic import Field
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, Sink, Written
 from jobs.nodes.columns import column
+from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.roll_back import Hindrance
 
 if TYPE_CHECKING:
@@ -53,5 +54,5 @@ def _as_json(frame: DataFrame) -> list[str]:
 
     if not frame.columns:
         return []
-    record = F.to_json(F.struct(*(column(name) for name in frame.columns)), {"ignoreNullFields": "false"})
+    record = F.to_json(F.struct(*(column(name) for name in frame.columns)), JSON_AS_WRITTEN)
     return [row[0] for row in frame.select(record).collect()]
