@@ -31,7 +31,7 @@ from jobs.models import (
     ScheduleFire,
     SignInLink,
 )
-from jobs.services.executions.locking import executions_lock
+from jobs.services.execution_locks import executions_lock
 
 #: Newest executions of each job that stay, however old they are.
 NEWEST = 20

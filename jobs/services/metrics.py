@@ -16,7 +16,7 @@ from django.utils import timezone
 from jobs.dag.storable import storable
 from jobs.engine.grouping import query_folder
 from jobs.models import UNFINISHED, Execution, MetricSample, QueryProgress, RejectedRow
-from jobs.services.executions.locking import executions_lock
+from jobs.services.execution_locks import executions_lock
 
 #: Resolution in seconds → how long its samples are kept, and the next coarser one.
 KEPT = {1: timedelta(hours=1), 10: timedelta(hours=12), 60: timedelta(days=30)}

@@ -13,9 +13,9 @@ from checkpoints.storage import live_folder
 from jobs import queue
 from jobs.models import LEASED, Driver, DriverKind, Execution, ExecutionStatus, Job
 from jobs.services.events import event_append
+from jobs.services.execution_locks import executions_lock
 from jobs.services.executions.clock import now_plus
 from jobs.services.executions.ending import DriverDeath, execution_lease_lost
-from jobs.services.executions.locking import executions_lock
 from jobs.services.executions.transition import execution_transition
 
 _CANDIDATES = 10
