@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Producer
 from django.contrib.auth.models import User
 
 from checkpoints.models import Checkpoint
@@ -114,8 +113,7 @@ def feed(server: KafkaServer) -> Iterator[Feed]:
 
 def copied(server: KafkaServer, at_least: int) -> Counter[str]:
     """Message ids in the copy with how often each came."""
-    consumer = Consumer({"bootstrap.servers": server.bootstrap, "group.id": uuid4().hex, "auto.offset.reset": "earliest"})
-    consumer.subscribe(["copy"])
+    consumer = server.reader("copy")
     found: Counter[str] = Counter()
 
     def enough() -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from confluent_kafka import Consumer
 
 from jobs.engine.events import RowsRejected
 from jobs.engine.failure import ExecutionFailure
@@ -24,8 +23,7 @@ LARGE = [7, 17, 27]
 
 def values(server: KafkaServer, topic: str, count: int) -> list[bytes]:
     """All messages of `topic`, once there are at least `count`."""
-    consumer = Consumer({"bootstrap.servers": server.bootstrap, "group.id": uuid4().hex, "auto.offset.reset": "earliest"})
-    consumer.subscribe([topic])
+    consumer = server.reader(topic)
     found: list[bytes] = []
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:

@@ -55,8 +55,7 @@ def produce(
 
 
 def consumed(server: KafkaServer, topic: str, count: int) -> list[Any]:
-    consumer = Consumer({"bootstrap.servers": server.bootstrap, "group.id": uuid4().hex, "auto.offset.reset": "earliest"})
-    consumer.subscribe([topic])
+    consumer = server.reader(topic)
     found: list[Any] = []
     deadline = time.monotonic() + 30
     while len(found) < count and time.monotonic() < deadline:

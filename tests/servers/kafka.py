@@ -6,8 +6,17 @@ import tempfile
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from uuid import uuid4
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -135,6 +144,13 @@ class KafkaServer:
 
         wait_until(made, seconds=30, what=f"topic {name} made anew")
         wait_until(lambda: self._topic_id(name) not in {"", before}, seconds=30, what=f"the new topic {name}", every=0.05)
+
+    def reader(self, topic: str) -> Consumer:
+        """Reads all of a topic that is there. Not by subscription: to close one while its group gives out partitions may never end."""
+        consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": uuid4().hex})
+        partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in partitions])
+        return consumer
 
     def group_offsets(self, group: str) -> dict[tuple[str, int], int]:
         """(topic, partition) → offset that the group has committed."""
