@@ -23,15 +23,15 @@ def csv_line_options(delimiter: str, null_value: str) -> dict[str, str]:
 
 
 def csv_line(text: Column) -> Column:
-    """What `from_csv` is to read: `text` without its line ends. Null where NUL would be one."""
+    """What `from_csv` is to read: `text` without line ends before and behind it. Null where NUL would be one."""
     from pyspark.sql import functions as F
 
-    return F.when(~F.contains(text, F.lit(_NUL)), F.rtrim(text, F.lit(_LINE_ENDS)))
+    return F.when(~F.contains(text, F.lit(_NUL)), F.btrim(text, F.lit(_LINE_ENDS)))
 
 
 def csv_line_sql(text: str) -> str:
     """The same as SQL."""
-    return f"if(contains({text}, {sql_text(_NUL)}), NULL, trim(TRAILING {sql_text(_LINE_ENDS)} FROM {text}))"
+    return f"if(contains({text}, {sql_text(_NUL)}), NULL, trim(BOTH {sql_text(_LINE_ENDS)} FROM {text}))"
 
 
 def csv_is_open(text: Column) -> Column:
@@ -52,6 +52,7 @@ def csv_is_no_line(text: Column, delimiter: str) -> Column:
     rest = f"[^{sign}\\r\\n]*+" if len(delimiter_sign(delimiter)) == 1 else f"(?:(?!{sign})[^\\r\\n])*+"
     value = f'(?:"[^"]*+(?:""[^"]*+)*+"{rest}|(?!"){rest})'
     is_odd = F.contains(text, F.lit('"')) & csv_is_open(text)
-    is_line = F.rlike(text, F.lit(f"(?s)^{value}(?:{sign}{value})*+[\\r\\n]*+$"))
-    is_broken = F.contains(F.rtrim(text, F.lit(_LINE_ENDS)), F.lit("\n")) | F.contains(F.rtrim(text, F.lit(_LINE_ENDS)), F.lit("\r"))
+    line = F.btrim(text, F.lit(_LINE_ENDS))
+    is_line = F.rlike(line, F.lit(f"(?s)^{value}(?:{sign}{value})*+$"))
+    is_broken = F.contains(line, F.lit("\n")) | F.contains(line, F.lit("\r"))
     return F.coalesce((is_odd | is_broken) & ~is_line, F.lit(False))

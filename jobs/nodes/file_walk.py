@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path, PurePath
 
 
@@ -20,6 +21,13 @@ def is_hidden(path: PurePath) -> bool:
     """Whether Spark skips a file for a name on its way from the folder: one that begins with a dot, or with an underscore unless it is a
     partition's, such as _day=1."""
     return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in path.parts)
+
+
+def stats_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """The same with what the disk knows of each."""
+    for file in files_below(folder):
+        with suppress(FileNotFoundError):
+            yield file, file.stat()
 
 
 def size_of(file: Path) -> int:

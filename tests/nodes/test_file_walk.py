@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from jobs.nodes.file_walk import files_below, is_hidden, size_of
+from jobs.nodes.file_walk import files_below, is_hidden, size_of, stats_below
 
 
 def test_what_vanishes_meanwhile_is_left_out(tmp_path: Path) -> None:
@@ -37,3 +37,13 @@ def test_a_folder_that_is_not_there_has_no_files(tmp_path: Path) -> None:
 )
 def test_names_are_hidden_as_spark_hides_them(name: str, hidden: bool) -> None:
     assert is_hidden(PurePosixPath(name)) == hidden
+
+
+def test_what_vanishes_between_its_name_and_its_size_is_left_out(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text(name)
+    found = stats_below(tmp_path)
+    first, _ = next(found)
+    gone = next(file for file in tmp_path.iterdir() if file != first)
+    gone.unlink()
+    assert len(list(found)) == 1

@@ -82,15 +82,17 @@ def test_no_row_is_lost_among_many_partitions_and_each_keeps_its_order(spark: Sp
 
 def test_values_of_every_type_arrive_as_json(spark: SparkSession, build: Build):
     with api_server(taken) as server:
-        written(sink(build, server, {"keys": ["name", "nothing"]}), spark.sql(ODD))
+        written(sink(build, server, {"keys": ["name", "nothing", "at"]}), spark.sql(ODD))
         body = server.requests[0].body.decode()
         row = json.loads(body)
     assert '"amount":12345678901234567890.1200' in body
     assert row["name"] == 'Zoë 漢 "q" \\ \n'
-    assert row["at"] == "2013-01-02T03:04:05.678Z"
+    assert row["at"] == "2013-01-02T03:04:05.678000Z"
     assert row["nested"] == {"a": [1, None], "b": {"k": 0.5}}
     assert (row["nothing"], row["flag"], row["day"]) == (None, True, "2013-01-02")
-    assert keys_of(server)[0].endswith("/node/Zo%C3%AB%20%E6%BC%A2%20%22q%22%20%5C%20%0A/%00")
+    assert keys_of(server)[0].endswith("/node/Zo%C3%AB%20%E6%BC%A2%20%22q%22%20%5C%20%0A/%00/2013-01-02T03%3A04%3A05.678Z"), (
+        "as it always was"
+    )
 
 
 def test_a_row_of_a_megabyte_arrives(spark: SparkSession, build: Build):

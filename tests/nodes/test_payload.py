@@ -50,6 +50,7 @@ def test_a_message_of_several_lines_is_rejected_and_those_behind_it_are_read_as_
         "333333,cccc": None,
         "1005,crlf\r\n": None,
         "1006,blank\n\n": None,
+        "\r\n1006,before": None,
         '1007,"quoted\nbreak"\n': None,
         '1008,"open': "a value begins with a quote that is never closed",
         "1009,nul\0": "the line does not fit the columns",
@@ -59,7 +60,15 @@ def test_a_message_of_several_lines_is_rejected_and_those_behind_it_are_read_as_
     payload = cast(Any, SimpleNamespace(format="csv", columns=(), delimiter=",", null_value="", avro_schema=""))
     rows = payload_read(messages, schema_from_ddl("id int, note string"), {}, payload).collect()
     good = [(row.id, row.note) for row in rows if row[REJECTED] is None]
-    assert good == [(1003, "120.50"), (333333, "cccc"), (1005, "crlf"), (1006, "blank"), (1007, "quoted\nbreak"), (1010, "last")]
+    assert good == [
+        (1003, "120.50"),
+        (333333, "cccc"),
+        (1005, "crlf"),
+        (1006, "blank"),
+        (1006, "before"),
+        (1007, "quoted\nbreak"),
+        (1010, "last"),
+    ]
     for (text, why), row in zip(told.items(), rows, strict=True):
         assert (why is None) == (row[REJECTED] is None), text
         assert why is None or why in row[REJECTED] or f"{LINE_MISFIT}" in row[REJECTED], row[REJECTED]

@@ -99,6 +99,6 @@ def rows_mailed(frame: DataFrame, context: NodeContext[ForEachMailConfig], conne
         note=RetryNote.of(context.work_dir),
     )
     own = [column(name).alias(f"c{place}") for place, name in enumerate(frame.columns)]
-    given = frame.select(*own, values_used(context.config.columns_used())).coalesce(1)
+    given = frame.select(*own, values_used(frame, context.config.columns_used())).coalesce(1)
     made = rejected_schema(frame.select(*own).schema)
     return in_workers_shared(lambda: given.mapInArrow(lambda batches: mailing.run(batches), made)).toDF(*frame.columns, REJECTED)

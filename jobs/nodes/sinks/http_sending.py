@@ -207,12 +207,24 @@ def sendable(frame: DataFrame, config: HttpApiSinkConfig) -> list[Column]:
     from pyspark.sql import functions as F
 
     whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), JSON_AS_WRITTEN)
-    return [whole.alias("row"), values_used(config.columns_used())]
+    return [whole.alias("row"), values_used(frame, config.columns_used())]
 
 
-def values_used(names: Iterable[str]) -> Column:
-    """`columns_used`: JSON texts of these columns as an array, each as {"v": value}."""
+def values_used(frame: DataFrame, names: Iterable[str]) -> Column:
+    """`columns_used`: JSON texts of these columns of `frame` as an array, each as {"v": value}."""
     from pyspark.sql import functions as F
 
-    each = [F.to_json(F.struct(column(name).alias("v")), JSON_AS_WRITTEN) for name in names]
+    each = [_value_used(frame, name) for name in names]
     return (F.array(*each) if each else F.array().cast("array<string>")).alias("columns_used")
+
+
+def _value_used(frame: DataFrame, name: str) -> Column:
+    """A time is written to the microsecond only where it has some: keys and addresses that are made of it stay what they were."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import TimestampNTZType, TimestampType
+
+    value, one = column(name), F.struct(column(name).alias("v"))
+    written = F.to_json(one, JSON_AS_WRITTEN)
+    if not isinstance(frame.select(value).schema[0].dataType, TimestampType | TimestampNTZType):
+        return written
+    return F.when(value == F.date_trunc("millisecond", value), F.to_json(one, {"ignoreNullFields": "false"})).otherwise(written)

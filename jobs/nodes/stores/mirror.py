@@ -18,7 +18,7 @@ from typing import Literal
 from urllib.parse import quote
 from uuid import uuid4
 
-from jobs.nodes.file_walk import files_below
+from jobs.nodes.file_walk import stats_below
 from jobs.nodes.job_folders import folders_by_job
 from jobs.nodes.stores.store import Store, Stored
 
@@ -70,8 +70,8 @@ class Mirror:
 
     def sizes(self) -> dict[str, int]:
         """Path of every file that is there → its bytes, oldest first."""
-        found = [(file.stat(), file) for file in files_below(self.folder)]
-        return {str(file): stat.st_size for stat, file in sorted(found, key=lambda pair: (pair[0].st_mtime_ns, str(pair[1])))}
+        found = sorted(stats_below(self.folder), key=lambda pair: (pair[1].st_mtime_ns, str(pair[0])))
+        return {str(file): stat.st_size for file, stat in found}
 
     def path(self, wanted: Wanted) -> str:
         return str(self.folder / wanted.local)
@@ -126,7 +126,7 @@ class Mirror:
         """By time: the file's own, told apart within a second by name. By name: each later than all that are there."""
         if order == "time":
             return [int(one.stored.modified * 1000) * _MILLISECOND + place * _MILLISECOND for one, place in _placed(wanted)]
-        newest = max((file.stat().st_mtime_ns for file in files_below(self.folder)), default=_FIRST_TIME)
+        newest = max((stat.st_mtime_ns for _, stat in stats_below(self.folder)), default=_FIRST_TIME)
         return [newest + place * _MILLISECOND for place in range(1, len(wanted) + 1)]
 
 
