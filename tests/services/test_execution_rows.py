@@ -27,6 +27,9 @@ def test_executions_of_a_generation_are_found_without_looking_at_all() -> None:
     assert "execution_generation" in counts.explain()
 
 
+@pytest.mark.processes
+@pytest.mark.server
+@pytest.mark.postgres_alone
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("write", ["leases", "counts"])
 def test_what_changes_several_executions_locks_them_in_one_order(write: str) -> None:
