@@ -1,10 +1,8 @@
 """/api/jobs/NAME/export, /api/jobs/defaults and /api/jobs/script: a document as a file, in full, and as a plain PySpark script."""
 
-import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-import yaml
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from pydantic import Field
@@ -20,6 +18,7 @@ from jobs.dag.document import document_data, parse_document
 from jobs.dag.graph import check_document
 from jobs.dag.problems import Problem, errors_in
 from jobs.dag.resolved import with_defaults
+from jobs.dag.writing import document_text
 from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.jobs import job_get
@@ -95,11 +94,8 @@ class JobExportView(ApiView):
         document = job_document(job)
         if chosen == "pyspark":  # a dash, for Python looks for modules beside a script first, and a job may be called like one
             return _file(_script(document, job.project), f"{job.job_name}-job.py", "text/x-python; charset=utf-8")
-        if chosen == "yaml":
-            text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-            return _file(text, f"{job.job_name}.yaml", "application/yaml; charset=utf-8")
-        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-        return _file(text, f"{job.job_name}.json", "application/json; charset=utf-8")
+        form: Literal["json", "yaml"] = "yaml" if chosen == "yaml" else "json"
+        return _file(document_text(document, form), f"{job.job_name}.{form}", f"application/{form}; charset=utf-8")
 
 
 def script_of(document: Mapping[str, Any], *, project: Project, parameters: Mapping[str, Any]) -> ScriptOut:

@@ -111,6 +111,11 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
     return BadNumber(text) if _NOT_FINITE.fullmatch(text) else text
 
 
+def is_text(plain: str) -> bool:
+    """Whether what is written without quotes is read as the text that it is."""
+    return plain not in _WORDS and not any(number.fullmatch(plain) for number in (_INTEGER, _FLOAT, _NOT_FINITE))
+
+
 def _refuse_tag(event: Any, implicit: bool) -> None:
     if not implicit and event.tag != "!":
         raise _Refused(unreadable(f"the YAML{_line(event)} uses the tag {str(event.tag)[:60]}: tags are not read"))

@@ -1,14 +1,13 @@
 """Writes every job into a folder, one file a job."""
 
-import json
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import yaml
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
-from jobs.models import Job
+from jobs.dag.writing import document_text
+from jobs.models import Job, Project
 from jobs.services.jobs import job_document
 
 
@@ -20,17 +19,12 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=("json", "yaml"), default="json")
         parser.add_argument("--project", default="", help="only jobs of this project")
 
-    def handle(self, *args: Any, path: Path, format: str, project: str, **options: Any) -> None:
+    def handle(self, *args: Any, path: Path, format: Literal["json", "yaml"], project: str, **options: Any) -> None:
+        if project and not Project.objects.filter(slug=project).exists():
+            raise CommandError(f"there is no project {project}")
         path.mkdir(parents=True, exist_ok=True)
         jobs = Job.objects.filter(deleted_at=None).order_by("job_name")
         for job in jobs.filter(project__slug=project) if project else jobs:
             file = path / f"{job.job_name}.{format}"
             file.write_text(document_text(job_document(job), format), encoding="utf-8")
             self.stdout.write(str(file))
-
-
-def document_text(document: dict[str, Any], chosen: str) -> str:
-    """`document` as the text of a JSON or YAML file."""
-    if chosen == "yaml":
-        return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
