@@ -28,10 +28,12 @@ _AGGREGATES = (
     r"percentile_approx|percentile_cont|percentile_disc|regr_\w+|schema_of_variant_agg|skewness|some|std|stddev|stddev_pop|stddev_samp|"
     r"string_agg|sum|theta_\w+_agg|tuple_\w+_agg\w*|try_avg|try_sum|var_pop|var_samp|variance"
 )
-#: MINUS between two queries, not a column of that name.
-_MINUS = (
-    r"\bminus\s*(?:(?:\b(?:all|distinct)\s*)?\(|\b(?:all\s+|distinct\s+)?(?:select|values|table|with)\b|\b(?:all|distinct)\s+from\b)"
-    r"|(?:\)\s*|\b(?!(?:as|select|distinct|all|and|or|not)\b)\w+\s+)minus\s+from\b"
+#: MINUS in front of a query, which a column of that name never stands in front of.
+_MINUS = r"\bminus\b\s*(?:\b(?:all|distinct)\b\s*)?(?:\b(?:select|values|table|with)\b|(?:\(\s*)+(?:select|values|table|with|from)\b)"
+#: MINUS in front of a query that begins with FROM: its table is named before its columns, or the query before it has had its own FROM.
+_MINUS_FROM = re.compile(
+    r"\bminus\s+(?:(?:all|distinct)\s+)?from\s+[\w.]+\s+select\b"
+    r"|\bfrom\b(?:\([^()]*\)|(?!\bselect\b)[^()])*\bminus\s+(?:(?:all|distinct)\s+)?from\b"
 )
 #: Words of a query that looks at several rows at once; strings, quoted names and comments are taken out first.
 _ACROSS_ROWS = re.compile(
@@ -99,7 +101,8 @@ class SqlFlow(Flow[SqlConfig]):
         bare = _COLUMNS_EXCEPT.sub("*", _bare(config.query))
         plain = _FROM_WITHIN.sub("", bare.lower())
         read = _READ.findall(plain)
-        return _ACROSS_ROWS.search(bare) is not None or _lists_tables(plain) or len(read) > len(set(read))
+        is_across = _ACROSS_ROWS.search(bare) or _MINUS_FROM.search(plain)
+        return is_across is not None or _lists_tables(plain) or len(read) > len(set(read))
 
     def output_mode(self, config: SqlConfig) -> Literal["append", "update"]:
         return "update" if _GROUPED.search(_bare(config.query)) else "append"
