@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
@@ -31,7 +32,7 @@ class Frames:
     a streaming frame that several of them read is not shared, because Spark refuses one source twice in a query: each edge out
     of it gets an occurrence of its own, named by the edge. `keep` may persist a node's frame. `references` are kept from one batch
     to the next; `beside` is `given` for what they are made of, `static` are the frames themselves where they were built already.
-    `clock_ms`: what a test's clock shows, to all that asks for the time in a batch.
+    `clock_ms`: what a test's clock shows, to all that asks for the time in a batch. `query_dir`: Spark's folder of a streaming query.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Frames:
         beside: Mapping[str, dict[str, DataFrame]] | None = None,
         static: Frames | None = None,
         clock_ms: int | None = None,
+        query_dir: Path | None = None,
     ) -> None:
         self._steps = steps
         self._keep = keep
@@ -68,6 +70,7 @@ class Frames:
         self._forks = steps.forks(within or ()) if mode == "stream" else frozenset()
         self._static = static
         self._clock_ms = clock_ms
+        self._query_dir = query_dir
         self._goes_by_clock = clock_ms is not None or (mode == "stream" and bool(steps.plan.clock))
         #: Name of each streaming source in the query → node id.
         self.source_names: dict[str, str] = {}
@@ -125,7 +128,7 @@ class Frames:
         context = self._steps.context(node_id, self._mode, schema_only=self._schema_only)
         if isinstance(node_type, Source):
             if self._mode == "stream":
-                context = replace(context, node_id=node_id + occurrence)
+                context = replace(context, node_id=node_id + occurrence, query_dir=self._query_dir or context.query_dir)
                 self.source_names[node_id + occurrence] = node_id
             return node_type.read(self._spark, context)
         if isinstance(node_type, Sink):  # until a batch is written, which tells what its target refuses

@@ -90,6 +90,7 @@ class StreamQuery:
             mode="stream",
             counted=frozenset(self.plan.nodes),
             within=self.plan.streaming,
+            query_dir=self.folder,
         )
         self._frame = self._fan_out.frontier(frames)
         self.source_names = frames.source_names

@@ -32,6 +32,7 @@ class NodeContext(Generic[ConfigT]):
     `mode`: "stream" (a streaming frame that goes on or drains, see `bounded`) or "batch" (a plain frame, read once).
     `schema_only`: validation; a source returns an empty frame of its schema without reading any rows where it can.
     `work_dir` is a folder of this node and generation that survives restarts; `live_dir` has Spark's positions, a folder a query.
+    `query_dir` is that of the query that a stream is read in.
     """
 
     node_id: str
@@ -52,6 +53,7 @@ class NodeContext(Generic[ConfigT]):
     limits: Limits = field(default_factory=Limits)
     work_dir: Path = Path("work")
     live_dir: Path = Path("live")
+    query_dir: Path = Path("live/query")
     time_zone: str = "UTC"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     #: A run of a job: else rows are looked at, tested or written into a script, and nothing is called and nothing waited for.

@@ -140,7 +140,7 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         spool_of(context).begin()
 
     def read(self, spark: SparkSession, context: NodeContext[SpoolConfigT]) -> DataFrame:
-        from jobs.nodes.readers.replayed import begun_place
+        from jobs.nodes.readers.replayed import beginning_option
         from jobs.nodes.readers.spool_rows import SpoolRows
 
         config, spool = context.config, spool_of(context)
@@ -157,8 +157,8 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         in_workers_shared(lambda: spark.dataSource.register(SpoolRows))
         slots = str(spark.sparkContext.defaultParallelism)
         start = "unread" if config.start == "latest" and context.bounded else config.start
-        options = {"path": str(spool.path), "rows": str(config.max_records_per_trigger), "start": start, "slots": slots}
-        options |= {"reader": str(uuid4()), "begun": str(begun_place(context))}
+        options = {"path": str(spool.path), "rows": str(config.max_records_per_trigger), "slots": slots}
+        options |= {"reader": str(uuid4()), "beginning": beginning_option(context, start)}
         if _takes_all(context):
             options["after"], options["upto"] = map(str, taken_at_once(spool, _note_of(context)))
         reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)

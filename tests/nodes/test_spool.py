@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,11 @@ from hypothesis import strategies as st
 
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import NodeError
+from jobs.nodes.readers.replayed import Beginning, beginning_option
 from jobs.nodes.readers.spool_rows import SpoolStreamReader
 from jobs.nodes.spool import Message, Spool, SpoolFull, Standing, Taken
 from jobs.nodes.spool_source import _check_reachable
+from tests.nodes.conftest import Build
 from tests.servers.waiting import wait_until
 
 ALL = Backpressure()
@@ -46,21 +50,51 @@ def test_messages_are_read_by_position_with_all_that_came(spool: Spool):
     assert values(spool, after=1) == [None]
 
 
+@pytest.fixture
+def asked(spool: Spool, build: Build, tmp_path: Path) -> Callable[..., int]:
+    """Where a query begins: Spark asks in its first batch more than once."""
+    context = build("source.webhook", {"connection": "hook"}).context
+
+    def told(start: str, query: str = "out", attempt: int = 1) -> int:
+        option = beginning_option(replace(context, query_dir=tmp_path / query, attempt=attempt), start)
+        return int(SpoolStreamReader(spool, Beginning.of(option), 10, 1).initialOffset()["position"])
+
+    return told
+
+
 @pytest.mark.parametrize(("start", "begin"), [("earliest", 0), ("latest", 2), ("unread", 1)])
-def test_a_stream_begins_where_it_first_said_until_a_batch_is_committed(spool: Spool, tmp_path: Path, start: str, begin: int):
-    """Spark asks again in its first batch, and in the next attempt where that batch failed."""
-
-    def asked() -> int:
-        reader = SpoolStreamReader(spool, tmp_path / "work" / "begun.json", 10, start, 1)
-        return int(reader.initialOffset()["position"])
-
+def test_a_stream_begins_where_it_first_said_until_a_batch_is_committed(spool: Spool, asked: Callable[..., int], start: str, begin: int):
+    """Also in the next attempt where that batch failed, and whatever others that begin with it have read since."""
     spool.take(numbered(0, 2), ALL)
     spool.plan(1, 2)
-    assert asked() == begin
+    assert asked(start) == begin
     spool.take(numbered(2, 5), ALL)
     spool.plan(3, 4)
     spool.trim(2)
-    assert asked() == begin
+    assert (asked(start), asked(start, query="beside"), asked(start, attempt=2)) == (begin, begin, begin)
+
+
+@pytest.mark.parametrize(("start", "begin"), [("earliest", 3), ("latest", 5), ("unread", 4)])
+def test_a_query_that_is_added_later_begins_where_a_fresh_start_would(spool: Spool, asked: Callable[..., int], start: str, begin: int):
+    spool.take(numbered(0, 2), ALL)
+    asked(start)
+    spool.take(numbered(2, 5), ALL)
+    spool.plan(4, 5)
+    spool.trim(4)
+    assert asked(start, query="added", attempt=2) == begin
+
+
+def test_a_start_that_was_changed_counts_until_a_batch_is_planned(spool: Spool, asked: Callable[..., int], tmp_path: Path):
+    spool.take(numbered(0, 2), ALL)
+    assert asked("latest") == 2
+    assert asked("earliest", attempt=2) == 0
+    for log, batches in (("offsets", "01"), ("commits", "0")):
+        (tmp_path / "out" / log).mkdir(parents=True)
+        for batch in batches:
+            (tmp_path / "out" / log / batch).touch()
+    assert asked("latest", attempt=3) == 0, "the batch that must still be written begins where it was planned to"
+    (tmp_path / "out" / "commits" / "1").touch()
+    assert asked("latest", attempt=4) == 2
 
 
 def test_a_message_that_is_sent_again_is_kept_once(spool: Spool):

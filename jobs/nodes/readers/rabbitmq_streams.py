@@ -17,7 +17,7 @@ from jobs.nodes.rabbitmq.stream_end import StreamEnd
 from jobs.nodes.rabbitmq.stream_line import Delivered, StreamLine
 from jobs.nodes.rabbitmq.stream_reading import SETTLING_SECONDS, StreamRange, StreamReading, lost_words, shared_out
 from jobs.nodes.rabbitmq.told import headers_told
-from jobs.nodes.readers.replayed import ReaderSettings, begun_at, worth_a_record_batch
+from jobs.nodes.readers.replayed import ReaderSettings, worth_a_record_batch
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
 from jobs.nodes.start_time import time_of
 from jobs.nodes.worker_errors import carried_out
@@ -67,7 +67,7 @@ class _Stream:
     def __init__(self, options: Mapping[str, str]) -> None:
         told = ReaderSettings.of(options)
         self.config = RabbitMQStreamConfig.model_validate(told.config)
-        self.connection, self.node_id, self._slots, self.begun = told.connection, told.node_id, told.slots, told.begun
+        self.connection, self.node_id, self._slots, self.beginning = told.connection, told.node_id, told.slots, told.beginning
 
     def line(self) -> StreamLine:
         return StreamLine(self.connection, self.config.stream)
@@ -129,7 +129,7 @@ class StreamsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, int]:
         with carried_out(self._stream.node_id):
-            return begun_at(self._stream.begun, lambda: {"offset": self._stream.begin(self._line, self._stream.config.start)})
+            return self._stream.beginning.at(lambda: {"offset": self._stream.begin(self._line, self._stream.config.start)})
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self._stream.config.max_records_per_trigger)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -29,6 +30,49 @@ ConfigT = TypeVar("ConfigT", bound=Config)
 
 
 @dataclass(frozen=True)
+class Beginning:
+    """Where a query begins to read a source, as it was first told. Spark asks until a first batch is committed, after a failure once more.
+
+    It keeps only where that batch ends: told otherwise then, it would lose what lies between, or find the end before the beginning.
+    """
+
+    #: Of this query.
+    note: Path
+    #: Of all queries that begin in this attempt: what one of them reads must not move where the next begins.
+    shared: Path
+    #: Spark's folder of the query.
+    query: Path
+    #: The settings that say where.
+    start: Any
+
+    @classmethod
+    def of(cls, option: str) -> Beginning:
+        """From what `beginning_option` gave."""
+        told = json.loads(option)
+        return cls(Path(told["note"]), Path(told["shared"]), Path(told["query"]), told["start"])
+
+    def at(self, ask: Callable[[], Mapping[str, int]]) -> dict[str, int]:
+        if self._is_outdated():
+            self.note.unlink(missing_ok=True)
+        told = partial(text_first, self.shared, lambda: json.dumps({"start": self.start, "begin": ask()}))
+        return dict(json.loads(text_first(self.note, told))["begin"])
+
+    def _is_outdated(self) -> bool:
+        """Whether it was told by other settings, and nothing was planned by them that must still be written."""
+        if not self.note.is_file() or json.loads(self.note.read_text(encoding="utf-8"))["start"] == self.start:
+            return False
+        planned, committed = ({entry.name for entry in (self.query / log).glob("[0-9]*")} for log in ("offsets", "commits"))
+        return planned <= committed
+
+
+def beginning_option(context: NodeContext[Any], start: Any) -> str:
+    """What `Beginning.of` reads. `start`: the settings that say where a fresh start begins."""
+    work, query = context.work_dir.resolve(), context.query_dir.resolve()
+    note, shared = work / f"begun-{query.name}.json", work / f"begun_in_{context.attempt}.json"
+    return json.dumps({"note": str(note), "shared": str(shared), "query": str(query), "start": start})
+
+
+@dataclass(frozen=True)
 class ReaderSettings:
     """What a reader is told of its node: Spark hands it to the driver's and the tasks' processes as texts."""
 
@@ -37,36 +81,24 @@ class ReaderSettings:
     node_id: str
     #: Tasks that run at the same time.
     slots: int
-    #: Keeps where the generation began.
-    begun: Path
+    beginning: Beginning
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> ReaderSettings:
         told = json.loads(options["settings"])
         connection = ConnectionSettings(**told["connection"], secrets=json.loads(options["secret"]))
-        return cls(told["config"], connection, str(told["node_id"]), int(told["slots"]), Path(told["begun"]))
-
-
-def begun_place(context: NodeContext[Any]) -> Path:
-    return (context.work_dir / "begun.json").resolve()
-
-
-def begun_at(place: Path, ask: Callable[[], Mapping[str, int]]) -> dict[str, int]:
-    """Where a generation begins, as it was first told. Spark asks for it until a first batch is committed, after a failure once more.
-
-    It keeps only where that batch ends: told otherwise then, it would lose what lies between, or find the end before the beginning.
-    """
-    return dict(json.loads(text_first(place, lambda: json.dumps(ask()))))
+        return cls(told["config"], connection, str(told["node_id"]), int(told["slots"]), Beginning.of(told["beginning"]))
 
 
 def reader_options(context: NodeContext[ConfigT], connection: ConnectionSettings, slots: int) -> dict[str, str]:
     """What `ReaderSettings.of` reads."""
+    config = context.config.model_dump(mode="json")
     settings = {
-        "config": context.config.model_dump(mode="json"),
+        "config": config,
         "connection": {"name": connection.name, "kind": connection.kind, "config": dict(connection.config)},
         "node_id": context.node_id,
         "slots": slots,
-        "begun": str(begun_place(context)),
+        "beginning": beginning_option(context, {name: value for name, value in config.items() if name.startswith("start")}),
     }
     return {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
 

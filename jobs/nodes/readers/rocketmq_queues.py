@@ -12,7 +12,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from jobs.nodes.readers.replayed import ReaderSettings, begun_at, worth_a_record_batch
+from jobs.nodes.readers.replayed import ReaderSettings, worth_a_record_batch
 from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
 from jobs.nodes.rocketmq.messages import Message, properties_of
 from jobs.nodes.rocketmq.positions import QueueRange, Start, admitted, begin, newest, offsets_json, offsets_of, oldest, ranges, shared_out
@@ -70,7 +70,7 @@ class _Topic:
     def __init__(self, options: Mapping[str, str]) -> None:
         told = ReaderSettings.of(options)
         self.config = RocketmqSourceConfig.model_validate(told.config)
-        self.connection, self.node_id, self.slots, self.begun = told.connection, told.node_id, told.slots, told.begun
+        self.connection, self.node_id, self.slots, self.beginning = told.connection, told.node_id, told.slots, told.beginning
 
     def shared_out(self, start: Mapping[Queue, int], end: Mapping[Queue, int]) -> list[Ranges]:
         return [Ranges(part) for part in shared_out(ranges(start, end), self.slots)]
@@ -121,7 +121,7 @@ class QueuesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, int]:
         config = self._topic.config
         with carried_out(self._topic.node_id):
-            return begun_at(self._topic.begun, lambda: offsets_json(begin(self._asking(), config.topic, config.begins())))
+            return self._topic.beginning.at(lambda: offsets_json(begin(self._asking(), config.topic, config.begins())))
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self._topic.config.max_records_per_trigger)

@@ -13,7 +13,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTri
 from pyspark.sql.types import StructType
 
 from jobs.nodes.gathering import gathered
-from jobs.nodes.readers.replayed import begun_at
+from jobs.nodes.readers.replayed import Beginning
 from jobs.nodes.spool import Spool, Spooled
 
 SCHEMA = "position bigint, received timestamp, key string, headers map<string, string>, value binary"
@@ -39,9 +39,9 @@ class Positions(InputPartition):
 
 
 class SpoolRows(DataSource):
-    """Options: `path` of the spool, `rows` of a batch at most, `start` ("earliest", "latest" or "unread"), `slots` tasks.
+    """Options: `path` of the spool, `rows` of a batch at most, `slots` tasks.
 
-    Of a stream also `reader`, a name that no other reader has, and `begun`, a file that keeps where it began. A plain read may have
+    Of a stream also `reader`, a name that no other reader has, and `beginning` (see `Beginning`). A plain read may have
     `after` and `upto`, as `Positions` has them; else it reads all that is kept.
     """
 
@@ -59,8 +59,8 @@ class SpoolRows(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         options = self.options
-        begun = Path(options["begun"])
-        return SpoolStreamReader(self._spool(), begun, int(options["rows"]), options["start"], int(options["slots"]), options["reader"])
+        beginning = Beginning.of(options["beginning"])
+        return SpoolStreamReader(self._spool(), beginning, int(options["rows"]), int(options["slots"]), options["reader"])
 
     def _spool(self) -> Spool:
         return Spool(Path(self.options["path"]))
@@ -82,20 +82,19 @@ class SpoolReader(DataSourceReader):
 
 
 class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    def __init__(self, spool: Spool, begun: Path, rows: int, start: str, slots: int, reader: str = "") -> None:
+    def __init__(self, spool: Spool, beginning: Beginning, rows: int, slots: int, reader: str = "") -> None:
         self._spool = spool
-        self._begun = begun
+        self._beginning = beginning
         self._reader = reader
         self._rows = rows
-        self._start = start
         self._slots = slots
         self._end: int | None = None
         self._planned: tuple[int, int] | None = None
 
     def initialOffset(self) -> dict[str, Any]:
         starts = {"latest": self._spool.newest, "unread": self._spool.last_read}
-        begin = starts.get(self._start, lambda: self._spool.oldest() - 1)
-        return begun_at(self._begun, lambda: {"position": begin()})
+        begin = starts.get(self._beginning.start, lambda: self._spool.oldest() - 1)
+        return self._beginning.at(lambda: {"position": begin()})
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self._rows)
