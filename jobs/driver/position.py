@@ -28,23 +28,31 @@ from jobs.engine.grouping import query_folder
 from jobs.engine.plan import Plan
 from jobs.engine.steps import Steps
 from jobs.models import Execution
-from jobs.selectors.graph_comparisons import compared, run_of
+from jobs.selectors.graph_comparisons import compared, has_position, run_of
 from jobs.services.executions import execution_generation_renew
 from jobs.services.metrics import batches_written, query_kept
 
 _TRIES, _PAUSE_SECONDS = 3, 1.0
 _NAMED_MOST = 5
+#: Its one batch would have a number that its sinks know, and be taken for written.
+_LEFT_BEHIND = (
+    "this job needs all its rows at once, but so far it was read in steps, and what is behind them would be left out: "
+    "start it from the beginning"
+)
 
 
 def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger, pulse: Pulse = no_pulse) -> Plan:
     """The Plan, its live folder in place. A folder that is damaged or gone is never taken for a fresh start.
 
     Then the generation ends: a new one goes on from its newest readable checkpoint, and the event log says what is sent again.
-    ExecutionFailure (permanent) where no checkpoint is left to go on from. `execution` is brought up to date. What is restored
-    is told to the sources. `pulse` is called all the while, and may raise to end it: nothing is left half done.
+    ExecutionFailure (permanent) where no checkpoint is left to go on from, or where what went on in steps is read at once today.
+    `execution` is brought up to date. What is restored is told to the sources. `pulse` is called all the while, and may raise to end
+    it: nothing is left half done.
     """
     restored = _restored(execution, pulse)
     plan = execution_plan(execution)
+    if not job_queries(plan) and has_position(execution):
+        raise ExecutionFailure(_LEFT_BEHIND, kind="user", permanent=True)
     damage = _damage(execution, plan)
     if not damage:
         return _told(plan, restored, log)

@@ -2,9 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from checkpoints.models import Checkpoint
+from checkpoints.selectors import batches_kept
+from checkpoints.storage import live_folder
 from jobs.dag.document import DagDocument, logic_hash, parse_document
 from jobs.dag.parameters import resolve_parameters
 from jobs.dag.problems import Problem, errors_in
@@ -13,7 +18,7 @@ from jobs.engine.compiler import PlanInvalid, settings_resolve
 from jobs.engine.graph_changes import Compatibility, changes_classify
 from jobs.engine.graph_shape import GraphShape, graph_shape
 from jobs.engine.plan import Settings
-from jobs.models import Execution, JobConfig, JobVersion
+from jobs.models import Execution, JobConfig, JobVersion, QueryProgress
 
 
 class Incomparable(Exception):
@@ -126,9 +131,28 @@ def read_earlier(execution: Execution) -> set[str]:
 def kept_no_position(execution: Execution) -> bool:
     """Whether it read everything at once, so that nothing can go on from what it left. False where that cannot be told any more."""
     try:
-        return shape_of(run_of(execution)).is_whole
+        return reads_at_once(run_of(execution)) and not has_position(execution)
     except Incomparable:
         return False
+
+
+def reads_at_once(run: Run) -> bool:
+    """Whether it has no position as things are today. False where it cannot run as it stands."""
+    try:
+        return shape_of(run).is_whole
+    except Incomparable:
+        return False
+
+
+def has_position(execution: Execution) -> bool:
+    """Whether its generation went on in steps, whatever its graph is taken for today: what reads at once has one batch and no checkpoint.
+
+    Where nothing is known but a first batch, it may have been that one.
+    """
+    live = live_folder(Path(settings.CHECKPOINT_ROOT), str(execution.job.job_uid), str(execution.generation))
+    kept = batches_kept(generation=execution.generation).values()
+    counted = QueryProgress.objects.filter(execution__generation=execution.generation, batch_id__gt=0)
+    return any(live.glob("*/commits/[0-9]*")) or any(batch >= 0 for batch in kept) or counted.exists()
 
 
 def shape_of(run: Run) -> GraphShape:

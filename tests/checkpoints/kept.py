@@ -31,8 +31,8 @@ def spark_folder(folder: Path, batches: int) -> Path:
 
 
 def execution_row(job: Job, *, status: str = ExecutionStatus.RUNNING, **given: Any) -> Execution:
-    facts = {"generation": uuid.uuid4(), "attempt": 1, "triggered_by": "MANUAL"} | given
-    return Execution.objects.create(job=job, job_name=job.job_name, job_type=job.job_type, version=1, status=status, **facts)
+    facts = {"generation": uuid.uuid4(), "attempt": 1, "triggered_by": "MANUAL", "version": 1} | given
+    return Execution.objects.create(job=job, job_name=job.job_name, job_type=job.job_type, status=status, **facts)
 
 
 def live_of(execution: Execution) -> Path:
