@@ -14,7 +14,7 @@ from django.utils import timezone
 from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.storages import folder_of
 from jobs.driver.planning import execution_locations
-from jobs.models import Command, Driver, Event, Execution, Job, TransitionRefused
+from jobs.models import Command, Driver, Event, Execution, Job, QueryProgress, TransitionRefused
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.events import event_record
 from jobs.services.executions import (
@@ -48,9 +48,9 @@ def start(job: Job, **options: Any) -> Execution:
     return execution_start(job=job, user=operator(), triggered_by="API", **options)
 
 
-def running(job: Job) -> Execution:
+def running(job: Job, **options: Any) -> Execution:
     """Started, claimed and RUNNING."""
-    execution_id = start(job).execution_id
+    execution_id = start(job, **options).execution_id
     claimed = execution_claim(driver=driver_row())
     assert claimed is not None
     execution_transition(
@@ -164,11 +164,26 @@ def test_a_source_that_goes_on_is_read_on_after_completion(node_type: str, confi
     assert start(job, start_from="beginning").generation != execution.generation
 
 
+def at_once(document: dict[str, Any], node_type: str, config: dict[str, Any]) -> dict[str, Any]:
+    """`document` with such a source, whose rows are summed up."""
+    sums = {"type": "flow.aggregate", "name": "Sum", "config": {"aggregates": [{"name": "n"}]}}
+    source = document["nodes"]["numbers"] | {"type": node_type, "config": config}
+    nodes = {"numbers": source, "sum": sums, "out": document["nodes"]["out"]}
+    return document | {"nodes": nodes, "edges": {"e1": edge("numbers", "sum"), "e2": edge("sum", "out")}}
+
+
+def edge(source: str, target: str) -> dict[str, Any]:
+    return {"from": [source, "out"], "to": [target, "in"]}
+
+
+ORDERS = {"connection": "main", "queue": "orders", "columns": [{"name": "id", "type": "long"}]}
+
+
 @pytest.mark.parametrize("start_from", [None, "continue"])
 @pytest.mark.parametrize(
     ("node_type", "config"),
     [
-        ("source.rabbitmq", {"connection": "main", "queue": "orders", "columns": [{"name": "id", "type": "long"}]}),
+        ("source.rabbitmq", ORDERS),
         ("source.jdbc", {"connection": "main", "table": "orders", "key_column": "id", "incremental": True}),
     ],
 )
@@ -177,16 +192,50 @@ def test_what_reads_all_at_once_begins_a_generation_after_completion_and_keeps_i
 ) -> None:
     """Its one batch has the same number each time: in the generation of the run before, sinks would take it for written."""
     job = job_row(job_type="SQL_TASK")
-    document = document_with(name=job.job_name, job_type="SQL_TASK")
-    document["nodes"]["numbers"] |= {"type": node_type, "config": config}
-    document["nodes"]["sum"] = {"type": "flow.aggregate", "name": "Sum", "config": {"aggregates": [{"name": "n"}]}}
-    document["edges"] = {"e1": {"from": ["numbers", "out"], "to": ["sum", "in"]}, "e2": {"from": ["sum", "out"], "to": ["out", "in"]}}
+    document = at_once(document_with(name=job.job_name, job_type="SQL_TASK"), node_type, config)
     execution = running(version_add(job, document))
     execution_complete(execution_id=execution.execution_id, attempt=execution.attempt, actor="d")
     following = start(job, start_from=start_from)
     assert following.generation != execution.generation
     execution_cancel(execution=following, user=operator())
     assert start(job).generation == following.generation
+
+
+def completed(job: Job, parameters: dict[str, Any] | None = None) -> Execution:
+    execution = running(job, parameters=parameters)
+    execution_complete(execution_id=execution.execution_id, attempt=execution.attempt, actor="d")
+    return execution
+
+
+def test_what_does_not_need_all_rows_any_more_does_not_read_them_again_unasked() -> None:
+    job = job_row(job_type="BATCH_ROLLER")
+    document = document_with(name=job.job_name, job_type="BATCH_ROLLER")
+    summed = at_once(document, "source.rabbitmq", ORDERS)
+    plain = document | {"nodes": {name: summed["nodes"][name] for name in ("numbers", "out")}, "edges": {"e1": edge("numbers", "out")}}
+    last = completed(version_add(job, summed))
+    version_add(job, plain)
+    with pytest.raises(NotStartable) as refused:
+        start(job)
+    assert refused.value.detail == {"offers": ["beginning"], "execution_id": last.execution_id, "version": last.version}
+    assert start(job, version=last.version).generation != last.generation
+
+
+def test_what_went_on_in_steps_keeps_its_generation_though_it_is_read_at_once_today() -> None:
+    job = job_row(job_type="BATCH_ROLLER")
+    last = completed(version_add(job, at_once(document_with(name=job.job_name, job_type="BATCH_ROLLER"), "source.rabbitmq", ORDERS)))
+    QueryProgress.objects.create(execution=last, query="out", batch_id=40, base={}, latest={})
+    assert start(job).generation == last.generation
+
+
+@pytest.mark.parametrize("incremental", [True, False])
+def test_a_parameter_says_whether_it_is_read_on_after_completion(incremental: bool) -> None:
+    job = job_row(job_type="BATCH_ROLLER")
+    document = document_with(name=job.job_name, job_type="BATCH_ROLLER")
+    config = {"connection": "main", "table": "orders", "key_column": "id", "incremental": "${inc}"}
+    document["nodes"]["numbers"] |= {"type": "source.jdbc", "config": config}
+    document["parameters"] = {"inc": {"type": "boolean"}}
+    last = completed(version_add(job, document), {"inc": incremental})
+    assert (start(job, parameters={"inc": incremental}).generation == last.generation) is incremental
 
 
 def test_continue_without_anything_to_continue_is_refused() -> None:

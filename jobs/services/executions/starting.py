@@ -14,12 +14,12 @@ from jobs.dag.document import DagDocument, parse_document
 from jobs.dag.parameters import resolve_parameters
 from jobs.dag.problems import Problem, errors_in
 from jobs.engine.change_words import Change
-from jobs.engine.compiler import filled_problems, settings_resolve
+from jobs.engine.compiler import PlanInvalid, filled_problems, settings_resolve, step_compile
 from jobs.engine.plan import Settings
 from jobs.models import UNFINISHED, Execution, ExecutionStatus, Job, JobConfig, JobVersion, Role, TriggeredBy
 from jobs.nodes.base import Source
 from jobs.nodes.registry import REGISTRY
-from jobs.selectors.graph_comparisons import kept_no_position
+from jobs.selectors.graph_comparisons import Run, kept_no_position, reads_at_once
 from jobs.selectors.installation import settings_default
 from jobs.selectors.refusals import Invalid, NotFound
 from jobs.services.access import role_check
@@ -182,25 +182,32 @@ def _beginning(job: Job, version: JobVersion, document: DagDocument, parameters:
         if start_from == "continue":
             raise NotStartable("there is nothing to continue: the job never ran", detail={"offers": ["beginning"]})
         return Beginning(uuid.uuid4())
-    if last.status == ExecutionStatus.COMPLETED and not _incremental(document):
+    if last.status == ExecutionStatus.COMPLETED and not _incremental(document, parameters):
         if start_from == "continue":
             raise NotStartable("there is nothing to continue: the last execution completed", detail={"offers": ["beginning"]})
         return Beginning(uuid.uuid4())
-    if last.status == ExecutionStatus.COMPLETED and kept_no_position(last):  # its sinks have the one batch of its generation already
+    if last.status == ExecutionStatus.COMPLETED and kept_no_position(last) and reads_at_once(Run(version, parameters, {})):
+        # Its sinks have the one batch of its generation already.
         return Beginning(uuid.uuid4(), words=f"in a new generation: execution {last.execution_id} read all at once, and completed")
     changes = going_on_check(last=last, version=version, parameters=parameters)
     words = f"continues where execution {last.execution_id} ended"
     return Beginning(last.generation, storage_host=last.storage_host, words=words, changes=changes)
 
 
-def _incremental(document: DagDocument) -> bool:
+def _incremental(document: DagDocument, parameters: Mapping[str, Any]) -> bool:
     """Such a source leaves its generation unfinished: the next start goes on behind what was read."""
-    return any(node.config.get("incremental") is True or _goes_on(node.type) for node in document.nodes.values())
+    return any(_goes_on(document, node_id, parameters) for node_id in document.nodes)
 
 
-def _goes_on(node_type: str) -> bool:
-    found = REGISTRY.get(node_type)
-    return found is not None and issubclass(found, Source) and found.goes_on
+def _goes_on(document: DagDocument, node_id: str, parameters: Mapping[str, Any]) -> bool:
+    node = document.nodes[node_id]
+    found = REGISTRY.get(node.type)
+    if found is not None and issubclass(found, Source) and found.goes_on:
+        return True
+    try:
+        return getattr(step_compile(document, node_id, parameters, REGISTRY).config, "incremental", False) is True
+    except PlanInvalid:  # which is told when it runs
+        return node.config.get("incremental") is True
 
 
 def execution_create(
