@@ -168,6 +168,9 @@ def _kind(name: str, found: Any) -> ConnectionKind:
     kind = found()
     if kind.kind != name:
         raise Unfit(f'its class says it is "{kind.kind}"')
+    for labels in (kind.secrets, kind.secrets_when):
+        if not (isinstance(labels, Mapping) and all(isinstance(text, str) for entry in labels.items() for text in entry)):
+            raise Unfit("its secrets and secrets_when have to be mappings of text to text")
     if twice := set(kind.secrets) & set(kind.Config.model_fields):
         raise Unfit(f"{', '.join(sorted(twice))} is among its secrets and its settings, where it would be kept and shown as plain text")
     kind.schema(), kind.title, kind.icon  # what lacks one of them would otherwise break the list of all kinds

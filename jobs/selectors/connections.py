@@ -1,5 +1,6 @@
 """Connections as a user may see them, and who uses them."""
 
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from jobs.dag.catalogue import NodeTypeSpec
     from jobs.nodes.connection_kind import ConnectionKind
+
+logger = logging.getLogger(__name__)
 
 
 def connections_visible(user: "User | AnonymousUser") -> QuerySet[Connection]:
@@ -93,18 +96,21 @@ def connection_kinds_out(limits: Limits) -> list[ConnectionKindOut]:
 
 def _kind_out(name: str, kind: "ConnectionKind", limits: Limits) -> ConnectionKindOut:
     try:
-        form = kind.form(limits)
+        return ConnectionKindOut(
+            kind=name,
+            title=kind.title,
+            icon=kind.icon,
+            form=kind.form(limits),
+            secrets=dict(kind.secrets),
+            secrets_when=dict(kind.secrets_when),
+            secrets_of_lines=sorted(kind.secrets_of_lines),
+        )
     except NodeError as error:
         return _unusable(name, kind.title, kind.icon, error.message)
-    return ConnectionKindOut(
-        kind=name,
-        title=kind.title,
-        icon=kind.icon,
-        form=form,
-        secrets=dict(kind.secrets),
-        secrets_when=dict(kind.secrets_when),
-        secrets_of_lines=sorted(kind.secrets_of_lines),
-    )
+    except Exception as error:  # a package's fault must not take all the other kinds away
+        logger.exception("the kind of connection %s cannot be shown", name)
+        reason = f"this kind of connection could not be loaded: {type(error).__name__}: {error}"
+        return _unusable(name, name, "plug-off", reason)
 
 
 def _unusable(name: str, title: str, icon: str, reason: str) -> ConnectionKindOut:

@@ -69,6 +69,18 @@ class Leaking(Formless):
     Config = Leaky
     secrets = {"password": "Password"}
 
+class Unlabelled(Formless):
+    kind = "unlabelled"
+    Config = NoConfig
+    secrets = ["password"]
+
+class Misdrawn(Formless):
+    kind = "misdrawn"
+    Config = NoConfig
+    @classmethod
+    def form(cls, limits):
+        raise KeyError("boom")
+
 class Raising(Formless):
     kind = "raising"
     Config = NoConfig
@@ -89,8 +101,10 @@ formless = broken_parts:Formless
 function = os:getcwd
 kafka = broken_parts:Raising
 leaking = broken_parts:Leaking
+misdrawn = broken_parts:Misdrawn
 other = broken_parts:Raising
 raising = broken_parts:Raising
+unlabelled = broken_parts:Unlabelled
 untested = broken_parts:Untested
 
 [pipeline_web.formats]
@@ -210,13 +224,14 @@ def test_a_node_type_that_cannot_be_used_says_why_and_all_others_are_there(name:
         ("formless", "AttributeError: 'Formless' object has no attribute 'Config'"),
         ("function", "its entry point does not name a class below ConnectionKind"),
         ("leaking", "password is among its secrets and its settings"),
+        ("unlabelled", "its secrets and secrets_when have to be mappings of text to text"),
         ("other", 'its class says it is "raising"'),
         ("untested", "Can't instantiate abstract class Untested"),
     ],
 )
 def test_a_kind_that_cannot_be_used_is_left_out_with_its_reason(name: str, reason: str) -> None:
     registry = NodeRegistry()
-    assert set(registry.connection_kinds()) == {*CONNECTION_KINDS, "redis", "raising"}
+    assert set(registry.connection_kinds()) == {*CONNECTION_KINDS, "redis", "raising", "misdrawn"}
     assert reason in registry.missing_kinds()[name]
     assert registry.missing_kinds()[name].endswith("(package broken 2.1)")
 
@@ -244,6 +259,7 @@ def test_the_api_shows_what_packages_bring_and_what_is_broken(browser: Client) -
     assert (kinds["redis"]["available"], kinds["redis"]["secrets"]) == (True, {"password": "Password"})
     assert not kinds["untested"]["available"]
     assert "Can't instantiate" in kinds["untested"]["unavailable_reason"]
+    assert kinds["misdrawn"]["unavailable_reason"] == "this kind of connection could not be loaded: KeyError: 'boom'"
     made = send(browser, "POST", "/api/connections", {"name": "odd", "kind": "untested", "config": {}})
     assert made.status_code == 422
     assert "Can't instantiate" in made.json()["error"]["problems"][0]["message"]
