@@ -8,15 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fsspec.implementations.dirfs import DirFileSystem
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.implementations.sftp import SFTPFileSystem
 from pyspark.sql import SparkSession
 
 from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeError
-from jobs.nodes.connections.file_store import FileStoreConnection
+from jobs.nodes.connections.file_store import FileStoreConnection, FsspecStore
 from jobs.nodes.file_stores import file_stores
 from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sources import stored_files
+from jobs.nodes.sources.stored_files import StoredFiles
+from jobs.nodes.stores import sftp
 from jobs.nodes.stores.kinds import store_open, store_silent
 from jobs.nodes.stores.store import Store
+from tests.driver.flow import Flow
 from tests.nodes.conftest import Build, Built
 from tests.nodes.streams import Drained
 from tests.servers.sftp import SftpServer
@@ -175,3 +181,61 @@ def test_a_store_whose_package_is_missing_says_so(plant: Plant, tmp_path: Path):
     settings = ConnectionSettings("drive", "file_store", {"store": "drive", "folder": "in"})
     (step,) = FileStoreConnection().check(settings, replace(plant.limits, file_stores=listed))
     assert (step.name, step.ok, "Drive needs a package that is not installed" in step.message) == ("kind", False, True)
+
+
+class Closed(DirFileSystem):  # type: ignore[misc]
+    """A stub, for root may list every folder: none called "closed" can be listed, and one called "going" goes meanwhile."""
+
+    def ls(self, path: str, detail: bool = True, **given: Any) -> Any:
+        if path.endswith("/closed"):
+            raise PermissionError(path)
+        if path.endswith("/going"):
+            raise FileNotFoundError(path)
+        return super().ls(path, detail, **given)
+
+
+def closed_store(tmp_path: Path, *names: str) -> FsspecStore:
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("id\n1\n")
+    return FsspecStore("sftp plant", Closed(str(tmp_path), LocalFileSystem()), "base")
+
+
+def test_a_folder_below_that_cannot_be_listed_is_told(tmp_path: Path):
+    store = closed_store(tmp_path, "base/in/a.csv", "base/in/below/closed/b.csv")
+    with pytest.raises(NodeError, match=r'sftp plant: listing "in/below/closed": the store forbids it') as told:
+        store.find("in")
+    assert told.value.permanent
+
+
+def test_a_folder_below_that_is_gone_or_of_no_use_is_passed_by(tmp_path: Path):
+    store = closed_store(tmp_path, "base/in/a.csv", "base/in/b/c/d.csv", "base/in/going/e.csv", "base/in/_temporary/closed/f.csv")
+    assert [one.name for one in store.find("in", lambda folder: not folder.startswith("_"))] == ["in/a.csv", "in/b/c/d.csv"]
+
+
+def test_folders_whose_files_are_no_input_may_be_closed(plant: Plant, monkeypatch: pytest.MonkeyPatch):
+    for name in ("day=1/a.csv", "lost+found/b.csv", "_temporary/c.csv"):
+        (plant.folder / "in" / name).parent.mkdir()
+        (plant.folder / "in" / name).write_text("id\n1\n")
+    asked = list[str]()
+    listed = SFTPFileSystem.ls
+
+    def ls(files: Any, path: str, detail: bool = False) -> Any:
+        asked.append(path.rpartition("/")[2])
+        return listed(files, path, detail)
+
+    monkeypatch.setattr(SFTPFileSystem, "ls", ls)
+    source = plant.source({"columns": []}, generation="")
+    assert [one.stored.name for one in StoredFiles(source.context).wanted(plant.store())] == ["in/day=1/a.csv"]
+    assert asked == ["in", "day=1"]
+
+
+def test_a_server_that_freezes_in_the_middle_of_a_file_is_away(plant: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    (plant.folder / "in" / "a.csv").write_text("id\n1\n")
+    monkeypatch.setattr(sftp, "_SILENT_SECONDS", 1)
+    with Flow(plant.server.port) as flow:
+        store = store_open(plant.settings(port=str(flow.port)), plant.limits)
+        assert store.fetch("in/a.csv", tmp_path / "fetched")
+        flow.freeze()
+        with pytest.raises(SystemAway, match=r'reading "in/a.csv": the store does not answer'):
+            store.fetch("in/a.csv", tmp_path / "fetched")

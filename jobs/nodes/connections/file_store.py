@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from jobs.nodes.connections.reach import is_silent, name_resolve, port_reach
 from jobs.nodes.file_stores import FileStore, file_store, file_stores
 from jobs.nodes.node_error import SignInRefused
 from jobs.nodes.stores.kinds import StoreKind
-from jobs.nodes.stores.store import Store, Stored, StoredGone
+from jobs.nodes.stores.store import Store, Stored, StoredGone, everywhere
 
 _PORTS = {"sftp": 22, "ssh": 22, "ftp": 21, "smb": 445, "webhdfs": 50070}
 #: What libraries call the time of the last change.
@@ -119,15 +119,36 @@ class FsspecStore(Store):
         if not files.async_impl:
             self.at_once = 1  # one line, which no two requests may use at a time
 
-    def find(self, folder: str) -> list[Stored]:
-        """fsspec would take a folder that cannot be listed, and with it a store that went away, for an empty one."""
+    def find(self, folder: str, enters: Callable[[str], bool] = everywhere) -> list[Stored]:
+        """Folder by folder: fsspec's own walk takes one that cannot be listed, and with it a store that went away, for an empty one."""
         path, act = self._path(folder), f'listing "{folder or "/"}"'
         self._files.invalidate_cache()
         try:
             entry = self._done(act, lambda: self._files.info(path))
             if entry["type"] == "file":
                 return self._stored({path: entry})
-            return self._stored(self._done(act, lambda: self._files.find(path, withdirs=False, detail=True, on_error="raise")))
+        except StoredGone:
+            return []
+        return self._stored(self._below(path, enters))
+
+    def _below(self, path: str, enters: Callable[[str], bool]) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        folders = [path]
+        while folders:
+            folder = folders.pop()
+            for entry in self._listed(folder):
+                name = str(entry["name"]).rstrip("/")
+                if entry["type"] != "directory":
+                    found[name] = entry
+                elif name != folder and enters(name.rpartition("/")[2]):
+                    folders.append(name)
+        return found
+
+    def _listed(self, path: str) -> list[dict[str, Any]]:
+        """What lies in the folder itself; nothing where it is gone by now."""
+        try:
+            act = f'listing "{path[len(self._base) + 1 :] or "/"}"'
+            return self._done(act, lambda: list(self._files.ls(path, detail=True)))
         except StoredGone:
             return []
 
@@ -165,12 +186,15 @@ def _opened(settings: ConnectionSettings, typed: FileStoreSettings, store: FileS
     """Some libraries sign in at once. NodeError where the store refuses, SystemAway where it does not answer."""
     library, title = _library(store), FileStoreConnection().called(settings)
     told = {**store.options, **_given(typed, store), **_secret(settings, store)}
-    if store.protocol in ("sftp", "ssh"):
-        from jobs.nodes.stores.sftp import sftp_options
+    over_ssh = store.protocol in ("sftp", "ssh")
+    if over_ssh:
+        from jobs.nodes.stores.sftp import sftp_options, sftp_patience
 
         told = sftp_options(told)
     try:
         files = library(**told, skip_instance_cache=True)
+        if over_ssh:
+            sftp_patience(files)
     except (TypeError, ValueError) as error:
         words = f'connecting to "{settings.name}": {" ".join(str(error).split())}; correct the options of the connection'
         raise NodeError(words, permanent=True, kind="user", field="options") from error

@@ -67,7 +67,7 @@ class StoredFiles:
 
     def wanted(self, store: Store) -> list[Wanted]:
         """Every file that is input, in order."""
-        found = store.find(self._folder)
+        found = store.find(self._folder, lambda folder: _is_entered(folder, self._config))
         if not found and self._context.bounded:
             raise NodeError(
                 f'reading files: {store.title} has no file at "{self._config.path}"; correct the path', kind="user", field="path"
@@ -238,7 +238,11 @@ def _is_input(name: str, config: FileConfig) -> bool:
     if is_hidden(PurePosixPath(name)):
         return False
     *folders, last = name.split("/")
-    return (config.subfolders or all("=" in part for part in folders)) and fnmatchcase(last, config.pattern or "*")
+    return all(_is_entered(part, config) for part in folders) and fnmatchcase(last, config.pattern or "*")
+
+
+def _is_entered(folder: str, config: FileConfig) -> bool:
+    return not is_hidden(PurePosixPath(folder)) and (config.subfolders or "=" in folder)
 
 
 def _digest(text: str) -> str:

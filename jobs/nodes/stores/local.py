@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 from fsspec.implementations.local import LocalFileSystem
 
 from jobs.nodes.base import Limits, NodeError
-from jobs.nodes.stores.store import Store, Stored
+from jobs.nodes.stores.store import Store, Stored, everywhere
 
 
 class LocalStore(Store):
@@ -33,7 +34,7 @@ class LocalStore(Store):
     def modified(self, entry: dict[str, object]) -> float:
         return float(str(entry["mtime"]))
 
-    def find(self, folder: str) -> list[Stored]:
+    def find(self, folder: str, enters: Callable[[str], bool] = everywhere) -> list[Stored]:
         return [one for one in super().find(folder) if self._is_inside(one.name)]
 
     def move(self, name: str, target: str) -> None:

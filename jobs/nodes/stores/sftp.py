@@ -10,8 +10,11 @@ from typing import Any
 import paramiko
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.connections.lines_alive import keep_alive
 
 _SECONDS = 10
+#: A server that says nothing for so long in the middle of a transfer is away.
+_SILENT_SECONDS = 60
 _KEYS = (paramiko.Ed25519Key, paramiko.ECDSAKey, paramiko.RSAKey)
 
 
@@ -31,6 +34,12 @@ def sftp_options(told: Mapping[str, Any]) -> dict[str, Any]:
     if private_key := found.pop("private_key", ""):
         found["pkey"] = _private_key(str(private_key), found.pop("passphrase", None))
     return found
+
+
+def sftp_patience(files: Any) -> None:
+    """Of a store that is connected: without a limit a server that freezes would be waited for without an end."""
+    files.ftp.get_channel().settimeout(_SILENT_SECONDS)
+    keep_alive(files.client.get_transport().sock)
 
 
 def _key_parts(line: str) -> tuple[str, str]:

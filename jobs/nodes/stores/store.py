@@ -32,6 +32,11 @@ class Stored:
     modified: float
 
 
+def everywhere(folder: str) -> bool:
+    """No folder is left out."""
+    return True
+
+
 class Store(ABC):
     """Files below one folder of a store. Names are relative to it, their parts joined by "/". Whatever fails is a NodeError.
 
@@ -59,8 +64,11 @@ class Store(ABC):
         """When a file that fsspec describes so was last changed, in seconds since 1970."""
         return float(entry["LastModified"].timestamp())
 
-    def find(self, folder: str) -> list[Stored]:
-        """Every file in `folder` and the folders below it, by name; `folder` may also be a file. Empty where there is none."""
+    def find(self, folder: str, enters: Callable[[str], bool] = everywhere) -> list[Stored]:
+        """Every file in `folder` and the folders below it, by name; `folder` may also be a file. Empty where there is none.
+
+        A store that is asked folder by folder leaves out those whose own name `enters` refuses: they may be closed to us.
+        """
         path = self._path(folder)
         return self._stored(self._done(f'listing "{folder or "/"}"', lambda: self._files.find(path, withdirs=False, detail=True)))
 
@@ -103,6 +111,13 @@ class Store(ABC):
         except StoredAlready:
             return False
         return True
+
+    def keeps_what_is_there(self, trial: str) -> bool:
+        """Whether `create` can be relied on: not every store that takes the condition heeds it. `trial` is a file that is not there."""
+        self.create(trial, b"")
+        kept = not self.create(trial, b"again")
+        self.remove([trial])
+        return kept
 
     def put(self, source: Path, name: str) -> None:
         self._done(f'writing "{name}"', lambda: self._files.put_file(str(source), self._path(name)))
