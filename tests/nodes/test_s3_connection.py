@@ -1,15 +1,21 @@
 """The connection to an S3 store: its test says which step fails, and no request leaves for where it may not."""
 
+import threading
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 from pydantic import ValidationError
+from s3fs import S3FileSystem
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
-from jobs.nodes.connections.s3 import S3Connection
+from jobs.nodes.connections.s3 import S3Connection, _files
 from jobs.nodes.connections.s3_settings import S3Settings
+from jobs.nodes.sinks.store_ledger import StoreLedger
 from jobs.nodes.stores.kinds import store_open, store_silent
 from scripts.ports import free_ports
 from tests.servers.certificate import self_signed
@@ -155,3 +161,89 @@ def test_an_address_is_made_of_fields_that_hold_nothing_else(wrong: dict[str, st
     S3Settings.model_validate({"bucket": "lake", "endpoint": "http://a:9000", "key_id": KEY_ID})
     with pytest.raises(ValidationError):
         S3Settings.model_validate({"bucket": "lake"} | wrong)
+
+
+@server_test
+def test_a_store_that_overwrites_what_is_there_is_for_sources_only(lake: ConnectionSettings, monkeypatch: pytest.MonkeyPatch):
+    """As one that does not know If-None-Match."""
+    unconditional(monkeypatch)
+    steps = S3Connection().check(lake, allowing(lake))
+    assert all(step.ok for step in steps)
+    assert steps[-1].message == "this store does not keep a file that is there: sources can use it, sinks cannot"
+    assert store_open(lake, allowing(lake)).find("") == []
+
+
+@server_test
+def test_a_sink_does_not_begin_in_a_store_that_overwrites(lake: ConnectionSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    unconditional(monkeypatch)
+    ledger = StoreLedger(store_open(lake, allowing(lake)), "out", job_uid="j", node_id="n", generation="g", local=tmp_path)
+    with pytest.raises(NodeError, match="s3 lake does not keep a file that is there") as refused:
+        ledger.begin(1)
+    assert refused.value.permanent
+
+
+def unconditional(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Overwriting(S3FileSystem):  # type: ignore[misc]
+        async def _pipe_file(self, path: str, data: bytes, *args: Any, mode: str = "overwrite", **given: Any) -> Any:
+            return await super()._pipe_file(path, data, *args, **given)
+
+    monkeypatch.setattr("jobs.nodes.connections.s3.S3FileSystem", Overwriting)
+
+
+@pytest.mark.parametrize("endpoint", ["http://5.7:9000", "http://127.1", "http://1.2.3.4.5"])
+def test_digits_that_are_no_whole_address_are_refused(endpoint: str):
+    with pytest.raises(ValidationError, match="neither a name nor a whole address"):
+        S3Settings(endpoint=endpoint, bucket="127.0", bucket_in_host=True)
+
+
+def test_the_host_that_is_asked_is_the_one_that_is_checked(monkeypatch: pytest.MonkeyPatch):
+    """The endpoint is public, the bucket before it private."""
+    import socket
+
+    def resolve(host: str, port: int, *args: Any, **given: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1" if host.startswith("lake.") else "93.184.216.34", port))]
+
+    monkeypatch.setattr("jobs.nodes.http_guard.socket.getaddrinfo", resolve)
+    config = {"endpoint": "http://store.example.com:9000", "bucket": "lake", "bucket_in_host": True}
+    settings = ConnectionSettings("lake", "s3", config, {"secret_key": "x"})
+    with pytest.raises(NodeError, match=r"lake\.store\.example\.com:9000 leads to the private address"):
+        store_open(settings, Limits())
+    assert steps_of(settings, Limits()) == [("name", False)]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "bucket"),
+    [
+        ("http://store.example.com:9000", "lake"),
+        ("http://store.example.com", "lake.plant"),
+        ("https://store.example.com", "lake"),
+        ("https://store.example.com", "lake.plant"),
+        ("http://93.184.216.34:9000", "lake"),
+    ],
+)
+def test_the_host_that_is_asked_is_known_beforehand(endpoint: str, bucket: str):
+    typed = S3Settings(endpoint=endpoint, bucket=bucket, bucket_in_host=True, sign_in="none")
+    files = _files(typed, ConnectionSettings("lake", "s3", {}, {}), Limits())
+    address = files.url(f"{bucket}/file")
+    assert urlsplit(address).hostname == typed.asked_host
+
+
+def test_what_answers_without_speaking_s3_is_not_repeated():
+    class Stranger(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(201)
+            self.end_headers()
+            self.wfile.write(b"canary of an internal page")
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        settings = ConnectionSettings("lake", "s3", {"endpoint": f"http://127.0.0.1:{server.server_port}", "bucket": "lake"}, {})
+        settings = changed(settings, sign_in="none")
+        steps = S3Connection().check(settings, allowing(settings))
+        server.shutdown()
+    assert (steps[-1].name, steps[-1].ok) == ("sign-in", False)
+    assert "what answers does not speak S3's protocol" in steps[-1].message
+    assert "canary" not in repr(steps)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from botocore.parsers import ResponseParserError
 from s3fs import S3FileSystem
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
@@ -16,7 +17,7 @@ from jobs.nodes.connections.s3_settings import S3Settings
 from jobs.nodes.durable_text import certificates_place
 from jobs.nodes.http_guard import checked_addresses, first_reached
 from jobs.nodes.http_guard_async import GuardedResolver
-from jobs.nodes.node_error import SignInRefused
+from jobs.nodes.node_error import SignInRefused, SystemAway
 from jobs.nodes.stores.kinds import StoreKind
 from jobs.nodes.stores.store import Store
 
@@ -35,13 +36,13 @@ class S3Connection(StoreKind):
 
     def open(self, settings: ConnectionSettings, limits: Limits) -> Store:
         typed = S3Settings.model_validate(settings.config)
-        checked_addresses(typed.host, typed.port, limits)
+        checked_addresses(typed.asked_host, typed.port, limits)
         return S3Store(f"s3 {settings.name}", _files(typed, settings, limits), f"{typed.bucket}/{typed.folder.strip('/')}")
 
     def is_silent(self, settings: ConnectionSettings, limits: Limits) -> bool:
         typed = S3Settings.model_validate(settings.config)
         try:
-            addresses = checked_addresses(typed.host, typed.port, limits)
+            addresses = checked_addresses(typed.asked_host, typed.port, limits)
             first_reached(addresses, lambda address: line_try(address, typed.port, seconds=_SILENT_SECONDS))
             return False
         except NodeError as error:  # an address that is not allowed is not silent
@@ -65,6 +66,8 @@ class S3Store(Store):
             return _refused("bucket", "the bucket does not exist; make it, or name another")
         if code == "PermanentRedirect":
             return _refused("bucket", "the bucket is in another region; correct the region")
+        if isinstance(error, ResponseParserError):  # its text holds what was answered, by whomever
+            return SystemAway("what answers does not speak S3's protocol; check that the store runs and can be reached")
         if isinstance(error, PermissionError):
             return _refused("right", "the key may not do this; have the right granted")
         return None

@@ -21,8 +21,8 @@ def s3_check(typed: S3Settings, limits: Limits, opened: Callable[[], Store]) -> 
     """Name, port, TLS (of https), sign-in, bucket, listing, writing; stops at the first that fails. A key may be one that only reads."""
     tried = _Tried(typed, opened)
     steps: list[tuple[str, Callable[[], str]]] = [
-        ("name", lambda: f"{typed.host} has the address {', '.join(checked_addresses(typed.host, typed.port, limits))}"),
-        ("port", lambda: port_reach(typed.host, typed.port)),
+        ("name", lambda: f"{typed.asked_host} has the address {', '.join(checked_addresses(typed.asked_host, typed.port, limits))}"),
+        ("port", lambda: port_reach(typed.asked_host, typed.port)),
         ("TLS", lambda: _encrypted(typed)),
         ("sign-in", tried.signed_in),
         ("bucket", tried.bucket_found),
@@ -65,28 +65,29 @@ class _Tried:
     def written(self) -> str:
         assert self._store is not None
         try:
-            self._store.create(self._trial, b"")
-            self._store.remove([self._trial])
+            kept = self._store.keeps_what_is_there(self._trial)
         except NodeError as error:
             if not error.permanent:
                 raise
             return "this key may only read: sources can use it, sinks cannot"
+        if not kept:  # by files that are made only where there are none the sink counts its batches
+            return "this store does not keep a file that is there: sources can use it, sinks cannot"
         return "files can be written and deleted"
 
 
 def _step_of(store: Store, error: NodeError) -> str:
     known = store.meaning(error.__cause__) if isinstance(error.__cause__, Exception) else None
-    return known.field if known is not None else "sign-in"
+    return known.field if known is not None and known.field else "sign-in"
 
 
 def _encrypted(typed: S3Settings) -> str:
-    act = f"TLS at {typed.host}:{typed.port}"
+    act = f"TLS at {typed.asked_host}:{typed.port}"
     context = tls_context(typed.certificate_authority, act)
-    with closing(socket.create_connection((typed.host, typed.port), timeout=SECONDS)) as plain:
+    with closing(socket.create_connection((typed.asked_host, typed.port), timeout=SECONDS)) as plain:
         try:
-            with context.wrap_socket(plain, server_hostname=typed.host) as secure:
-                return f"{secure.version()}, the certificate is valid for {typed.host}"
+            with context.wrap_socket(plain, server_hostname=typed.asked_host) as secure:
+                return f"{secure.version()}, the certificate is valid for {typed.asked_host}"
         except ssl.SSLError as error:
             raise tls_fault(error, act) from None
         except OSError as error:
-            raise NodeError(f"no TLS at {typed.host}:{typed.port} ({error}); check scheme and port") from None
+            raise NodeError(f"no TLS at {typed.asked_host}:{typed.port} ({error}); check scheme and port") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv4Address
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -69,6 +70,18 @@ class S3Settings(base.Config):
             raise ValueError("a folder has no . or .. in it: name it from the top of the bucket")
         return folder
 
+    @field_validator("endpoint")
+    @classmethod
+    def _whole_address(cls, endpoint: str) -> str:
+        """Digits that are no address by themselves become one, which nobody checked, once a bucket of digits stands before them."""
+        host = urlsplit(endpoint).hostname or ""
+        if host and not any(sign.isalpha() for sign in host):
+            try:
+                IPv4Address(host)
+            except ValueError:
+                raise ValueError(f"{host} is neither a name nor a whole address: correct it") from None
+        return endpoint
+
     @property
     def address(self) -> str:
         return (self.endpoint or f"https://s3.{self.region}.amazonaws.com").rstrip("/")
@@ -76,6 +89,13 @@ class S3Settings(base.Config):
     @property
     def host(self) -> str:
         return urlsplit(self.address).hostname or ""
+
+    @property
+    def asked_host(self) -> str:
+        """Where requests go. A bucket stands before a name only, and under TLS only where a certificate for all of them can cover it."""
+        is_name = any(sign.isalpha() for sign in self.host)
+        in_host = self.bucket_in_host and is_name and not (self.secure and "." in self.bucket)
+        return f"{self.bucket}.{self.host}" if in_host else self.host
 
     @property
     def port(self) -> int:

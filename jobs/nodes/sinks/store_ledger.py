@@ -62,8 +62,18 @@ class StoreLedger:
     def begin(self, attempt: int) -> None:
         """Finish what the last entry left half moved, then write this attempt's; SinkFenced if a newer attempt already did."""
         with self._lock:
+            if not self._refresh():
+                self._check_store()
             old = self._take_over(attempt)
         self._store.remove([*old, *(one.name for one in self._store.find(_joined(self._node, "aside")))])
+
+    def _check_store(self) -> None:
+        """Before the first entry: in a store that overwrites, two attempts would both believe that theirs counts."""
+        if not self._store.keeps_what_is_there(_joined(self._node, f"trial-{uuid4().hex}")):
+            message = (
+                f"writing files: {self._store.title} does not keep a file that is there, which exactly once needs; choose another store"
+            )
+            raise NodeError(message, permanent=True, kind="user", field="connection")
 
     def _take_over(self, attempt: int) -> list[str]:
         """Gives the names in the log that are not needed any more."""
