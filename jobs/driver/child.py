@@ -13,7 +13,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from jobs.driver.driver_log import driver_log, last_words, log_cut, old_logs_remove
+from jobs.driver.driver_log import driver_log, last_words, log_cut, log_touch, old_logs_remove
 from pipeline_web.variables import VARIABLES
 
 #: What a driver, its JVM and Spark's Python workers may inherit. Everything else goes through the pipe.
@@ -103,8 +103,9 @@ class Child:
         """The end of what it wrote, for the worker's log."""
         return last_words(self._log)
 
-    def log_cut(self) -> None:
-        """Look whether its log has grown too large. OSError where it cannot be cut."""
+    def log_look_after(self) -> None:
+        """Keep its log among the new ones, and cut one that has grown too large. OSError where that cannot be."""
+        log_touch(self._log)
         log_cut(self._log)
 
     def _say(self, line: str) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import time
 import uuid
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from django.conf import settings
 
 MOST_BYTES = 20 * 1024 * 1024
 _LOGS_KEPT = 20
+#: A log that was touched since belongs to a driver that lives, perhaps one of another worker.
+_LIVING_SECONDS = 300.0
 _LAST_BYTES, _LAST_LINES = 16 * 1024, 15
 
 
@@ -35,16 +38,24 @@ def log_cut(log: Path, *, most: int | None = None) -> None:
     os.truncate(log, 0)
 
 
+def log_touch(log: Path) -> None:
+    """It counts as new, also where its driver has written nothing for long."""
+    with contextlib.suppress(FileNotFoundError):
+        os.utime(log)
+
+
 def last_words(log: Path) -> str:
     """The end of what was written, for the worker's log."""
     return "\n".join([line for part in (_older(log), log) for line in _end(part)][-_LAST_LINES:])
 
 
 def old_logs_remove(folder: Path) -> None:
-    """All but those that were written last."""
+    """All but the newest, and but those of drivers that live: what one writes into a file that is gone nobody sees."""
     with contextlib.suppress(FileNotFoundError):  # another worker removes them as well
-        logs = sorted(folder.glob("driver-*.log"), key=lambda path: path.stat().st_mtime)
-        for old in logs[:-_LOGS_KEPT]:
+        touched = {log: log.stat().st_mtime for log in folder.glob("driver-*.log")}
+        dead = [log for log in touched if touched[log] < time.time() - _LIVING_SECONDS]
+        spare = max(0, len(touched) - _LOGS_KEPT)
+        for old in sorted(dead, key=touched.__getitem__)[:spare]:
             _older(old).unlink(missing_ok=True)
             old.unlink(missing_ok=True)
 

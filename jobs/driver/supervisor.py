@@ -74,7 +74,7 @@ class Supervisor:
                 if self._woken.is_set() or time.monotonic() - looked > _LOOK_SECONDS:
                     self._woken.clear()
                     looked = time.monotonic()
-                    self._cut_logs()
+                    self._look_after_logs()
                     close_old_connections()
                     self._dedicated()
                     self._frozen()
@@ -142,12 +142,12 @@ class Supervisor:
             logger.error("driver %d is not heard of any more: it is killed", child.pid)
             child.kill()
 
-    def _cut_logs(self) -> None:
+    def _look_after_logs(self) -> None:
         for child in self._children:
             try:
-                child.log_cut()
+                child.log_look_after()
             except OSError as error:
-                self._uncut.wrong(f"the log of driver {child.pid} cannot be cut", error)
+                self._uncut.wrong(f"the log of driver {child.pid} cannot be looked after", error)
 
     def _bury(self) -> None:
         for child in list(self._children):

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,29 @@ def test_the_older_half_goes_with_its_log(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 40
 
 
+def test_the_log_of_a_quiet_driver_that_lives_stays(tmp_path: Path, settings: Any) -> None:
+    settings.LOG_DIR = tmp_path
+    watched, child = Supervisor(worker="w"), object.__new__(Child)
+    child._log = module.driver_log(uuid.uuid4())
+    watched._children.append(child)
+    folder = child._log.parent
+    ended = [folder / f"driver-{number}.log" for number in range(22)]
+    for age, log in enumerate([*ended, child._log]):
+        log.write_text("a line\n")
+        os.utime(log, times=(time.time() - 4_000 - age,) * 2)
+    watched._look_after_logs()
+    old_logs_remove(folder)
+    assert {*folder.iterdir()} == {*ended[:19], child._log}
+
+
+def test_of_many_drivers_that_live_every_log_stays(tmp_path: Path) -> None:
+    logs = {tmp_path / f"driver-{number}.log" for number in range(22)}
+    for log in logs:
+        log.touch()
+    old_logs_remove(tmp_path)
+    assert {*tmp_path.iterdir()} == logs
+
+
 def test_a_worker_cuts_the_logs_of_its_drivers(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.LOG_DIR = tmp_path
     monkeypatch.setattr(module, "MOST_BYTES", 1_000)
@@ -95,6 +119,6 @@ def test_a_worker_cuts_the_logs_of_its_drivers(tmp_path: Path, settings: Any, mo
     child._log = module.driver_log(uuid.uuid4())
     child._log.write_text("a line\n" * 200)
     watched._children.append(child)
-    watched._cut_logs()
+    watched._look_after_logs()
     assert child._log.stat().st_size == 0
     assert child.last_words() == "\n".join(["a line"] * 15)
