@@ -35,7 +35,7 @@ class Service:
     command: Sequence[str]
     stop_seconds: float = 10.0
     environment: dict[str, str] = field(default_factory=dict)
-    #: Not started again when it ends with exit code 0: its work is done.
+    #: Not started again when it ends with exit code 0: its work is done. The others go on without it where it cannot do that.
     may_finish: bool = False
     #: Where it writes what goes wrong, if not to the terminal.
     log: Path | None = None
@@ -115,17 +115,20 @@ class Supervisor:
                 return
             quick_deaths = quick_deaths + 1 if time.monotonic() - began < QUICK_SECONDS else 0
             if quick_deaths > QUICK_DEATHS_ALLOWED:
-                self._tell_why(service, code, colour)
-                self.exit_code = 1
-                self.stopping.set()
+                self._give_up(service, code, colour)
                 return
             self.say(service.name, f"ended with exit code {code}: starting it again", colour)
             await asyncio.sleep(min(2.0**quick_deaths, 10.0))
 
-    def _tell_why(self, service: Service, code: int, colour: int) -> None:
+    def _give_up(self, service: Service, code: int, colour: int) -> None:
+        """Of what the others can do without, that alone; else of everything."""
         for line in last_lines(service.log) if service.log else ():
             self.say(service.name, line, colour)
-        self.say(service.name, f"ended with exit code {code} again and again: stopping everything, the reason stands above", colour)
+        follows = "the rest goes on without it" if service.may_finish else "stopping everything"
+        self.say(service.name, f"ended with exit code {code} again and again: {follows}, the reason stands above", colour)
+        if not service.may_finish:
+            self.exit_code = 1
+            self.stopping.set()
 
     async def _run_once(self, service: Service, colour: int) -> int:
         # A pipe of our own: asyncio's `wait` lasts until its pipes are closed, and a grandchild may hold one open.

@@ -148,6 +148,18 @@ def test_one_that_dies_again_and_again_stops_everything_with_an_error(tmp_path: 
 
 
 @pytest.mark.slow
+def test_one_that_the_others_can_do_without_is_left_when_it_dies_again_and_again(tmp_path: Path) -> None:
+    extra = shell("feeder", "echo no flights >&2; exit 3", may_finish=True)
+    with supervised(tmp_path, shell("good", POLITE), extra) as (process, log):
+        wait_until(lambda: "the rest goes on without it" in log.read_text(), seconds=40, what="patience at its end")
+        assert process.poll() is None
+        process.terminate()
+        assert process.wait(timeout=20) == 0
+    assert "no flights" in log.read_text()
+    assert "good   │ bye" in log.read_text()
+
+
+@pytest.mark.slow
 def test_the_reason_is_shown_of_one_that_writes_it_elsewhere(tmp_path: Path) -> None:
     own = tmp_path / "own.log"
     with supervised(tmp_path, shell("bad", f"echo port taken >> {own}; exit 3", log=str(own))) as (process, log):
