@@ -171,14 +171,19 @@ class _Classifier:
         before, after = self.before.step(was).type, self.after.step(node_id).type
         if before != after:
             yield self._new(node_id, "source.type", before=before, after=after)
-        elif places := [
-            field for field in self._changed(was, node_id, deciding=True) if field not in self.after.steps.source(node_id).row_fields
-        ]:
+        elif places := self._places(was, node_id):
             yield self._new(node_id, "source.place", fields=words_of(places))
         elif was != node_id:
             yield self._new(node_id, "source.id", before=was, after=node_id)
         elif old.names_of(was) != new.names_of(node_id) or (len(new.names_of(node_id)) > 1 and self._exchanged(old, new)):
             yield self._new(node_id, "source.edges")
+
+    def _places(self, was: str, node_id: str) -> list[str]:
+        """Changed fields after which a source of the same type reads something else than its position is about."""
+        source = self.after.steps.source(node_id)
+        changed = [field for field in self._changed(was, node_id, deciding=True) if field not in source.row_fields]
+        moving = source.fields_that_move(self.before.step(was).config, self.after.step(node_id).config)
+        return list(dict.fromkeys([*changed, *moving]))
 
     def _exchanged(self, old: QueryShape, new: QueryShape) -> bool:
         """Whether an edge of a fork leads now to where another one led: positions are kept by the edges' ids."""

@@ -72,8 +72,7 @@ class NodeType(ABC, Generic[ConfigT]):
     #: Config field → `${names}` it fills in itself; None: any. There `$${name}` comes as it is written: the node makes `${name}` of it.
     own_places: ClassVar[Mapping[str, frozenset[str] | None]] = {}
     pace_fields: ClassVar[frozenset[str]] = frozenset()  # config fields on which neither rows nor what is kept of them depends
-    #: Config fields that say only how long a stateful flow waits: what it keeps is right under another value of theirs, too.
-    patience_fields: ClassVar[frozenset[str]] = frozenset()
+    patience_fields: ClassVar[frozenset[str]] = frozenset()  # that say only how long a stateful flow waits: what it keeps stays right
 
     def waits_for(self, context: NodeContext[ConfigT]) -> str:
         """The system that this node needs and that does not answer now, as in "waiting for kafka main"; "" if all is well.
@@ -124,8 +123,7 @@ class Source(NodeType[ConfigT]):
     boundedness: ClassVar[Literal["bounded", "unbounded", "both"]] = "bounded"
     guarantee: ClassVar[str] = ""
     changes_row_count = True
-    #: A start after a bounded run goes on behind what that run has read, unless it is asked to begin anew.
-    goes_on: ClassVar[bool] = False
+    goes_on: ClassVar[bool] = False  # a start after a bounded run goes on behind what that has read, unless asked to begin anew
     row_fields: ClassVar[frozenset[str]] = frozenset()  # fields that say what rows are like: else a changed one is another place
     has_own_buffer: ClassVar[bool] = False  # its position counts messages that were kept for one job
     hand_positions: ClassVar[HandPositions | None] = None  # how a person may set its position; None: not at all
@@ -145,6 +143,10 @@ class Source(NodeType[ConfigT]):
     def goes_whole(self, config: ConfigT) -> bool:
         """Whether a bounded read cannot go in steps, so that an import reads it whole as well."""
         return False
+
+    def fields_that_move(self, before: ConfigT, after: ConfigT) -> Sequence[str]:
+        """Fields of pace or of rows whose change, from `before` to `after`, makes another place of what is read all the same."""
+        return ()
 
     def check(self, missing: Sequence[str]) -> None:
         """Called every few seconds while a stream reads, and before each batch with the files it names and Spark no longer found.
@@ -191,9 +193,7 @@ class Flow(NodeType[ConfigT]):
     family = "flow"
     ports: ClassVar[tuple[Port, ...]] = (Port("in", "input"), Port("out", "output"))
     reads_names: ClassVar[bool] = False  # what it does depends on what the nodes before it are called
-
-    #: It acts on another system, or takes its time, for each row: its rows have to be computed once a batch, in one query.
-    computes_once: ClassVar[bool] = False
+    computes_once: ClassVar[bool] = False  # it acts on a system, or takes its time, for each row: once a batch, in one query
     acts: ClassVar[bool] = False  # on another system: what it does is done for all rows of a batch before the first sink gets one
     needs_rocksdb: ClassVar[bool] = False  # Spark keeps its state in RocksDB only, never in memory
     tells_late_rows: ClassVar[bool] = False  # it has a port `late`, which gives rows of its input as they came: see `too_late`

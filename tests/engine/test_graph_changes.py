@@ -127,6 +127,27 @@ def test_what_spark_would_take_with_wrong_numbers_needs_a_fresh_start(name: str,
     assert all(len(change.message) > 20 for change in found.obstacles())
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "moved"),
+    [
+        pytest.param({}, {"order": "name"}, "order", id="copied from now on"),
+        pytest.param({"order": "name"}, {}, "order", id="copied no more"),
+        pytest.param({"connection": "lake"}, {"connection": "lake", "order": "name"}, "", id="copied in any order"),
+        pytest.param({"connection": "lake"}, {"connection": "lake", "subfolders": True}, "subfolders", id="copies under other names"),
+        pytest.param({"order": "name", "subfolders": True}, {"order": "name"}, "subfolders", id="the same by name"),
+        pytest.param({"order": "name"}, {"subfolders": True}, "order", id="copied no more, from all folders"),
+        pytest.param({}, {"subfolders": True}, "", id="read where they are"),
+    ],
+)
+def test_files_that_spark_would_know_by_another_path_need_a_fresh_start(before: dict[str, Any], after: dict[str, Any], moved: str) -> None:
+    def watched(config: dict[str, Any]) -> GraphShape:
+        listed = {"path": "in", "columns": [{"name": "id", "type": "long"}]}
+        return shape({"src": ("source.file", listed | config), "out": COLLECT}, "src>out")
+
+    obstacles = changes_classify(watched(before), watched(after)).obstacles()
+    assert [(change.code, change.facts["fields"]) for change in obstacles] == ([("source.place", moved)] if moved else [])
+
+
 def test_a_filter_before_an_aggregate_is_named() -> None:
     nodes, _ = SHAPES["aggregated"]
     after = shape(nodes | {"few": keep("id < 9")}, "orders>few, few>key, key>per, per>big, big>out")

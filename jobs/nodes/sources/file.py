@@ -90,6 +90,11 @@ class FileSource(Source[FileConfig]):
         message = f'"{file}" holds bytes that are no {context.config.encoding}: choose the encoding in which it was written'
         return [Caution("encoding", message, "encoding.misfit")]
 
+    def fields_that_move(self, before: FileConfig, after: FileConfig) -> Sequence[str]:
+        """Spark knows a file by the path it reads: of the file itself, or of its copy, whose name depends on `subfolders`."""
+        moves = {"order": before.is_copied != after.is_copied, "subfolders": after.is_copied and before.subfolders != after.subfolders}
+        return [field for field, is_moved in moves.items() if is_moved]
+
     def plain_fault(self, context: NodeContext[FileConfig]) -> str:
         if context.config.is_copied:
             return "Pipeline Web itself copies its files before they are read"
