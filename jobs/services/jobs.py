@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 
+#: What a document says of its job, which can also be changed without it.
+_WORDS = ("title", "description")
+
+
 @transaction.atomic
 def job_create(*, user: "User", document: Mapping[str, Any], project: str = "", publish: bool = True, comment: str = "") -> Job:
     """A new job with its draft; with `publish` also version 1, or Invalid with the Problems and nothing kept."""
@@ -114,12 +118,22 @@ def job_publish(*, job: Job, user: "User", comment: str = "", revision: int | No
         raise Conflict("somebody published at the same moment: look at the newest version, then publish again") from None
     if not JobDraft.objects.filter(pk=draft.pk, revision=draft.revision).update(base_version=number):
         raise draft_conflict(draft_get(job))
+    words = _words_taken_over(job, document)
     job.version, job.dag_definition, job.job_type, job.updated_by = number, text, document.type, user
-    job.save(update_fields=["version", "dag_definition", "job_type", "updated_by", "update_time"])
+    job.save(update_fields=[*words, "version", "dag_definition", "job_type", "updated_by", "update_time"])
     audit_record(
         user=user, action="job published", object_type="job", object_id=job.job_name, project=job.project, detail={"version": number}
     )
     return version
+
+
+def _words_taken_over(job: Job, document: DagDocument) -> list[str]:
+    """Title and description become the job's where they are others than in the version before: what was given to the job itself stays."""
+    before = json.loads(job.dag_definition) if job.dag_definition else {}
+    changed = [field for field in _WORDS if getattr(document, field) != before.get(field, "")]
+    for field in changed:
+        setattr(job, field, getattr(document, field))
+    return changed
 
 
 def publishable(text: str) -> DagDocument:
@@ -201,7 +215,9 @@ def job_delete(*, job: Job, user: "User") -> None:
 
 
 def job_document(job: Job) -> dict[str, Any]:
-    """The current version's document, or the draft's, with the job's own title and description: what is exported."""
-    text = job.dag_definition or JobDraft.objects.get(job=job).document
-    document: dict[str, Any] = json.loads(text)
-    return {**document, "title": job.title, "description": job.description}
+    """What is exported: the current version's document with the job's own title and description, or the draft's."""
+    own = {field: getattr(job, field) for field in _WORDS}
+    if job.dag_definition:
+        return {**json.loads(job.dag_definition), **own}
+    document: dict[str, Any] = json.loads(JobDraft.objects.get(job=job).document)
+    return {**document, **{field: document.get(field) or words for field, words in own.items()}}

@@ -95,6 +95,31 @@ def test_a_title_changes_and_the_name_does_not(browser: Client, editor: User) ->
     assert answer.json()["error"]["problems"][0]["pointer"] == "/job_name"
 
 
+def test_what_is_written_under_description_in_the_editor_is_the_jobs_once_published(browser: Client, editor: User) -> None:
+    made = job(editor, publish=False)
+
+    def drawn(title: str, description: str) -> None:
+        draft = "/api/jobs/numbers/draft"
+        revision = {"If-Match": str(browser.get(draft).json()["revision"])}
+        body = {"document": chain(title=title, description=description)}
+        assert send(browser, "PUT", draft, body, **revision).status_code == 200
+
+    def told() -> list[tuple[str, str]]:
+        made.refresh_from_db()
+        exported = browser.get("/api/jobs/numbers/export").json()
+        return [(made.title, made.description), (exported["title"], exported["description"])]
+
+    drawn("Numbers", "Counts")
+    assert told() == [("", ""), ("Numbers", "Counts")]
+    send(browser, "POST", "/api/jobs/numbers/publish", {})
+    assert told() == [("Numbers", "Counts")] * 2
+    send(browser, "PATCH", "/api/jobs/numbers", {"title": "Renamed"})
+    drawn("Numbers", "Counts on")
+    assert told() == [("Renamed", "Counts")] * 2, "a draft is the job's own affair"
+    send(browser, "POST", "/api/jobs/numbers/publish", {})
+    assert told() == [("Renamed", "Counts on")] * 2, "the title was changed at the job since"
+
+
 def test_a_job_is_deleted_softly_and_its_name_becomes_free(browser: Client, editor: User) -> None:
     done = execution(job(editor))
     assert send(browser, "DELETE", "/api/jobs/numbers").status_code == 204
