@@ -415,11 +415,3 @@ def test_the_browser_has_words_for_every_change(language: str) -> None:
         if language == "en":
             assert words == sentence.replace("{", "{{").replace("}", "}}")
         assert set(re.findall(r"\{\{(\w+)\}\}", words)) == set(re.findall(r"\{(\w+)\}", sentence)), code
-
-
-def test_another_order_of_files_needs_a_fresh_start_for_they_are_read_at_another_place() -> None:
-    def watched(order: str) -> GraphShape:
-        return shape({"in": ("source.file", {"path": "in", "order": order}), "out": COLLECT}, "in>out")
-
-    assert told(watched("time"), watched("name")) == {"in": "source.place"}
-    assert changes_classify(watched("time"), watched("name")).obstacles()

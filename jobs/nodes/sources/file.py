@@ -43,7 +43,7 @@ class FileSource(Source[FileConfig]):
     connection_kinds = STORE_KINDS
     summary_template = "{path} · {format}"
     pace_fields: ClassVar[frozenset[str]] = frozenset(
-        {"max_files_per_trigger", "afterwards", "archive", "list_every_seconds", "max_local_megabytes"}
+        {"order", "max_files_per_trigger", "afterwards", "archive", "list_every_seconds", "max_local_megabytes"}
     )
     row_fields: ClassVar[frozenset[str]] = frozenset(
         {"format", "row_tag", "columns", "header", "delimiter", "null_value", "multi_line", "encoding", "pattern", "subfolders"}
