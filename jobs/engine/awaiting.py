@@ -66,7 +66,8 @@ def answers_await(steps: Steps, report: Report, stopping: threading.Event, renew
 def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event, away: set[str]) -> None:
     """A system counts as away once it was silent twice in a row, lest every blink makes a line in the history.
 
-    Several nodes may need one system: it is told of at the first of them.
+    Several nodes may need one system: it is told of at the first of them. Of several systems the one told last is shown: where that
+    answers, another is told again.
     """
     silent_before: set[str] = set()
     told: dict[str, str] = {}
@@ -77,9 +78,13 @@ def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event
             return
         away.clear()
         away.update(node_id for node_id, what in found.items() if what in silent_before)
+        shown = next(reversed(told), "")
         for what in set(told) - set(silent):
             node_id = told.pop(what)
             report(Waiting(node_id, "", given_up=node_id in steps.beside))
+        if told and shown not in told:
+            still = next(reversed(told))
+            report(Waiting(told[still], still))
         for what, node_id in silent.items():
             if what in silent_before and what not in told:
                 told[what] = node_id

@@ -645,5 +645,5 @@ def test_what_a_running_attempt_waits_for_is_shown_until_it_answers_or_the_attem
     assert waits(execution) == ("", "", False)
     events = Event.objects.filter(execution=execution, kind__in=("waiting", "answers", "given_up"))
     kinds = list(events.order_by("seq").values_list("kind", "reason"))
-    told = [("waiting", "kafka main"), ("answers", ""), ("waiting", "an API"), ("given_up", ""), ("waiting", "kafka main")]
+    told = [("waiting", "kafka main"), ("answers", ""), ("answers", ""), ("waiting", "an API"), ("given_up", ""), ("waiting", "kafka main")]
     assert kinds == told
