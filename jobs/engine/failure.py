@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
 from jobs.engine.analysis_problems import explained, less_advice
-from jobs.engine.file_words import about_a_file, about_a_header
+from jobs.engine.file_words import about_a_file, about_a_header, is_of_spark, missing_file, unopened_file
 from jobs.engine.plan import Plan, Step
 from jobs.engine.user_code import steps_of_code, worker_death
 from jobs.nodes.base import NodeError, SinkFenced
@@ -76,8 +77,8 @@ class AtNode(Exception):
         self.__cause__ = cause
 
 
-def failure_of(error: BaseException, plan: Plan) -> ExecutionFailure:
-    """`error` as the execution's failure. Total: whatever comes in, a sentence comes out."""
+def failure_of(error: BaseException, plan: Plan, away: Set[str] = frozenset()) -> ExecutionFailure:
+    """`error` as the execution's failure. Total: whatever comes in, a sentence comes out. `away`: nodes whose systems do not answer."""
     if isinstance(error, ExecutionFailure):
         return error
     trace = "".join(traceback.format_exception(error))
@@ -86,21 +87,28 @@ def failure_of(error: BaseException, plan: Plan) -> ExecutionFailure:
     if cause is not None:
         return ExecutionFailure.told(cause, _at(plan, acting, cause.message), acting, trace)
     text = "\n".join(_texts(error))
-    if told := _told_by_node(text, plan, acting):
+    if told := _told_by_node(text, plan, acting, away):
         node_id, words = told
         return ExecutionFailure.told(words, _at(plan, node_id, words.message), node_id, trace)
     return _known(text, plan, acting, trace) or _unknown(error, plan, acting, trace)
 
 
-def _told_by_node(text: str, plan: Plan, acting: str) -> tuple[str, NodeError] | None:
-    """The acting node knows what its own system says; then the sources are asked, whose rows Spark reads while a sink writes them."""
+def _told_by_node(text: str, plan: Plan, acting: str, away: Set[str]) -> tuple[str, NodeError] | None:
+    """The acting node knows what its own system says, and so do the sources, whose rows Spark reads while a sink writes them.
+
+    Of several, the one whose topic or table the text names, then one whose system is known to be `away`, then the acting one.
+    """
     sources = [step for step in plan.steps if not step.inputs and step.node_id != acting]
+    told: list[tuple[bool, bool, str, NodeError]] = []
     for step in [*(step for step in plan.steps if step.node_id == acting), *sources]:
         node_type = REGISTRY.get(step.type)
         words = node_type.failure_words(text, str(getattr(step.config, "connection", ""))) if node_type else None
-        if words is not None:
-            return step.node_id, words
-    return None
+        if node_type and words is not None:
+            told.append((node_type.failure_names(text, step.config), step.node_id in away, step.node_id, words))
+    if not told:
+        return None
+    *_, node_id, words = max(told, key=lambda one: one[:2])  # the first of those that are alike
+    return node_id, words
 
 
 def _links(error: BaseException | None) -> Iterator[BaseException]:
@@ -137,9 +145,8 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
     if sentence := about_a_header(text):
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="user", permanent=True, stack_trace=trace)
-    if sentence := about_a_file(text):
-        node_id = _source_of(text, plan) or acting
-        return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind="external", stack_trace=trace)
+    if failure := _about_files(text, plan, acting, trace):
+        return failure
     if carried := node_error_in(text):
         # What a person's own job says needs no lines of ours or of Spark's below it.
         shown = "" if carried.error.kind == "user" else trace
@@ -154,6 +161,40 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         node_id = _source_of(text, plan) or acting
         return ExecutionFailure(_at(plan, node_id, match[1].strip()), node_id=node_id, kind="external", stack_trace=trace)
     return None
+
+
+def _about_files(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure | None:
+    """A file is the source's where it lies below that one's own path; what we keep for ourselves nobody can put back."""
+    kind: Kind = "external"
+    if unopened := unopened_file(text):
+        path, sentence = unopened
+        node_id = _source_above(path, plan) or acting
+    elif (path := missing_file(text)) and _is_own(path, plan):
+        sentence = (
+            f"the file {path}, which Pipeline Web keeps for itself, is gone; let nothing else remove files there, "
+            "and restore a checkpoint if it happens again"
+        )
+        node_id, kind = "", "system"
+    elif sentence := about_a_file(text):
+        node_id = (_source_above(path, plan) if path else _source_of(text, plan)) or acting
+    else:
+        return None
+    return ExecutionFailure(_at(plan, node_id, sentence), node_id=node_id, kind=kind, stack_trace=trace)
+
+
+def _is_own(path: str, plan: Plan) -> bool:
+    owns = (plan.locations.live, plan.locations.work)
+    return is_of_spark(path) or any(Path(path).is_relative_to(os.path.realpath(own)) for own in owns)
+
+
+def _source_above(path: str, plan: Plan) -> str:
+    """The source below whose own path a file lies."""
+    root = plan.limits.file_roots[0] if plan.limits.file_roots else Path("/")
+    for step in plan.steps:
+        owns = [str(getattr(one, "path", "")) for one in (step.config, *getattr(step.config, "inputs", ()))]
+        if not step.inputs and path and any(own and Path(path).is_relative_to(os.path.realpath(root / own)) for own in owns):
+            return step.node_id
+    return ""
 
 
 def _full_places(plan: Plan) -> str:

@@ -9,6 +9,7 @@ _OTHER_TYPE = re.compile(
     r"reading file (\S+)\. Data type mismatches when reading Parquet column \[([^\]]+)\]\. "
     r"Expected Spark type (.+?), actual Parquet type (\w+)"
 )
+_GONE = re.compile(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*")
 
 
 def about_a_header(text: str) -> str:
@@ -26,10 +27,31 @@ def about_a_header(text: str) -> str:
     return f"{told} has {counted[1]} columns, where {counted[2]} are listed; list the columns of the files, or correct the file"
 
 
+def unopened_file(text: str) -> tuple[str, str] | tuple[()]:
+    """A path that Java does not open although it may be there, and why."""
+    if match := re.search(r"(/[^\n]*) \(Too many open files", text):
+        sentence = "too many files are open at once; let the user that runs Spark open more (ulimit -n): it goes on where it was"
+        return match[1], sentence
+    if match := re.search(r"(/[^\n]*) \(Permission denied\)", text):
+        return match[1], f"the file {match[1]} may not be opened; give the user that runs Spark the right to: it goes on where it was"
+    return ()
+
+
+def is_of_spark(path: str) -> bool:
+    """Whether it lies in one of the folders that Spark makes for a process."""
+    return re.search(r"/(?:blockmgr|spark|pyspark)-[0-9a-f]{8}-[0-9a-f]{4}-", path) is not None
+
+
+def missing_file(text: str) -> str:
+    """The path that is gone; "" where the text tells of none."""
+    match = _GONE.search(text)
+    return (path_in(match[0]) or path_in(text)) if match else ""
+
+
 def about_a_file(text: str) -> str:
     """A file that is gone or cannot be read."""
-    if match := re.search(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*", text):
-        path = path_in(match[0]) or path_in(text)
+    if match := _GONE.search(text):
+        path = missing_file(text)
         return (
             f"the file or folder {path} is no longer there; put it back, then start again: it goes on where it was"
             if path

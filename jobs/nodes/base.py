@@ -24,6 +24,7 @@ from jobs.nodes.node_context import NodeContext as NodeContext
 from jobs.nodes.node_error import NodeError as NodeError
 from jobs.nodes.roll_back import RollsBack
 from jobs.nodes.routed import Routed as Routed
+from jobs.nodes.told_failures import ToldFailures
 
 if TYPE_CHECKING:
     from threading import Event
@@ -47,7 +48,7 @@ NOT_IN_REAL_TIME = "it works on whole batches"
 ConfigClass = type[Config]
 
 
-class NodeType(ABC, Generic[ConfigT]):
+class NodeType(ToldFailures, ABC, Generic[ConfigT]):
     """Common face of sources, flows and sinks; read by the registry, the palette and the form."""
 
     type: ClassVar[str]
@@ -108,11 +109,6 @@ class NodeType(ABC, Generic[ConfigT]):
                 kind="user",
                 field="connection",
             )
-
-    @classmethod
-    def failure_words(cls, text: str, connection: str) -> NodeError | None:
-        """What Spark says of this node's system, in words; None if `text` is about something else. `connection` is its name or ""."""
-        return None
 
 
 class Source(NodeType[ConfigT]):

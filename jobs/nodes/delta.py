@@ -221,6 +221,23 @@ _WORDS: tuple[tuple[str, bool, Kind, str, str], ...] = (
 )
 
 
+#: What is said of a table only to who reads it.
+_ONLY_READ = (
+    "DELTA_SOURCE_|DELTA_STREAMING_|CANNOT_CONTINUE_PROCESSING_POST_SCHEMA|DIFFERENT_DELTA_TABLE_READ|DELTA_VERSION_NOT_FOUND"
+    "|DELTA_TIMESTAMP_|DELTA_NO_RECREATABLE_HISTORY|DELTA_NO_COMMITS|assertion failed: Invalid batch: "
+)
+
+
+def only_read(text: str) -> bool:
+    """Whether it can come of nothing but reading a table."""
+    return re.search(_ONLY_READ, text) is not None
+
+
+def names_table(text: str, path: str) -> bool:
+    """Whether `text` names the folder of a table, or a file in it; `path` is as people write it."""
+    return re.search(rf"(?:^|/){re.escape(path.strip('/'))}(?![\w-])", text) is not None
+
+
 def delta_failure(text: str, acting: str) -> NodeError | None:
     """What Delta says in `text`, in words that begin with `acting`; None if it is about something else."""
     for conditions, permanent, kind, field, words in _WORDS:

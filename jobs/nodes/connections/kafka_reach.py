@@ -13,17 +13,19 @@ from jobs.nodes.connections.reach import line_try
 from jobs.nodes.node_error import Outage, outage_error
 
 _SILENT_SECONDS = 3
+Act = Literal["reading", "writing"]
 
 
 @dataclass(frozen=True)
 class _Meaning:
-    """`pattern` in what Spark and Kafka's client say; `sentence` may take its groups."""
+    """`pattern` in what Spark and Kafka's client say; `sentence` may take its groups. `only` who does that hears of it."""
 
     pattern: str
     sentence: str
     permanent: bool = False
     kind: Literal["user", "external"] = "external"
     outage: Outage = ""
+    only: Act | Literal[""] = ""
 
 
 _MEANINGS = (
@@ -32,6 +34,7 @@ _MEANINGS = (
         "a message was written with schema {0}, which the registry did not list for this subject when the attempt started; "
         "the next attempt asks it again",
         outage="away",
+        only="reading",
     ),
     _Meaning(
         r"(?:Sasl|Ssl)AuthenticationException: ([^\n]+)",
@@ -51,30 +54,35 @@ _MEANINGS = (
         "the start or end offsets name the partitions {0}, where {1} are read; give each of these an offset, and no other",
         permanent=True,
         kind="user",
+        only="reading",
     ),
     _Meaning(
         r"RecordTooLargeException: ([^\n]+)",
         "a message is too large ({0}); raise max.message.bytes of the topic and max.request.size of the connection, or send less",
         permanent=True,
         kind="user",
+        only="writing",
     ),
     _Meaning(
         r"(?:data may have been (?:lost|missed)|KAFKA_DATA_LOSS|offset was changed from|OffsetOutOfRangeException)",
         "messages were deleted before they were read, or a topic was made anew ({reason}); "
         'set "Lost messages" to go on with what is left, or start from the beginning',
         permanent=True,
+        only="reading",
     ),
     _Meaning(
         r"Partition (\d+) of topic (\S+) with partition count (\d+) is not present in metadata",
         "a row asks for partition {0} of {1}, which has {2}, counted from 0; correct the partition column, or add partitions",
         permanent=True,
         kind="user",
+        only="writing",
     ),
     _Meaning(
         r"Invalid partition: (-\d+)",
         "a row asks for partition {0}, where they are counted from 0; correct the partition column: where it is empty the key decides",
         permanent=True,
         kind="user",
+        only="writing",
     ),
     _Meaning(
         r"UnknownTopicOrPartitionException|not present in metadata after|does not host this topic-partition|UnknownTopicIdException",
@@ -90,16 +98,28 @@ _MEANINGS = (
 _REASON = re.compile(r"Reason: ([^\n]+?)\.?\n|(Partition \S+ offset was changed from \d+ to \d+)")
 
 
-def kafka_failure(text: str, act: str) -> NodeError | None:
-    """The error of Kafka's client that `text` tells of, as `act` and a sentence; None where it tells of none."""
+#: As in "Topic orders not present", "topics: [orders, clicks]" and "orders-0", which is a partition.
+_TOPIC, _TOPICS, _PARTITION = r"[Tt]opic ([\w.-]+)", r"topics: \[([^\]]*)\]", r"(?<![\w.-])([\w.-]+)-\d+(?![\w-])"
+
+
+def topics_named(text: str) -> dict[str, int]:
+    """Whatever `text` names as a topic, or as a partition of one; as keys."""
+    lists = [name.strip() for listed in re.findall(_TOPICS, text) for name in listed.split(",")]
+    return dict.fromkeys([*lists, *re.findall(_TOPIC, text), *re.findall(_PARTITION, text)], 0)
+
+
+def kafka_failure(text: str, told: str, act: Act) -> NodeError | None:
+    """The error of Kafka's client that `text` tells of, as `told` and a sentence; None where it tells of none that comes of `act`."""
     if "kafka" not in text.lower() and UNKNOWN_WRITER not in text:
         return None
     for meaning in _MEANINGS:
         if found := re.search(meaning.pattern, text):
             reason = _REASON.search(text)
-            told = next(filter(None, reason.groups()), "") if reason else "Kafka has them no more"
-            sentence = meaning.sentence.format(*found.groups(), reason=told)
-            said = f"{act}: {sentence}"
+            why = next(filter(None, reason.groups()), "") if reason else "Kafka has them no more"
+            sentence = meaning.sentence.format(*found.groups(), reason=why)
+            if meaning.only not in ("", act):
+                return None
+            said = f"{told}: {sentence}"
             return outage_error(meaning.outage)(said, permanent=meaning.permanent, kind=meaning.kind)
     return None
 

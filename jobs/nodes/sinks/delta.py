@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
-from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta
+from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta, names_table, only_read
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.groups import ReplacesByKeys
@@ -48,7 +48,11 @@ class DeltaSink(ReplacesByKeys, Sink[DeltaSinkConfig]):
 
     @classmethod
     def failure_words(cls, text: str, connection: str) -> NodeError | None:
-        return delta_failure(text, "writing delta")
+        return None if only_read(text) else delta_failure(text, "writing delta")
+
+    @classmethod
+    def failure_names(cls, text: str, config: DeltaSinkConfig) -> bool:
+        return names_table(text, config.path)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[DeltaSinkConfig]) -> None:
         """A table that is not there is judged as the one that the node would make."""

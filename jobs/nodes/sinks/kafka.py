@@ -12,7 +12,7 @@ from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
-from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
+from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent, topics_named
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.formats import format_hinders_real_time
@@ -110,7 +110,11 @@ class KafkaSink(Sink[KafkaSinkConfig]):
 
     @classmethod
     def failure_words(cls, text: str, connection: str) -> NodeError | None:
-        return kafka_failure(text, f'writing kafka "{connection}"')
+        return kafka_failure(text, f'writing kafka "{connection}"', "writing")
+
+    @classmethod
+    def failure_names(cls, text: str, config: KafkaSinkConfig) -> bool:
+        return config.topic in topics_named(text)
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
         self.check(spark, schema, context)

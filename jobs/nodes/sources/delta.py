@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
-from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta, moment_of
+from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta, moment_of, names_table
 from jobs.nodes.durable_text import text_first
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.form import hints
@@ -100,6 +100,10 @@ class DeltaSource(Source[DeltaSourceConfig]):
     @classmethod
     def failure_words(cls, text: str, connection: str) -> NodeError | None:
         return delta_failure(text, "reading delta")
+
+    @classmethod
+    def failure_names(cls, text: str, config: DeltaSourceConfig) -> bool:
+        return names_table(text, config.path)
 
     def resumes(self, config: DeltaSourceConfig) -> bool:
         """A query reads one version in one piece, unless it is to go on behind it."""

@@ -12,7 +12,7 @@ from jobs.nodes.backlog import Backlog, Place, ReadsLog
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
-from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent
+from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent, topics_named
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
 from jobs.nodes.formats import format_hinders_real_time
 from jobs.nodes.hand_positions import HandPositions
@@ -110,7 +110,11 @@ class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
 
     @classmethod
     def failure_words(cls, text: str, connection: str) -> NodeError | None:
-        return kafka_failure(text, f'reading kafka "{connection}"')
+        return kafka_failure(text, f'reading kafka "{connection}"', "reading")
+
+    @classmethod
+    def failure_names(cls, text: str, config: KafkaSourceConfig) -> bool:
+        return bool(config.places().among(topics_named(text)))
 
     def resumes(self, config: KafkaSourceConfig) -> bool:
         return not self.goes_whole(config)
