@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,8 @@ from jobs.engine.progress import last_committed
 from jobs.engine.query import StreamQuery
 from jobs.engine.steps import Steps
 from jobs.nodes.base import NodeError, Written
+
+logger = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.02
 #: A topic may get more partitions while it is read.
@@ -73,20 +76,44 @@ class TaskSlots:
     """Whether all tasks that read in real time run at once: one that finds no place waits for ever, and its rows with it."""
 
     def __init__(self, steps: Steps, plans: Sequence[QueryPlan], spark: SparkSession) -> None:
+        """AtNode where there are fewer than are needed, or a source cannot tell."""
         self._steps, self._spark = steps, spark
         self._ways = [(source, ways) for plan in plans for source, ways in ways_to(steps, plan.frontier).items() if source in steps.sources]
-        self._looked_at = 0.0
+        self._judge(self._needed())
 
     def check(self) -> None:
-        """AtNode, which no retry would mend, where there are fewer than are needed. Asks the sources, but not all the time."""
+        """AtNode, which no retry would mend, where there are fewer by now. Asks the sources, but not all the time.
+
+        One that cannot tell is asked again later: what it lets in goes on being read.
+        """
         if time.monotonic() - self._looked_at < _LOOK_SECONDS:
             return
-        there, needed = self._spark.sparkContext.defaultParallelism, 0
-        for source, ways in self._ways:
-            needed += ways * self._steps.source(source).real_time_tasks(self._steps.context(source, "stream"))
-            if needed > there:
-                raise AtNode(source, _too_few(needed, there))
-        self._looked_at = time.monotonic()
+        try:
+            needed = self._needed()
+        except AtNode as error:
+            logger.warning("how many tasks are needed in real time cannot be told: %s", error)
+            return
+        self._judge(needed)
+
+    def _needed(self) -> Sequence[tuple[str, int]]:
+        """By source, once per query that reads it."""
+        try:
+            return [(source, ways * self._tasks(source)) for source, ways in self._ways]
+        finally:
+            self._looked_at = time.monotonic()
+
+    def _tasks(self, source: str) -> int:
+        try:
+            return self._steps.source(source).real_time_tasks(self._steps.context(source, "stream"))
+        except Exception as error:
+            raise AtNode(source, error) from error
+
+    def _judge(self, needed: Sequence[tuple[str, int]]) -> None:
+        there, total = self._spark.sparkContext.defaultParallelism, 0
+        for source, tasks in needed:
+            total += tasks
+            if total > there:
+                raise AtNode(source, _too_few(total, there))
 
 
 def _too_few(needed: int, there: int) -> NodeError:

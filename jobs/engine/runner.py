@@ -126,7 +126,7 @@ class Run:
         try:
             self._outcome = self._attempt()
         except BaseException as error:
-            self._failure = failure_of(error, self.plan)
+            self._failure = failure_of(error, self.plan, self._away)
         finally:
             self._news.put(None)
             news.join(_LAST_EVENTS_SECONDS)
@@ -150,17 +150,10 @@ class Run:
         try:
             with listening(session, self._progress_heard, self._end_heard, self._idle_heard):
                 self._begin(session)
-                if not self._stopping.is_set():
-                    for query_ in self._queries:
-                        query_.start()
-                if self._stopping.is_set():  # a stop that came while starting
-                    self.interrupt() if self._forced_at else self.stop()
-                with (
-                    unread_told(self._steps, self._report),
-                    under_way_told(self._spark, self._steps, self._queries, self._report),
-                    files_listed_anew(session, self.plan, self._queries),
-                    awaited(self._steps, self._report) as self._away,
-                ):
+                try:
+                    self._go(session)
+                except Exception as error:  # also of a query that did not start: others have
+                    self._cause = self._cause or error
                     self._watch(session)
                 self._await_last_events()
             if not self.hanging and ((cause := self._first_cause()) or self._forced_at is None):
@@ -174,23 +167,32 @@ class Run:
     def _begin(self, session: SparkSession) -> None:
         """Build every frame, then let every sink raise its fence and go back if it is to, before any row moves."""
         if is_whole(self._steps):
-            self._begin_whole(session)
+            whole = WholeQuery(self._steps, session, self._report, self._changed.set)
+            self._queries = [whole]  # which is closed whatever its sinks say
+            sinks_begin(self._steps, session, whole.plan.sinks, whole.frames())
             return
         streams = self._streams(session)
         self._queries = [*streams]
         sinks_roll_back(self._steps, streams, self._report)
 
-    def _begin_whole(self, session: SparkSession) -> None:
-        query_ = WholeQuery(self._steps, session, self._report, self._changed.set)
-        self._queries = [query_]  # which is closed whatever its sinks say
-        sinks_begin(self._steps, session, query_.plan.sinks, query_.frames())
+    def _go(self, session: SparkSession) -> None:
+        if not self._stopping.is_set():
+            for query_ in self._queries:
+                query_.start()
+        if self._stopping.is_set():  # a stop that came while starting
+            self.interrupt() if self._forced_at else self.stop()
+        with (
+            unread_told(self._steps, self._report),
+            under_way_told(self._spark, self._steps, self._queries, self._report),
+            files_listed_anew(session, self.plan, self._queries),
+            awaited(self._steps, self._report) as self._away,
+        ):
+            self._watch(session)
 
     def _streams(self, session: SparkSession) -> list[StreamQuery]:
         plans = query_plans(self._steps)
         kind = RealTimeQuery if self.plan.is_real_time else ClockedQuery if self.plan.clock else StreamQuery
-        if self.plan.is_real_time:
-            self._slots = TaskSlots(self._steps, plans, session)
-            self._slots.check()
+        self._slots = TaskSlots(self._steps, plans, session) if self.plan.is_real_time else None
         queries = []
         for plan in plans:
             query_ = kind(self._steps, plan, session, self._report, self._changed.set)
@@ -258,8 +260,7 @@ class Run:
     def _await_last_events(self) -> None:
         """Spark's listener lags behind: wait until it told each end, for then it has told each batch."""
         deadline = time.monotonic() + _LAST_EVENTS_SECONDS
-        ended = [query_ for query_ in self._queries if isinstance(query_, StreamQuery) and not query_.is_active()]
-        expected = {query_.run_id for query_ in ended if query_.run_id}
+        expected = {one.run_id for one in self._queries if isinstance(one, StreamQuery) and not one.is_active() and one.run_id}
         while not expected <= self._ends_heard and time.monotonic() < deadline:
             self._changed.wait(0.05)
             self._changed.clear()
@@ -280,8 +281,7 @@ class Run:
             rows_in=query_.sinks.rows_in(counts),
         )
         self._receiving.committed(event)
-        self._report(event)
-        for news in progressed(event):
+        for news in (event, *progressed(event)):
             self._report(news)
 
     def _report(self, event: Any) -> None:

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from jobs.engine.compiler import PlanInvalid
-from jobs.engine.events import BatchWritten
+from jobs.engine.events import BatchWritten, QueryStarted
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from jobs.engine.preview import preview
 from jobs.nodes.base import Limits, NodeError
 from jobs.nodes.node_error import SignInRefused, SystemAway, reworded
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, keep, numbers
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -93,6 +94,25 @@ def test_the_other_queries_end_when_one_fails(bench: Bench) -> None:
     written = len(heard.of(BatchWritten))
     assert not run.hanging
     assert len(heard.of(BatchWritten)) == written
+
+
+def test_what_has_started_ends_when_a_later_query_does_not_start(bench: Bench) -> None:
+    nodes = {"gen": numbers(None, 10), "more": numbers(None, 10), "a": COLLECT, "b": COLLECT}
+    plan = bench.plan(document(nodes, "gen>a, more>b", type="STREAMING"))
+    plan.locations.live.mkdir(parents=True)
+    (plan.locations.live / "b").write_text("where the folder of the second query is to be")
+    before = active_queries(bench)
+    run, heard = bench.run(plan)
+    with pytest.raises(ExecutionFailure):
+        run.wait(60)
+    assert {event.query for event in heard.of(QueryStarted)} >= {"a"}
+    wait_until(lambda: active_queries(bench) <= before, seconds=60, what="the end of the first query")
+
+
+def active_queries(bench: Bench) -> set[str]:
+    """All that go on in this Spark, whosever session they are in."""
+    spark: Any = bench.spark
+    return {str(key) for key in spark._jsparkSession.sharedState().activeStreamingQueries().keySet()}
 
 
 def test_a_file_that_vanished_blames_the_source_and_names_the_path(bench: Bench) -> None:

@@ -1,16 +1,25 @@
 """What can be told of a stream in real time from its document alone: whether it may, its queries, and what a change of mind means."""
 
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 
 from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems
+from jobs.engine import real_time
+from jobs.engine.failure import AtNode
 from jobs.engine.graph_changes import changes_classify
 from jobs.engine.graph_shape import GraphShape
-from jobs.nodes.base import Flow
-from jobs.nodes.registry import NODE_TYPES
-from tests.engine.graphs import REGISTRY, document, keep, windows
+from jobs.engine.grouping import query_plans
+from jobs.engine.real_time import TaskSlots
+from jobs.engine.steps import Steps
+from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.registry import NODE_TYPES, NodeRegistry
+from jobs.nodes.sources.generator import GeneratorConfig, GeneratorSource
+from tests.engine.graphs import REGISTRY, Bench, document, keep, numbers, windows
 from tests.engine.test_graph_changes import Nodes, columns, distinct, kafka, shape
 
 WAYS: tuple[Nodes, str] = (
@@ -105,6 +114,39 @@ def test_a_source_that_batches_read_once_and_real_time_once_a_way_begins_anew() 
     edges = "in>some, in>more, some>all, more>all, all>a"
     found = changes_classify(shape(nodes, edges), in_real_time(nodes, edges))
     assert [(change.node_id, change.code) for change in found.obstacles()] == [("in", "source.edges")]
+
+
+class BlinkingSource(GeneratorSource):
+    """Tells how many tasks read it, unless its system is away."""
+
+    type = "source.blinking"
+    tasks: ClassVar[int | None] = None
+
+    def real_time_tasks(self, context: NodeContext[GeneratorConfig]) -> int:
+        if self.tasks is None:
+            raise NodeError("no broker answers")
+        return self.tasks
+
+
+def test_a_system_that_blinks_ends_no_stream_and_is_named_where_one_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real_time, "_LOOK_SECONDS", 0.0)
+    registry = NodeRegistry({**NODE_TYPES, "source.blinking": f"{__name__}:BlinkingSource"})
+    spark: Any = SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
+    nodes: Nodes = {"in": numbers(), "out": LINE[0]["a"]}
+    plan = Bench(spark, tmp_path).plan(document(nodes, "in>out", type="STREAMING"))
+    steps = Steps(
+        replace(plan, steps=tuple(replace(step, type="source.blinking") if not step.inputs else step for step in plan.steps)), registry
+    )
+    with pytest.raises(AtNode) as refused:
+        TaskSlots(steps, query_plans(steps), spark)
+    assert refused.value.node_id == "in"
+    monkeypatch.setattr(BlinkingSource, "tasks", 2)
+    slots = TaskSlots(steps, query_plans(steps), spark)
+    monkeypatch.setattr(BlinkingSource, "tasks", None)
+    slots.check()
+    monkeypatch.setattr(BlinkingSource, "tasks", 3)
+    with pytest.raises(AtNode, match="at least 3 here"):
+        slots.check()
 
 
 def test_no_flow_that_can_keeps_state_or_acts() -> None:
