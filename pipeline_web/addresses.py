@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 #: Addresses that mean "all of mine": none to connect to, so this machine reaches itself by loopback.
 EVERY_INTERFACE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 #: Left out by browsers.
 _USUAL_PORTS = {"http": ":80", "https": ":443"}
 
@@ -15,7 +16,16 @@ def host_written(host: str) -> str:
 
 def own_address(host: str, port: int | str) -> str:
     """`host:port` by which this machine reaches what listens on `host`."""
-    return f"{host_written(EVERY_INTERFACE.get(host, host))}:{port}"
+    return f"{_own_host(host)}:{port}"
+
+
+def hosts_answered(given: list[str], host: str) -> list[str]:
+    """The names that requests may be sent to: those given, else loopback and `host`; and always that by which this machine reaches it."""
+    return [*(given or [*_LOOPBACK, host_written(host)]), _own_host(host)]
+
+
+def _own_host(host: str) -> str:
+    return host_written(EVERY_INTERFACE.get(host, host))
 
 
 def origin_of(address: str) -> str:

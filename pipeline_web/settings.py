@@ -8,7 +8,7 @@ import environ
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from pipeline_web.addresses import host_written, origin_of, own_address
+from pipeline_web.addresses import host_written, hosts_answered, origin_of, own_address
 from pipeline_web.databases import database_settings
 from pipeline_web.keys import key_read_or_created
 from pipeline_web.leases import lease_settings
@@ -39,7 +39,7 @@ else:
 
 HOST = env.str("HOST", "127.0.0.1")
 PORT = env.int("PORT", 8000)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", cast=str.strip, default=["127.0.0.1", "localhost", "[::1]", host_written(HOST)])
+ALLOWED_HOSTS = hosts_answered(env.list("ALLOWED_HOSTS", cast=str.strip, default=[]), HOST)
 PUBLIC_URL = env.str("PUBLIC_URL", "") or f"http://{host_written(HOST)}:{PORT}"
 #: The address people type is ours, also where TLS ends at a proxy and a request comes without it.
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", cast=origin_of, default=[origin_of(PUBLIC_URL)] if "://" in PUBLIC_URL else [])

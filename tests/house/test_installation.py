@@ -57,6 +57,12 @@ def test_an_ipv6_host_stands_in_brackets_in_every_address(tmp_path: Path) -> Non
     assert said(tmp_path, program, HOST="::")["HTTP_ALLOWED_HOSTS"] == ["[::1]:8000"]
 
 
+@pytest.mark.parametrize(("host", "own"), [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("::", "[::1]"), ("10.1.2.3", "10.1.2.3")])
+def test_whatever_it_is_called_it_answers_to_the_address_by_which_it_asks_itself(tmp_path: Path, host: str, own: str) -> None:
+    names = said(tmp_path, "print(json.dumps(settings.ALLOWED_HOSTS))", HOST=host, ALLOWED_HOSTS="pipelines.example.com")
+    assert names == ["pipelines.example.com", own]
+
+
 def test_a_start_tells_its_services_the_same_own_address(tmp_path: Path) -> None:
     told = variables("fd00::7", "8123", tmp_path, Redis(1, "p", tmp_path / "redis.conf"))
     assert told["PIPELINE_LOCAL_ADDRESS"] == own_address("fd00::7", 8123) == "[fd00::7]:8123"
