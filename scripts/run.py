@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -90,6 +90,7 @@ def data_lock(data: Path) -> IO[str]:
     """
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        close_to_others(data)
         lock = (data / "run.lock").open("w")
     except OSError as error:
         raise CannotStart(f"DATA_DIR={data} cannot be written ({error.strerror}): DATA_DIR=/another/folder make run") from None
@@ -99,6 +100,18 @@ def data_lock(data: Path) -> IO[str]:
         lock.close()
         raise CannotStart(f"Another start already uses {data}: stop it, or DATA_DIR=/another/folder make run") from None
     return lock
+
+
+def close_to_others(data: Path) -> None:
+    """Nobody else gets into a data folder, whoever made it: that protects everything in it, whatever its own modes are."""
+    if not data.stat().st_mode & 0o077:
+        return
+    with suppress(OSError):  # it belongs to another account, or its disk knows no modes
+        data.chmod(0o700)
+    if data.stat().st_mode & 0o077:
+        say(f"Other accounts can get into {data}, and this one cannot change that: chmod 700 {data}")
+    else:
+        say(f"{data} was open to other accounts, and is closed to them now")
 
 
 def redis_configure(folder: Path) -> Redis:
