@@ -126,6 +126,8 @@ def redis_configure(folder: Path) -> Redis:
         f'dir "{folder}"',
         f'logfile "{redis.log.name}"',
         "save 60 1",
+        # What it holds are hints: with a full disk it goes on without keeping them.
+        "stop-writes-on-bgsave-error no",
         f"requirepass {redis.password}",
     ]
     redis.config.write_text("\n".join([*lines, "appendonly no", "loglevel warning", ""]))
