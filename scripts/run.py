@@ -205,10 +205,11 @@ def services(host: str, port: str, data: Path, redis: Redis) -> list[Service]:
     python, celery = sys.executable, [sys.executable, "-m", "celery", "--quiet", "-A", "pipeline_web"]
     web = ["-m", "uvicorn", "pipeline_web.asgi:application", "--host", host, "--port", port]
     quiet = ["--log-level", "warning", "--no-access-log", "--timeout-graceful-shutdown", "3"]
-    beat = ["beat", "--loglevel=WARNING", "--pidfile=", f"--schedule={data / 'beat-schedule'}"]
+    level = f"--loglevel={os.environ.get('LOG_LEVEL') or 'WARNING'}"  # Celery's own INFO is three lines a second
+    beat = ["beat", level, "--pidfile=", f"--schedule={data / 'beat-schedule'}"]
     return [
         Service("redis", [redis_binary(), str(redis.config)], log=redis.log),
-        Service("worker", [*celery, "worker", "--pool=prefork", "--concurrency=2", "--loglevel=WARNING"], stop_seconds=60),
+        Service("worker", [*celery, "worker", "--pool=prefork", "--concurrency=2", level], stop_seconds=60),
         Service("web", [python, *web, *quiet]),
         Service("beat", [*celery, *beat]),
         Service("feeder", [python, "manage.py", "feed_flights"], may_finish=True),

@@ -13,14 +13,18 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from redis import Redis, RedisError
 
+from pipeline_web.keys import key_read_or_created
 from pipeline_web.variables import running_variables
 from scripts import announce, bootstrap, run, test, test_faults
 from scripts.bundle import BundleTooLarge, bundle_check
 from scripts.fetch_jars import JarsUnavailable, jars_fetch
 from scripts.ports import free_port
-from scripts.run import CannotStart, data_lock, port_check, redis_configure, running
+from scripts.run import CannotStart, data_lock, port_check, redis_configure, running, services
+from scripts.services import redis_binary
 from tests.nodes.api_server import api_server
+from tests.servers.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -166,6 +170,54 @@ def test_a_data_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotStart, match="cannot be written"):
         data_lock(tmp_path / "file" / "data")
+
+
+def modes(*folders: Path) -> list[int]:
+    return [folder.stat().st_mode & 0o777 for folder in folders]
+
+
+def test_a_data_folder_that_a_key_is_made_in_first_is_nobody_elses(tmp_path: Path) -> None:
+    data = tmp_path / "of" / "data"
+    key_read_or_created(data / "keys" / "secret_key")
+    assert modes(data, data / "keys", data / "keys" / "secret_key") == [0o700, 0o700, 0o600]
+
+
+def test_a_start_closes_a_data_folder_that_others_can_read_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o755)
+    for _ in range(2):
+        data_lock(data).close()
+        assert modes(data) == [0o700]
+    assert capsys.readouterr().out == f"· {data} was open to other accounts, and is closed to them now\n"
+
+
+@pytest.mark.parametrize(("given", "level"), [("", "WARNING"), ("DEBUG", "DEBUG")])
+def test_worker_and_beat_log_as_much_as_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, level: str) -> None:
+    monkeypatch.setenv("LOG_LEVEL", given)
+    commands = {service.name: service.command for service in services("127.0.0.1", "8000", tmp_path, redis_configure(tmp_path))}
+    assert [f"--loglevel={level}" in commands[name] for name in ("worker", "beat")] == [True, True]
+
+
+def test_redis_takes_wake_ups_also_when_it_cannot_write_to_the_disk(tmp_path: Path) -> None:
+    configured = redis_configure(tmp_path)
+    process = subprocess.Popen([redis_binary(), str(configured.config)])
+    try:
+        with Redis.from_url(configured.url) as client:
+            wait_until(lambda: answers(client), seconds=30, what="Redis")
+            (tmp_path / "dump.rdb").mkdir()  # which no file can take the place of
+            client.bgsave()
+            wait_until(lambda: client.info("persistence")["rdb_last_bgsave_status"] == "err", seconds=30, what="a failed save")
+            assert client.set("wake", "up")
+    finally:
+        process.kill()
+        process.wait(timeout=20)
+
+
+def answers(client: Redis) -> bool:
+    with suppress(RedisError):
+        return bool(client.ping())
+    return False
 
 
 def test_the_password_of_redis_stands_in_a_private_file(tmp_path: Path) -> None:
