@@ -9,7 +9,7 @@ from typing import Any
 
 from django import db
 from django.conf import settings
-from django.db import close_old_connections, connection
+from django.db import connection
 
 from checkpoints.coordinator import Coordinator
 from jobs.driver.asked import checkpoint_settle
@@ -26,6 +26,7 @@ from jobs.engine.plan import Plan
 from jobs.engine.runner import Run
 from jobs.models import Command, CommandKind, Execution, ExecutionStatus, TransitionRefused
 from jobs.reporting import Reporter
+from jobs.reporting.visits import database_visit
 from jobs.services.executions import (
     execution_attempt_failed,
     execution_complete,
@@ -199,6 +200,7 @@ class Attempt:
 
     def _watch(self, run: Run, reporter: Reporter, corrections: Corrections) -> str:
         running = False
+        connection.close()  # from here on it is asked seldom, and this may last for months
         while True:
             outcome = run.wait(_POLL_SECONDS if running else 0.02)
             if not running and (outcome or reporter.started.is_set()):
@@ -285,8 +287,8 @@ class Attempt:
         """Write a status, however long the database is away, until the lease is lost."""
         while not self._lost.is_set():
             try:
-                close_old_connections()
-                return write()
+                with database_visit():
+                    return write()
             except TransitionRefused as refused:
                 self._log.warning("%s", refused)
                 self._lost.set()

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from django import db
 from django.conf import settings
-from django.db import close_old_connections
 
 from checkpoints.storage import live_folder
 from jobs.dag.document import DagDocument
 from jobs.engine.compiler import plan_compile
 from jobs.engine.plan import Locations, Plan, Settings
 from jobs.models import Execution
+from jobs.reporting.visits import database_visit
 from jobs.selectors.roll_backs import roll_back_of
 from jobs.services.connections import connections_open
 from jobs.services.executions.starting import document_of, version_of
@@ -53,8 +53,8 @@ def execution_plan(execution: Execution) -> Plan:
 def plan_renewed(plan: Plan, execution: Execution) -> Plan:
     """The same with the connections as they are kept now; as it was while the database is away."""
     try:
-        close_old_connections()
-        return replace(plan, connections=connections_open(execution.job.project_id))
+        with database_visit():
+            return replace(plan, connections=connections_open(execution.job.project_id))
     except db.Error:
         return plan
 

@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Callable
 
 from django import db
-from django.db import close_old_connections
+
+from jobs.reporting.visits import database_visit
 
 #: So much waits for the database at most; then the oldest goes.
 _MOST = 500
@@ -32,8 +33,8 @@ class History:
         with self._lock:
             while self._entries:
                 try:
-                    close_old_connections()
-                    self._entries[0]()
+                    with database_visit():
+                        self._entries[0]()
                 except db.Error as error:
                     if not self._is_away:
                         self._log.warning("the history waits for the database: %s", error)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from django.db import close_old_connections, transaction
+from django.db import transaction
 
 from checkpoints.cleaning import checkpoints_retain
 from checkpoints.ledger import CheckpointResult, Ticket
@@ -14,6 +14,7 @@ from checkpoints.selectors import newest_key
 from checkpoints.services import checkpoint_begin, checkpoint_complete, checkpoint_fail
 from checkpoints.storages import key_of
 from checkpoints.stores.local import LOCAL
+from jobs.reporting.visits import database_visit
 from jobs.services.events import checkpoint_deleted_by, event_record
 
 logger = logging.getLogger(__name__)
@@ -26,8 +27,7 @@ class RowLedger:
         self._execution_id, self._attempt, self._actor, self._storage = execution_id, attempt, actor, storage
 
     def begin(self, *, origin: str, requested_by: str, savepoint: bool, label: str) -> Ticket:
-        close_old_connections()
-        with transaction.atomic():
+        with database_visit(), transaction.atomic():
             row = checkpoint_begin(
                 execution_id=self._execution_id,
                 attempt=self._attempt,
@@ -39,16 +39,17 @@ class RowLedger:
             )
             self._record("checkpoint_pending", row, actor=requested_by)
             base = newest_key(generation=row.generation, storage=row.storage) if row.storage != LOCAL else ""
-        return Ticket(number=row.checkpoint_id, folder=Path(row.storage_path), row=row.pk, key=key_of(row), base=base)
+            return Ticket(number=row.checkpoint_id, folder=Path(row.storage_path), row=row.pk, key=key_of(row), base=base)
 
     def complete(self, ticket: Ticket, result: CheckpointResult) -> None:
-        close_old_connections()
         told = partial(self._record, "checkpoint_completed")
-        self._retain(checkpoint_complete(row=ticket.row, result=result, told=told))
+        with database_visit():
+            self._retain(checkpoint_complete(row=ticket.row, result=result, told=told))
 
     def fail(self, ticket: Ticket, reason: str, phases: Mapping[str, int]) -> None:
-        close_old_connections()
-        checkpoint_fail(row=ticket.row, reason=reason, phases=phases, told=partial(self._record, "checkpoint_failed", reason=reason))
+        told = partial(self._record, "checkpoint_failed", reason=reason)
+        with database_visit():
+            checkpoint_fail(row=ticket.row, reason=reason, phases=phases, told=told)
 
     def _retain(self, row: Checkpoint) -> None:
         """What becomes of older ones takes nothing from this one: it is complete."""

@@ -5,9 +5,12 @@ import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psutil
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 
 from checkpoints.models import Checkpoint
 from jobs.models import Event, Execution, Job, MetricSample
@@ -43,6 +46,31 @@ def test_a_bounded_job_completes_with_its_counts(worker: Worker, numbers_job: Bu
     kinds = list(Event.objects.filter(execution=ended).order_by("seq").values_list("kind", flat=True))
     assert kinds == ["triggered", "claimed", "started", "completed"]
     assert list((data / "logs" / ended.execution_id).iterdir())
+
+
+def test_an_execution_that_runs_holds_no_connection_to_the_database(
+    worker: Worker, numbers_job: Build, start: Start, written: Written, database_url: str
+) -> None:
+    """Of SQLite, whose files stay open for a while, nothing is asked."""
+    (driver,) = worker.drivers()
+    begun = [start(numbers_job(f"numbers-{number}", checkpoint_interval="1s")) for number in range(3)]
+    for number in range(3):
+        wait_until(lambda: len(written(f"numbers_{number}")) > 100, seconds=150, what="rows")  # noqa: B023
+    wait_until(lambda: Checkpoint.objects.filter(status="COMPLETED").count() > 3, seconds=60, what="checkpoints")
+    if connection.vendor == "postgresql":
+        most = 1 + PROCESS_CONNECTIONS
+        wait_until(lambda: connections_of(driver, database_url) < most, seconds=30, what=f"fewer than {most} connections")
+    assert {status_reached(execution, "RUNNING").status for execution in begun} == {"RUNNING"}
+
+
+#: Of a driver itself: the look for work, the leases, and the writer of counts.
+PROCESS_CONNECTIONS = 3
+
+
+def connections_of(pid: int, database_url: str) -> int:
+    port = urlsplit(database_url).port
+    lines = psutil.Process(pid).net_connections(kind="tcp")
+    return sum(line.status == psutil.CONN_ESTABLISHED and bool(line.raddr) and line.raddr.port == port for line in lines)
 
 
 def test_stop_resume_and_kill_lose_and_repeat_nothing(

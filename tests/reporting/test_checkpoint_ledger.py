@@ -1,10 +1,13 @@
 """What a driver's checkpoints leave in rows and events, also where the database or the disk gives trouble in between."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 
 from checkpoints.ledger import Ticket
 from checkpoints.models import Checkpoint
@@ -46,6 +49,18 @@ def test_what_is_told_twice_is_one_event(execution: Execution, ledger: RowLedger
         ledger.fail(failing, "no space left on device", {})
     kinds = execution.events.exclude(kind="checkpoint_pending").order_by("seq").values_list("kind", flat=True)
     assert list(kinds) == ["checkpoint_completed", "checkpoint_failed"]
+
+
+def test_between_two_checkpoints_no_connection_is_kept(execution: Execution, ledger: RowLedger) -> None:
+    def kept_after(act: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        done = act(*given, **named)
+        assert connection.connection is None
+        return done
+
+    begin = partial(ledger.begin, origin="INTERVAL", requested_by="", savepoint=False, label="")
+    ticket = kept_after(begin)
+    kept_after(ledger.complete, ticket, cut_of(execution, Checkpoint.objects.get(pk=ticket.row), 2))
+    kept_after(ledger.fail, kept_after(begin), "no space left on device", {})
 
 
 def test_trouble_with_older_ones_leaves_a_complete_one_complete(

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, connections
 
 from jobs.engine.events import Noticed, Waiting
@@ -70,6 +71,18 @@ def test_that_a_system_answers_again_is_kept_although_the_database_was_started_a
     thread.close()
     ear.close()
     writer.close()
+
+
+def test_between_two_entries_no_connection_is_kept() -> None:
+    thread, history, kept = InThread(), History(LOG), list[tuple[int, bool]]()
+    thread.do(lambda: history.add(lambda: kept.append((User.objects.count(), is_connected()))))
+    thread.do(lambda: kept.append((-1, is_connected())))
+    thread.close()
+    assert kept == [(0, True), (-1, False)]
+
+
+def is_connected() -> bool:
+    return connection.connection is not None
 
 
 def test_what_the_database_does_not_take_comes_again_before_what_is_later(caplog: pytest.LogCaptureFixture) -> None:
