@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import time
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,29 @@ def test_no_secret_has_a_default() -> None:
         uses = re.findall(rf"\$\{{{name}([^}}]*)\}}", text)
         assert uses, name
         assert all(use.startswith(":?") for use in uses), name
+
+
+@pytest.mark.parametrize("ignored", [".dockerignore", ".gitignore"])
+def test_the_file_with_the_keys_goes_into_no_image_and_no_repository(ignored: str) -> None:
+    patterns = (ROOT / ignored).read_text().splitlines()
+    files = {file["path"] for service in SERVICES.values() for file in service.get("env_file", [])}
+    assert files
+    for file in files:
+        assert any(fnmatch(file, pattern) for pattern in patterns), file
+
+
+def test_redis_takes_wake_ups_also_while_the_disk_is_full() -> None:
+    assert "--stop-writes-on-bgsave-error no" in SERVICES["redis"]["command"][-1]
+
+
+def test_postgresql_has_a_connection_for_all_that_the_readme_counts() -> None:
+    (most,) = re.findall(r"the one of the file has (\d+)", (ROOT / "README.md").read_text())
+    assert f"max_connections={most}" in SERVICES["postgres"]["command"]
+
+
+@pytest.mark.parametrize("name", ["worker", "beat"])
+def test_the_level_of_the_log_is_the_one_that_is_set(name: str) -> None:
+    assert "--loglevel=${LOG_LEVEL:-WARNING}" in SERVICES[name]["command"]
 
 
 def test_the_variables_of_compose_are_variables_of_the_settings() -> None:
