@@ -1,6 +1,7 @@
 """`source.jdbc` on all databases: whole or by key, resumed, with every type, and one sentence for each way it can fail."""
 
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -14,8 +15,9 @@ from pyspark.sql.types import StructType
 
 from jobs.nodes.base import REJECTED, NodeError
 from jobs.nodes.readers.table_rows import TableRowsStreamReader
+from jobs.nodes.sources import jdbc
 from jobs.nodes.sources.jdbc import read_dialect, reader_options
-from jobs.nodes.sources.jdbc_dialect import Chunk
+from jobs.nodes.sources.jdbc_dialect import Chunk, ReadDialect
 from jobs.nodes.worker_errors import Carried, node_error_in
 from tests.nodes.conftest import Build, Built, Database
 from tests.nodes.streams import Drained
@@ -360,3 +362,53 @@ def test_a_table_that_changes_under_a_job_is_told_by_its_column(spark: SparkSess
     gone = told()
     assert gone is not None
     assert "the table has no column name any more" in gone.error.message
+
+
+_ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT count(*) AS i FROM n"
+
+
+def test_who_draws_is_not_held_up_by_a_database_that_takes_its_time(
+    spark: SparkSession, build: Build, database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    """Counting reads no row before the last; its columns are known at once."""
+    monkeypatch.setattr(jdbc, "_COLUMNS_SECONDS", 1)
+    numbered(database, 0, 1)  # SQLite makes its file
+    query = "SELECT benchmark(1000000000000, sha2(rand(), 512)) AS i" if database.settings.kind == "mysql" else _ENDLESS
+    dialect = read_dialect(source(build, database, {"query": query, "key_column": "i"}).context)
+    with (
+        pytest.raises(NodeError, match="the database took longer than 1 s, or something locks the table") as told,
+        dialect.cursor() as cursor,
+    ):
+        dialect.columns(cursor)
+        dialect.key_has_empty_values(cursor)
+        dialect.last_key(cursor)
+    assert not told.value.permanent
+    assert read_dialect(source(build, database, {"query": query}, is_run=True).context).seconds == 0
+
+
+def test_a_key_that_takes_long_to_look_through_is_only_looked_through_in_a_run(
+    spark: SparkSession, build: Build, database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    numbered(database, 0, 3)
+    built = source(build, database, {"table": "numbers", "key_column": "id"})
+
+    def slow(dialect: ReadDialect, cursor: Any) -> bool:
+        raise dialect.took_too_long()
+
+    monkeypatch.setattr(ReadDialect, "key_has_empty_values", slow)
+    assert built.node.read(spark, built.context).count() == 3
+    running = source(build, database, {"table": "numbers", "key_column": "id"}, is_run=True)
+    with pytest.raises(NodeError, match="took longer"):
+        running.node.read(spark, running.context)
+
+
+def test_a_locked_table_does_not_hold_up_who_draws(
+    spark: SparkSession, build: Build, postgres_database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    numbered(postgres_database, 0, 3)
+    monkeypatch.setattr(jdbc, "_COLUMNS_SECONDS", 1)
+    built = source(build, postgres_database, {"table": "numbers"}, schema_only=True)
+    with closing(postgres_database._open_session()) as session:
+        session.cursor().execute("LOCK TABLE numbers IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(NodeError, match="the database took longer than 1 s, or something locks the table"):
+            built.node.read(spark, built.context)

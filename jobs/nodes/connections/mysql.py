@@ -6,7 +6,7 @@ import re
 import socket
 import ssl
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
@@ -27,6 +27,8 @@ _CONNECT_SECONDS = 10
 _FIRST_BYTES = frozenset({9, 10, 255})
 #: Shorter than a driver's lease: a frozen client is dropped before another attempt may begin.
 _IDLE_SECONDS = 10
+#: Before a client gives up a server that was to end a statement by itself.
+_GRACE_SECONDS = 5
 #: A reader may pause for as long while Spark computes.
 _SLOW_READER_SECONDS = 3600
 
@@ -95,6 +97,17 @@ def drop_when_idle(session: pymysql.Connection[Any]) -> None:
     """The server ends the session, and its transaction, when the client froze."""
     with session.cursor() as cursor:
         cursor.execute(f"SET SESSION wait_timeout = {_IDLE_SECONDS}, net_read_timeout = {_IDLE_SECONDS}")
+
+
+def limit_statements(session: pymysql.Connection[Any], seconds: int) -> None:
+    """What a SELECT may take, and wait for a lock. The server ends it; one that is too old to, or froze, is given up a little later."""
+    import pymysql
+
+    is_mariadb = "MariaDB" in session.get_server_info()
+    longest = f"max_statement_time = {seconds}" if is_mariadb else f"max_execution_time = {seconds * 1000}"
+    with suppress(pymysql.MySQLError), session.cursor() as cursor:
+        cursor.execute(f"SET SESSION lock_wait_timeout = {seconds}, {longest}")
+    session._read_timeout = seconds + _GRACE_SECONDS
 
 
 def _be_patient(session: Any) -> None:

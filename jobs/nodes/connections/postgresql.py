@@ -94,11 +94,11 @@ class PostgresqlConnection(ConnectionKind):
 
 
 def postgresql_open(
-    settings: ConnectionSettings, limits: Limits, *, application: str = "pipeline web", idle_limit: bool = True
+    settings: ConnectionSettings, limits: Limits, *, application: str = "pipeline web", idle_limit: bool = True, seconds: int = 0
 ) -> PostgresSession:
     """A connection in UTC, by nothing but `settings`; NodeError in one sentence when it is refused.
 
-    With `idle_limit` a frozen client loses it.
+    With `idle_limit` a frozen client loses it. `seconds`: what a statement may take, and wait for a lock; 0 means no further limit.
     """
     import psycopg2
     from psycopg2.extensions import libpq_version
@@ -113,7 +113,8 @@ def postgresql_open(
             password=settings.secrets.get("password", ""),
             connect_timeout=_CONNECT_SECONDS,
             application_name=application,
-            options=_server_options(typed) + (f" -c idle_in_transaction_session_timeout={_IDLE_IN_TRANSACTION_MS}" if idle_limit else ""),
+            options=_server_options(typed, seconds)
+            + (f" -c idle_in_transaction_session_timeout={_IDLE_IN_TRANSACTION_MS}" if idle_limit else ""),
             keepalives_idle=10,
             keepalives_interval=5,
             keepalives_count=3,
@@ -126,10 +127,12 @@ def postgresql_open(
         raise _refusal(settings.name, typed, error) from None
 
 
-def _server_options(typed: PostgresqlSettings) -> str:
+def _server_options(typed: PostgresqlSettings, seconds: int) -> str:
     options = ["-c TimeZone=UTC"]
-    if typed.statement_timeout_seconds:
-        options.append(f"-c statement_timeout={typed.statement_timeout_seconds * 1000}")
+    if limits := [limit for limit in (typed.statement_timeout_seconds, seconds) if limit]:
+        options.append(f"-c statement_timeout={min(limits) * 1000}")
+    if seconds:
+        options.append(f"-c lock_timeout={seconds * 1000}")
     if typed.search_path:
         options.append(f"-c search_path={typed.search_path.replace(' ', '')}")
     return " ".join(options)

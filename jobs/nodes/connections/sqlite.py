@@ -18,6 +18,8 @@ from jobs.nodes.file_roots import allowed_path
 from jobs.nodes.form import hints
 
 _POLL_SECONDS = 0.01
+#: Of SQLite's machine: so many take well below a millisecond.
+_STEPS_BETWEEN_LOOKS = 10_000
 
 
 class SqliteSettings(base.Config):
@@ -85,6 +87,14 @@ def sqlite_open(settings: ConnectionSettings, limits: Limits, *, read_only: bool
         connection.close()
         raise
     return _confined(connection)
+
+
+def sqlite_limit(session: sqlite3.Connection, seconds: int) -> None:
+    """Statements end `seconds` from now, and wait no longer for another program."""
+    (waiting,) = session.execute("PRAGMA busy_timeout").fetchone()
+    session.execute(f"PRAGMA busy_timeout = {min(waiting, seconds * 1000):d}")
+    end = time.monotonic() + seconds
+    session.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_LOOKS)
 
 
 def _log_ahead(connection: sqlite3.Connection, seconds: float) -> None:

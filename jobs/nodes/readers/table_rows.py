@@ -60,7 +60,7 @@ class _Table:
         connection = ConnectionSettings(**self._settings["connection"], secrets=json.loads(self._options["secret"]))
         roots, drivers = tuple(Path(root) for root in self._settings["file_roots"]), self._settings.get("jdbc_drivers", "")
         limits = Limits(file_roots=roots, data_dir=Path(self._settings["data_dir"]), jdbc_drivers=Path(drivers) if drivers else None)
-        return dialect_for(connection, limits, self.config)
+        return dialect_for(connection, limits, self.config, int(self._settings.get("seconds", 0)))
 
     def parts(self, chunk: Chunk, rows: int | None = None) -> list[Chunk]:
         """What the tasks read, each its part."""

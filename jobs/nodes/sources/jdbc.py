@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 TABLE_NAME = r"^([^\x00\r\n.]+(\.[^\x00\r\n.]+)?)?$"
 
 
+#: Where no job runs, a database that takes its time must not hold up who draws: for its columns, and for rows to look at.
+_COLUMNS_SECONDS, _ROWS_SECONDS = 20, 60
+
+
 class JdbcSourceConfig(base.Config):
     connection: str = connection_field("postgresql", "mysql", "sqlite", "jdbc")
     table: str = Field(
@@ -166,7 +170,8 @@ class JdbcSource(TellsUnread, Source[JdbcSourceConfig]):
 def read_dialect(context: NodeContext[JdbcSourceConfig]) -> ReadDialect:
     from jobs.nodes.sources.jdbc_dialect import dialect_for
 
-    return dialect_for(context.connection(context.config.connection), context.limits, context.config)
+    seconds = 0 if context.is_run else _COLUMNS_SECONDS
+    return dialect_for(context.connection(context.config.connection), context.limits, context.config, seconds)
 
 
 def reader_options(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig]) -> dict[str, str]:
@@ -179,6 +184,7 @@ def reader_options(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig])
         "data_dir": str(context.limits.data_dir),
         "jdbc_drivers": str(context.limits.jdbc_drivers or ""),
         "bounded": context.bounded or context.beside,
+        "seconds": 0 if context.is_run else _ROWS_SECONDS,
     }
     return {"settings": json.dumps(settings), "secret": json.dumps(dict(dialect.settings.secrets))}  # Spark hides options of this name
 
@@ -208,14 +214,25 @@ def _checked_columns(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig
             return columns
         if key not in names:
             raise NodeError(missing_column(key, names), permanent=True, kind="user", field="key_column")
-        if not context.schema_only and dialect.key_has_empty_values(cursor):
-            raise NodeError(
-                f"reading a table: the key column {key} has empty values, whose rows would be missed; choose one without",
-                permanent=True,
-                kind="user",
-                field="key_column",
-            )
+    if not context.schema_only and _has_empty_keys(dialect, context):
+        raise NodeError(
+            f"reading a table: the key column {key} has empty values, whose rows would be missed; choose one without",
+            permanent=True,
+            kind="user",
+            field="key_column",
+        )
     return columns
+
+
+def _has_empty_keys(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig]) -> bool:
+    """A large table may have to be read whole for it: who only looks at rows is not told where that takes long."""
+    try:
+        with _asked(dialect) as cursor:
+            return dialect.key_has_empty_values(cursor)
+    except NodeError as error:
+        if context.is_run or error.permanent:
+            raise
+        return False
 
 
 def _names_told_apart(names: list[str], field: str) -> None:

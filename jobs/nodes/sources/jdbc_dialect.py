@@ -42,10 +42,12 @@ class ReadDialect(ABC):
 
     kind: ClassVar[str]
 
-    def __init__(self, settings: ConnectionSettings, limits: Limits, config: JdbcSourceConfig) -> None:
+    def __init__(self, settings: ConnectionSettings, limits: Limits, config: JdbcSourceConfig, seconds: int = 0) -> None:
+        """`seconds`: what a statement may take, and wait for a lock; 0 means no limit."""
         self.settings = settings
         self.limits = limits
         self.config = config
+        self.seconds = seconds
 
     @abstractmethod
     def cursor(self) -> AbstractContextManager[Any]:
@@ -70,6 +72,12 @@ class ReadDialect(ABC):
     @abstractmethod
     def key_bound(self) -> str:
         """SQL that turns a parameter back into a key."""
+
+    def took_too_long(self) -> NodeError:
+        return NodeError(
+            f'reading from "{self.settings.name}": the database took longer than {self.seconds} s, or something locks the table; '
+            "ask it for less, or try again later"
+        )
 
     @property
     def relation(self) -> str:
@@ -138,24 +146,24 @@ class ReadDialect(ABC):
         return (f" WHERE {text}" if given else ""), tuple(given.values())
 
 
-def dialect_for(settings: ConnectionSettings, limits: Limits, config: JdbcSourceConfig) -> ReadDialect:
+def dialect_for(settings: ConnectionSettings, limits: Limits, config: JdbcSourceConfig, seconds: int = 0) -> ReadDialect:
     """The dialect of a connection's kind."""
     if settings.kind == "sqlite":
         from jobs.nodes.sources.jdbc_sqlite import SqliteReadDialect
 
-        return SqliteReadDialect(settings, limits, config)
+        return SqliteReadDialect(settings, limits, config, seconds)
     if settings.kind == "mysql":
         from jobs.nodes.sources.jdbc_mysql import MysqlReadDialect
 
-        return MysqlReadDialect(settings, limits, config)
+        return MysqlReadDialect(settings, limits, config, seconds)
     if settings.kind == "postgresql":
         from jobs.nodes.sources.jdbc_postgresql import PostgresqlReadDialect
 
-        return PostgresqlReadDialect(settings, limits, config)
+        return PostgresqlReadDialect(settings, limits, config, seconds)
     if settings.kind == "jdbc":
         from jobs.nodes.sources.jdbc_other import OtherReadDialect
 
-        return OtherReadDialect(settings, limits, config)
+        return OtherReadDialect(settings, limits, config, seconds)
     raise NodeError(
         f'connection "{settings.name}" is of kind {settings.kind}; choose a database', permanent=True, kind="user", field="connection"
     )

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.connections.mysql import mysql_close, mysql_open
+from jobs.nodes.connections.mysql import limit_statements, mysql_close, mysql_open
 from jobs.nodes.sources.jdbc_dialect import BOUND, ReadColumn, ReadDialect
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _ENUM, _SET = 256, 2048
 #: The key is an ENUM or a SET: the server orders these by the numbers of their words, so they are compared by them.
 _BY_NUMBER = "number of a word"
 _MOST_DIGITS = 38
+#: The server ended a statement, MySQL or MariaDB, or its waiting for a lock, or the client gave it up.
+_TOOK_TOO_LONG = ((3024,), (1969,), (1205,), (2013,))
 #: The types of keys → SQL of the key as text, and of a parameter as a key.
 _BOUND_BY_TYPE = {
     "date": f"CAST({BOUND} AS DATE)",
@@ -55,12 +57,15 @@ class MysqlReadDialect(ReadDialect):
 
         session = mysql_open(self.settings)
         try:
+            if self.seconds:
+                limit_statements(session, self.seconds)
             with session.cursor() as cursor:
                 cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                 cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
                 yield cursor
         except pymysql.Error as error:
-            raise _sentence(self.settings.name, error) from error
+            too_long = self.seconds and error.args[:1] in _TOOK_TOO_LONG
+            raise self.took_too_long() if too_long else _sentence(self.settings.name, error) from error
         finally:
             mysql_close(session)
 

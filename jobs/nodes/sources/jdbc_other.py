@@ -36,7 +36,7 @@ class OtherReadDialect(ReadDialect):
         try:
             with sql_told(self._act):
                 self._quote = str(session.getMetaData().getIdentifierQuoteString() or "").strip()
-                yield _Cursor(session)
+                yield _Cursor(session, self.seconds)
         finally:
             jdbc_close(session)
 
@@ -153,8 +153,9 @@ class OtherReadDialect(ReadDialect):
 class _Cursor:
     """What one session finds; its statements are closed with it."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Any, seconds: int) -> None:
         self._session = session
+        self._seconds = seconds
         self._first: tuple[Any, ...] | None = None
 
     @property
@@ -173,6 +174,7 @@ class _Cursor:
         """The `java.sql.ResultSet` of a SELECT, of at most `most` rows where it is given. `bound`: what binds, and the value."""
         with closing(self._session.prepareStatement(statement) if bound else self._session.createStatement()) as made:
             _fetch(made, fetched)
+            _limit(made, self._seconds)
             if most:
                 made.setMaxRows(most)
             for place, (bind, value) in enumerate(bound, start=1):
@@ -194,6 +196,14 @@ def _fetch(asked: Any, rows: int) -> None:
 
     with suppress(jpype.JException):
         asked.setFetchSize(rows)
+
+
+def _limit(statement: Any, seconds: int) -> None:
+    """What it may take; some drivers know no such thing."""
+    import jpype
+
+    with suppress(jpype.JException):
+        statement.setQueryTimeout(seconds)
 
 
 def _parsed(value: Any) -> Any:

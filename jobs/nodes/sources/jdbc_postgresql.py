@@ -32,6 +32,8 @@ _TYPES: Mapping[str, str] = {
 #: In a cast these two mean length 1 where they stand bare: the types that take any length.
 _OF_ANY_LENGTH: Mapping[str, str] = {"character": "bpchar", "bit": "bit varying"}
 _MOST_DIGITS = 38
+#: The server ended a statement, or its waiting for a lock.
+_TOOK_TOO_LONG = ("57014", "55P03")
 
 
 class PostgresqlReadDialect(ReadDialect):
@@ -45,14 +47,15 @@ class PostgresqlReadDialect(ReadDialect):
         """One transaction that sees one state of the data and cannot write."""
         import psycopg2
 
-        session = postgresql_open(self.settings, self.limits, application="pipeline web source", idle_limit=False)
+        session = postgresql_open(self.settings, self.limits, application="pipeline web source", idle_limit=False, seconds=self.seconds)
         try:
             session.set_session(isolation_level="REPEATABLE READ", readonly=True)
             _keep_far_times(session)
             with session.cursor() as cursor:
                 yield cursor
         except psycopg2.Error as error:
-            raise _sentence(self.settings.name, error) from error
+            too_long = self.seconds and error.pgcode in _TOOK_TOO_LONG
+            raise self.took_too_long() if too_long else _sentence(self.settings.name, error) from error
         finally:
             session.close()
 

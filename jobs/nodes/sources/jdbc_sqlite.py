@@ -11,7 +11,7 @@ from decimal import Context, Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.connections.sqlite import sqlite_open, sqlite_path
+from jobs.nodes.connections.sqlite import sqlite_limit, sqlite_open, sqlite_path
 from jobs.nodes.sources.jdbc_dialect import BOUND, Chunk, ReadColumn, ReadDialect
 
 _DECLARED_DECIMAL = re.compile(r"^(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)$")
@@ -34,10 +34,13 @@ class SqliteReadDialect(ReadDialect):
             raise NodeError(f'reading from "{self.settings.name}": {error}; check the rights of {path}') from error
         try:
             session.text_factory = _text_or_bytes
+            if self.seconds:
+                sqlite_limit(session, self.seconds)
             session.execute("BEGIN")
             yield session.cursor()
         except sqlite3.Error as error:
-            raise _sentence(self.settings.name, error) from error
+            too_long = error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT
+            raise self.took_too_long() if too_long else _sentence(self.settings.name, error) from error
         finally:
             session.close()
 
