@@ -89,6 +89,7 @@ def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout:
     request_id = question or str(uuid.uuid4())
     request = {"id": request_id, "kind": kind, "payload": dict(payload), "cancellable": bool(question)}
     key = _questions_key(interactive_lane(kind))
+    was_waiting = 0
     try:
         with redis_client(waiting=timeout) as client:
             told = json.dumps(request | {"deadline": _clock(client) + timeout})
@@ -96,9 +97,11 @@ def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout:
             client.expire(key, _QUESTIONS_TERM)
             found = cast("list[str] | None", client.blpop([_answer_key(request_id)], timeout=timeout))
             if found is None:
-                client.lrem(key, 1, told)
+                was_waiting = cast("int", client.lrem(key, 1, told))
     except RedisError as error:
         raise InteractiveUnavailable(f"Redis cannot be reached: {error}") from error
+    if found is None and not was_waiting:
+        raise InteractiveUnavailable(f"it took longer than {timeout:g} s and was ended")
     if found is None:
         raise InteractiveUnavailable(f"no interactive driver answered within {timeout:g} s: is a worker running?")
     answer = json.loads(found[1])
@@ -108,12 +111,17 @@ def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout:
 
 
 def interactive_take(client: "Redis", timeout: float, lanes: Collection[str] = INTERACTIVE_LANES) -> dict[str, Any] | None:
-    """The next question in `lanes`, waited for up to `timeout` seconds: {"id", "kind", "payload"}. One nobody waits for is dropped."""
+    """The next question in `lanes`, waited for up to `timeout` seconds: {"id", "kind", "payload"}, with the "seconds" that are left for it.
+
+    One nobody waits for is dropped.
+    """
     found = cast("list[str] | None", client.blpop([_questions_key(lane) for lane in lanes], timeout=timeout))
     request: dict[str, Any] | None = json.loads(found[1]) if found else None
-    if request is not None and "deadline" in request and request["deadline"] < _clock(client):
-        logger.info("a question of kind %s came too late: nobody waits for its answer", request["kind"])
-        return None
+    if request is not None and "deadline" in request:
+        request["seconds"] = request["deadline"] - _clock(client)
+        if request["seconds"] < 0:
+            logger.info("a question of kind %s came too late: nobody waits for its answer", request["kind"])
+            return None
     return request
 
 

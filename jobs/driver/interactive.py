@@ -1,12 +1,16 @@
 """Answers the editor's questions: what is wrong with a document, what a node's rows look like, and whether its tests pass."""
 
 import logging
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings
 from django.db import close_old_connections
+from pyspark.sql import SparkSession
 from redis.exceptions import RedisError
 
 from jobs.dag.document import DagDocument, parse_document
@@ -18,7 +22,7 @@ from jobs.engine.compiler import PlanInvalid
 from jobs.engine.pipeline_test import MOST_SECONDS, pipeline_test_run, result_data
 from jobs.engine.preview import preview
 from jobs.engine.script.program import script_write
-from jobs.engine.user_code import Cancelled
+from jobs.engine.user_code import Cancelled, time_limit
 from jobs.engine.validation import analyse
 from jobs.models import Job, Project
 from jobs.nodes.base import Limits
@@ -55,9 +59,13 @@ def answer_for_ever(process: DriverProcess) -> None:
 
 
 class Cancellation:
-    """Asks Redis now and then whether who put a question still waits. Once cancelled it stays so; while Redis is away it is not."""
+    """Whether nobody waits for an answer any more: its time is over, or Redis, which is asked now and then, says that it was cancelled.
 
-    def __init__(self, request: Mapping[str, Any]) -> None:
+    Once cancelled it stays so; while Redis is away it is not.
+    """
+
+    def __init__(self, request: Mapping[str, Any], taken: float) -> None:
+        self._until = taken + request.get("seconds", math.inf)
         self._request_id: str = request["id"]
         self._asks = bool(request.get("cancellable"))
         self._next = 0.0
@@ -71,11 +79,11 @@ class Cancellation:
                     self._cancelled = interactive_is_cancelled(client, self._request_id)
             except RedisError as error:
                 logger.info("whether %s was cancelled cannot be asked: %s", self._request_id, error)
-        return self._cancelled
+        return self._cancelled or time.monotonic() > self._until
 
 
 def _answer(process: DriverProcess, request: Mapping[str, Any], taken: float) -> None:
-    is_cancelled = Cancellation(request)
+    is_cancelled = Cancellation(request, taken)
     if is_cancelled():
         return
     try:
@@ -103,7 +111,21 @@ def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], taken
         return _tests(process, document, payload, taken, is_cancelled)
     if kind == "preview":
         return _preview(process, document, payload, is_cancelled)
-    return (_script if kind == "script" else _validate)(process, document, payload)
+    with _ended_with(process.spark, kind, is_cancelled):
+        return (_script if kind == "script" else _validate)(process, document, payload)
+
+
+@contextmanager
+def _ended_with(spark: SparkSession, kind: str, is_cancelled: Cancellation) -> Iterator[None]:
+    """What Spark reads for an answer, such as files for their columns, ends when nobody waits for it."""
+    group = f"{kind}-{uuid4()}"
+    spark.sparkContext.setJobGroup(group, kind, interruptOnCancel=True)
+    try:
+        with time_limit(spark, group, None, is_cancelled):
+            yield
+    finally:  # this thread's next question must not be cancelled with it
+        for name in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
+            spark.sparkContext.setLocalProperty(name, None)  # type: ignore[arg-type]
 
 
 def _script(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any]) -> dict[str, Any]:

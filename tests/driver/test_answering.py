@@ -12,6 +12,7 @@ import pytest
 from jobs import queue
 from jobs.driver import interactive
 from jobs.driver.process import DriverProcess
+from jobs.engine.user_code import Cancelled
 from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.one_database
@@ -129,3 +130,18 @@ def test_a_question_carries_how_long_it_is_waited_for(work: Work) -> None:
     work.going_on.set()
     with driver():
         assert queue.interactive_call("script", {"name": "here"}, timeout=20) == {"name": "here"}
+
+
+def test_what_takes_too_long_ends_with_its_question_and_makes_room_for_the_next(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    def until_nobody_waits(process: Any, kind: str, payload: dict[str, Any], taken: float, is_cancelled: Any) -> dict[str, Any]:
+        wait_until(is_cancelled, seconds=30, what="the end of the question")
+        raise Cancelled
+
+    with driver():
+        with monkeypatch.context() as patch:
+            patch.setattr(interactive, "_result", until_nobody_waits)
+            for kind in ("preview", "validate", "preview"):
+                with pytest.raises(queue.InteractiveUnavailable, match="it took longer than 1 s and was ended"):
+                    queue.interactive_call(kind, {}, timeout=1)
+        work.going_on.set()
+        assert queue.interactive_call("preview", {"name": "next"}, timeout=20) == {"name": "next"}
