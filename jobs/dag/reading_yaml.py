@@ -99,9 +99,15 @@ def _key(key: Any) -> str:
 def _scalar(event: yaml.ScalarEvent) -> Any:
     plain, quoted = event.implicit
     _refuse_tag(event, plain or quoted)
-    text: str = event.value
-    if not plain:
-        return text
+    return _unquoted(event.value) if plain else event.value
+
+
+def is_text(unquoted: str) -> bool:
+    """Whether that is read as text though it stands without quotes."""
+    return isinstance(_unquoted(unquoted), str)
+
+
+def _unquoted(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
@@ -109,11 +115,6 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
     if _FLOAT.fullmatch(text) and len(text) < 400:
         return float(text)
     return BadNumber(text) if _NOT_FINITE.fullmatch(text) else text
-
-
-def is_text(plain: str) -> bool:
-    """Whether what is written without quotes is read as the text that it is."""
-    return plain not in _WORDS and not any(number.fullmatch(plain) for number in (_INTEGER, _FLOAT, _NOT_FINITE))
 
 
 def _refuse_tag(event: Any, implicit: bool) -> None:

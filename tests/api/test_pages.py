@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
 from jobs.api import page_words
 from jobs.models import AuditEntry, Driver, DriverStatus, SignInLink
-from jobs.services.access import sign_in_link_create
+from jobs.services.access import TOKENS_OF_ONE_USER, sign_in_link_create, token_create
 from jobs.services.examples import EXAMPLES
 from pipeline_web.addresses import origin_of
 from tests.api.rows import job
@@ -242,6 +242,13 @@ def test_a_token_is_printed_once_and_opens_the_api(editor: User, capsys: pytest.
     assert Client(headers={"authorization": f"Bearer {token}x"}).get("/api/me").status_code == 401
     editor.api_tokens.update(revoke_time=timezone.now())
     assert client.get("/api/me").status_code == 401
+
+
+def test_a_token_too_many_is_refused_in_a_line(editor: User) -> None:
+    for number in range(TOKENS_OF_ONE_USER):
+        token_create(user=editor, name=str(number))
+    with pytest.raises(CommandError, match="as many as one may have"):
+        call_command("create_token", "erin")
 
 
 def test_a_token_needs_no_csrf_token_and_says_api(editor: User, capsys: pytest.CaptureFixture[str]) -> None:

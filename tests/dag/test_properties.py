@@ -11,6 +11,8 @@ from jobs.dag.graph import check_document, structure_problems, topological_order
 from jobs.dag.importing import import_document
 from jobs.dag.parameters import substitute
 from jobs.dag.pointers import parts_of, pointer_of
+from jobs.dag.reading_yaml import read_yaml
+from jobs.dag.writing import document_text
 from tests.dag.graphs import CATALOGUE, parsed
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
@@ -49,6 +51,23 @@ def _shuffled(value, draw):
     if isinstance(value, dict):
         return {key: _shuffled(value[key], draw) for key in draw(st.permutations(list(value)))}
     return [_shuffled(item, draw) for item in value] if isinstance(value, list) else value
+
+
+_LIKE_A_NUMBER = st.from_regex(r"[-+.]?[0-9]{0,4}\.?[0-9]{0,2}([eE][-+]?[0-9]{1,3})?", fullmatch=True)
+_LIKE_A_WORD = st.sampled_from(["", "~", "True", "no", ".inf", "-.INF", ".nan", "08109", "1e5", "1.5e3", "1_000", "0x1f", "12:30"])
+_WITH_BREAKS = st.text("ab: #'\"\\\t\n\r\x07\x7f\x85\xa0\u2028\u2029\ufeff\U0001f600", max_size=12)
+_WRITTEN = _TEXT | _LIKE_A_NUMBER | _LIKE_A_WORD | _WITH_BREAKS
+
+
+@given(
+    st.recursive(
+        _JSON | _WRITTEN,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_WRITTEN, inner, max_size=3),
+        max_leaves=8,
+    ).map(lambda value: {"value": value})
+)
+def test_yaml_that_is_written_is_read_as_it_was(data):
+    assert read_yaml(document_text(data, "yaml")) == (data, [])
 
 
 @given(_DOCUMENT)

@@ -3,10 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from jobs.management.commands.load_examples import user_found
 from jobs.models import TokenScope
+from jobs.selectors.refusals import Conflict
 from jobs.services.access import token_create
 
 
@@ -20,4 +21,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, user: str, name: str = "", read_only: bool = False, **options: Any) -> None:
         scope = TokenScope.READ if read_only else TokenScope.FULL
-        self.stdout.write(token_create(user=user_found(user), name=name, scope=scope)[1])
+        try:
+            self.stdout.write(token_create(user=user_found(user), name=name, scope=scope)[1])
+        except Conflict as refusal:
+            raise CommandError(refusal.message) from None
