@@ -1,40 +1,78 @@
 """Documents from files become jobs: new ones, or new versions of those that exist."""
 
-from typing import TYPE_CHECKING
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
 from jobs.dag.importing import import_document
-from jobs.models import Job, JobDraft, Role
+from jobs.dag.problems import Problem, errors_in
+from jobs.models import Job, JobDraft, JobVersion, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.jobs import jobs_visible
-from jobs.selectors.refusals import Invalid
+from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.access import role_check
-from jobs.services.drafts import draft_save
-from jobs.services.jobs import job_create, job_publish
+from jobs.services.drafts import document_read, draft_save
+from jobs.services.jobs import job_create, job_publish, publishing_refused
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+#: What a document holds beside its logic, but where things are drawn.
+_BESIDE_LOGIC = ("title", "description", "tests")
+
+
+@dataclass(frozen=True)
+class JobImported:
+    """`done` says in words what was done; `problems` what was found in the text all the same."""
+
+    done: str
+    problems: list[Problem]
+
 
 @transaction.atomic
-def job_import(*, user: "User", raw: bytes, project: str = "", publish: bool = True) -> str:
-    """Make or update the job that `raw` (JSON, YAML, linear shorthand) describes; says in words what was done. Invalid with Problems."""
+def job_import(*, user: "User", raw: bytes, project: str = "", publish: bool = True, overwrite_drafts: bool = False) -> JobImported:
+    """Make or update the job that `raw` (JSON, YAML, linear shorthand) describes.
+
+    Invalid with Problems; Conflict where the job is in another project than the one named, or has a draft with unpublished changes.
+    """
     imported = import_document(raw, REGISTRY.catalogue())
     document = imported.document
     if document is None:
         raise Invalid("the document cannot be imported", problems=imported.problems)
+    if publish and errors_in(imported.problems):
+        raise publishing_refused(imported.problems)
     job = jobs_visible(user).filter(job_name=document.get("name")).first()
     if job is None:
-        job = job_create(user=user, document=document, project=project, publish=publish)
-        return f"made {job.job_name}" + ("" if publish else " as a draft")
-    return _update(job, user, document, publish)
+        made = job_create(user=user, document=document, project=project, publish=publish)
+        words = f"made {made.job_name}" + ("" if publish else " as a draft")
+        return JobImported(f"{words} in the project {made.project.slug}", imported.problems)
+    if project and project != job.project.slug:
+        raise Conflict(f'"{job.job_name}" is in the project "{job.project.slug}", not in "{project}"')
+    words = _update(job, user, document, publish, overwrite_drafts)
+    return JobImported(f"{words} in the project {job.project.slug}", imported.problems)
 
 
-def _update(job: Job, user: "User", document: dict[str, object], publish: bool) -> str:
+def _update(job: Job, user: "User", document: dict[str, Any], publish: bool, overwrite_drafts: bool) -> str:
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
     content = {key: value for key, value in document.items() if key != "layout"}
-    draft_save(job=job, user=user, document=content, revision=JobDraft.objects.values_list("revision", flat=True).get(job=job))
+    draft = JobDraft.objects.select_related("updated_by").get(job=job)
+    if not overwrite_drafts and _is_unpublished(draft, job) and draft.document != document_read(content)[0]:
+        who = draft.updated_by.get_username() if draft.updated_by else "somebody"
+        raise Conflict(
+            f'the draft of "{job.job_name}" has changes by {who} that are not published: publish them first, or say --overwrite-drafts'
+        )
+    draft_save(job=job, user=user, document=content, revision=draft.revision)
     if not publish:
         return f"saved the draft of {job.job_name}"
     return f"published version {job_publish(job=job, user=user, comment='imported').version} of {job.job_name}"
+
+
+def _is_unpublished(draft: JobDraft, job: Job) -> bool:
+    """Whether the draft holds anything that the version that holds does not."""
+    current = JobVersion.objects.filter(job=job, version=job.version or 0).first()
+    if current is None or draft.logic_hash != current.logic_hash:
+        return True
+    drawn, published = json.loads(draft.document), json.loads(current.dag_definition)
+    return any(drawn.get(field) != published.get(field) for field in _BESIDE_LOGIC)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from jobs import queue
 from jobs.api import analysis, documents
 from jobs.dag.problems import Problem
-from jobs.models import Job, JobConfig, JobSchedule, Project, Role
+from jobs.models import Job, JobConfig, JobSchedule, Project, ProjectMember, Role
 from jobs.scheduling.firing import schedules_tick
 from jobs.selectors.awaited_tables import tables_awaited
 from tests.api.rows import chain, codes, job, member, send
@@ -360,6 +360,67 @@ def test_exported_folders_can_be_imported_as_new_versions(editor: User, tmp_path
     with pytest.raises(CommandError, match="1 of 1"):
         call_command("import_jobs", str(file), "--user", "erin")
     assert Job.objects.get().version == 2
+
+
+def imported(file: Path, document: dict[str, Any], *arguments: str) -> None:
+    file.write_text(yaml.safe_dump(document))
+    call_command("import_jobs", str(file), "--user", "erin", *arguments)
+
+
+def drafted(*, browser: Client, **changes: Any) -> None:
+    draft = "/api/jobs/numbers/draft"
+    revision = {"If-Match": str(browser.get(draft).json()["revision"])}
+    assert send(browser, "PUT", draft, {"document": chain(**changes)}, **revision).status_code == 200
+
+
+@pytest.mark.parametrize("changes", [{"rows": 7}, {"description": "Half said"}])
+def test_an_import_leaves_changes_of_a_draft_that_are_not_published(
+    browser: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, Any]
+) -> None:
+    drafted(browser=browser, **changes)
+    with pytest.raises(CommandError):
+        imported(tmp_path / "numbers.yaml", chain(rows=9))
+    assert "changes by erin that are not published" in capsys.readouterr().err
+    imported(tmp_path / "numbers.yaml", chain(rows=9), "--overwrite-drafts")
+    assert "published version 2 of numbers in the project default" in capsys.readouterr().out
+    imported(tmp_path / "numbers.yaml", chain(rows=10), "--draft")
+    imported(tmp_path / "numbers.yaml", chain(rows=10), "--draft")  # the same again takes nothing from anybody
+
+
+def test_an_import_into_a_named_project_changes_no_job_of_another(
+    elsewhere: Project, editor: User, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ProjectMember.objects.create(project=elsewhere, user=editor, role=Role.EDITOR)
+    with pytest.raises(CommandError):
+        imported(tmp_path / "numbers.yaml", chain(rows=9), "--project", "elsewhere")
+    assert 'is in the project "default", not in "elsewhere"' in capsys.readouterr().err
+    assert Job.objects.get().version == 1
+
+
+def test_an_import_that_found_errors_publishes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shorthand = {"name": "short", "type": "BATCH_ROLLER", "settings": {"parallelism": 2}, "config": {"parallelism": 3}}
+    shorthand |= {"source": {"type": "generator", "config": {"total_rows": 5}}, "sink": {"type": "print"}}
+    with pytest.raises(CommandError):
+        imported(tmp_path / "short.yaml", shorthand)
+    assert "error" in capsys.readouterr().err
+    assert not Job.objects.filter(job_name="short").exists()
+    imported(tmp_path / "short.yaml", shorthand, "--draft")
+    told = capsys.readouterr().out
+    assert "made short as a draft in the project default\n  error" in told
+
+
+def test_jobs_of_a_project_that_is_not_there_are_not_exported(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match='there is no project "typo"'):
+        call_command("export_jobs", str(tmp_path / "out"), "--project", "typo")
+    assert not (tmp_path / "out").exists()
+
+
+def test_exported_yaml_is_read_back_with_its_texts(browser: Client) -> None:
+    drafted(browser=browser, title="1e5", description="08109")
+    send(browser, "POST", "/api/jobs/numbers/publish", {})
+    exported = browser.get("/api/jobs/numbers/export?format=yaml").content
+    answer = browser.post("/api/jobs/import", exported, content_type="application/yaml").json()
+    assert (answer["document"]["title"], answer["document"]["description"]) == ("1e5", "08109")
 
 
 def test_an_analysis_that_failed_is_told_and_not_a_500(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
