@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from jobs.dag.pointers import pointer_of
+from jobs.dag.problems import Problem
+
 #: From harmless to impossible.
 Verdict = Literal["same", "compatible", "compatible_with_warning", "state_dropped", "needs_fresh_start"]
 
@@ -124,6 +127,16 @@ class Change:
     def line(self) -> str:
         """The message with the node it is about."""
         return f'"{self.name}": {self.message}' if self.name else self.message
+
+    @property
+    def problem(self) -> Problem:
+        return Problem(
+            code=f"graph.{self.code}",
+            node_id=self.node_id,
+            pointer=pointer_of(("nodes", self.node_id) if self.node_id else ("settings",)),
+            message=self.line,
+            severity="error" if self.verdict in ("needs_fresh_start", "state_dropped") else "warning",
+        )
 
     def data(self) -> dict[str, Any]:
         """As an event, a refusal or an answer keeps it."""

@@ -415,6 +415,12 @@ def test_jobs_of_a_project_that_is_not_there_are_not_exported(tmp_path: Path) ->
     assert not (tmp_path / "out").exists()
 
 
+def test_no_document_runs_in_a_project_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "numbers.yaml").write_text(yaml.safe_dump(chain()))
+    with pytest.raises(CommandError, match='there is no project "typo"'):
+        call_command("run_job", str(tmp_path / "numbers.yaml"), "--project", "typo")
+
+
 def test_exported_yaml_is_read_back_with_its_texts(browser: Client) -> None:
     drafted(browser=browser, title="1e5", description="08109")
     send(browser, "POST", "/api/jobs/numbers/publish", {})

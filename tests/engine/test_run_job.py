@@ -2,8 +2,10 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -29,9 +31,12 @@ edges:
 """
 
 
-def run_job(folder: Path, condition: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_job(
+    folder: Path, condition: str, *arguments: str, name: str = "numbers", job_type: str = "BATCH_ROLLER"
+) -> subprocess.CompletedProcess[str]:
     (folder / "files").mkdir(exist_ok=True)
-    (folder / "job.yml").write_text(DOCUMENT.replace("CONDITION", condition))
+    text = DOCUMENT.replace("CONDITION", condition).replace("name: numbers", f"name: {name}").replace("BATCH_ROLLER", job_type)
+    (folder / "job.yml").write_text(text)
     (folder / "connections.json").write_text(json.dumps({"db": {"kind": "sqlite", "config": {"path": "numbers.sqlite"}}}))
     given = ["run_job", str(folder / "job.yml"), "--connections", str(folder / "connections.json"), *arguments]
     environment = {**os.environ, "DATA_DIR": str(folder), "SPARK_MASTER": "local[2]", "SPARK_DRIVER_MEMORY": "1g"}
@@ -166,6 +171,26 @@ def test_a_kept_position_goes_on_where_it_stopped(tmp_path: Path) -> None:
     again = run_job(tmp_path, "true", *arguments)
     assert again.returncode == 0
     assert "1,000" not in again.stdout, "nothing is left to read"
+
+
+def test_a_kept_position_of_another_drawing_is_not_gone_on_from(tmp_path: Path) -> None:
+    arguments = ("--live", str(tmp_path / "live"))
+    assert run_job(tmp_path, "true", *arguments).returncode == 0
+    warned = run_job(tmp_path, "id > 5", *arguments)
+    assert warned.returncode == 0
+    assert 'warning graph.rows /nodes/even: "Even": Its condition changed' in warned.stdout
+    refused = run_job(tmp_path, "id > 5", "--param", "rows=1000", *arguments, name="others")
+    assert refused.returncode == 2
+    assert 'belongs to "numbers"' in refused.stdout
+
+
+def test_what_reads_everything_at_once_writes_again_the_next_time(tmp_path: Path) -> None:
+    arguments = ("--live", str(tmp_path / "live"))
+    for _ in range(2):
+        done = run_job(tmp_path, "true", *arguments, job_type="SQL_TASK")
+        assert done.returncode == 0, done.stdout
+    with closing(sqlite3.connect(tmp_path / "files" / "numbers.sqlite")) as database:
+        assert database.execute("SELECT count(*) FROM numbers").fetchone() == (2000,)
 
 
 @pytest.mark.parametrize(("text", "code"), [(None, 2), ("{]", 2), ("name: [", 2)])

@@ -9,6 +9,7 @@ import uuid
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from rich.console import Console
 from jobs.dag.document import DagDocument
 from jobs.dag.problems import errors_in
 from jobs.driver.document_file import HAS_PROBLEMS, document_read, problems_told
+from jobs.driver.run_folder import KeptRun, run_keep, run_to_keep
 from jobs.driver.spark import spark_silenced, spark_start
 from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve
 from jobs.engine.failure import ExecutionFailure
@@ -47,7 +49,12 @@ class Command(BaseCommand):
             "--connections", type=Path, metavar="FILE", help="JSON {name: {kind, config, secrets}} instead of the database's connections"
         )
         parser.add_argument("--project", default="default", help="whose connections of the database and whose folders to use")
-        parser.add_argument("--live", type=Path, metavar="FOLDER", help="keep the position in FOLDER and go on from it the next time")
+        parser.add_argument(
+            "--live",
+            type=Path,
+            metavar="FOLDER",
+            help="keep the position in FOLDER and go on from it the next time",
+        )
         parser.add_argument("--rejected", type=int, default=5, metavar="N", help="show at most N rejected rows of a node and batch")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -76,15 +83,21 @@ def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
         problems_told(console, found.problems)
     if errors_in(found.problems):
         return HAS_PROBLEMS
+    root = (options["live"] or folder / "live").resolve()
     try:
-        plan = _plan(document, connections, limits, parameters, options["live"], folder)
+        run, warnings = run_to_keep(root, document, parameters)
+        plan = _plan(document, run, connections, limits, parameters, root)
     except PlanInvalid as error:
         return problems_told(console, error.problems)
-    return _execute(console, spark, plan, rejected=options["rejected"], trace=options["traceback"])
+    problems_told(console, [change.problem for change in warnings])
+    run_keep(root, run)
+    code, outcome = _execute(console, spark, plan, rejected=options["rejected"], trace=options["traceback"])
+    run_keep(root, replace(run, is_completed=outcome == "completed"))
+    return code
 
 
-def _execute(console: Console, spark: Any, plan: Plan, *, rejected: int, trace: bool) -> int:
-    """Ctrl-C ends at the batch boundary, a second one at once. `trace`: a failure is shown with where it was raised."""
+def _execute(console: Console, spark: Any, plan: Plan, *, rejected: int, trace: bool) -> tuple[int, str]:
+    """Exit code and outcome. Ctrl-C ends at the batch boundary, a second one at once. `trace`: a failure is shown with its traceback."""
     display = Display(console, plan, rejected_shown=rejected)
     run = Run(spark, plan, display.hear, log=display.logger)
     begun = time.monotonic()
@@ -99,20 +112,32 @@ def _execute(console: Console, spark: Any, plan: Plan, *, rejected: int, trace: 
                 continue
             except ExecutionFailure as failure:
                 display.failed(failure, trace=trace)
-                return FAILED
+                return FAILED, "failed"
             if outcome is not None:
                 break
     display.result(outcome, time.monotonic() - begun)
-    return COMPLETED
+    return COMPLETED, outcome
 
 
 def _project(slug: str) -> Project:
     """As the installation has it; without an installation, one that uses its shared folders and has no connections."""
+    if not _has_installation():
+        return Project(slug=slug, shares_files=True)
+    found = Project.objects.filter(slug=slug).first()
+    if found is None:
+        raise CommandError(f'there is no project "{slug}"', returncode=HAS_PROBLEMS)
+    return found
+
+
+def _has_installation() -> bool:
+    """CommandError where its database does not answer; SQLite's cannot be opened where there is none."""
     try:
-        found = Project.objects.filter(slug=slug).first()
-    except db.Error:
-        found = None
-    return found or Project(slug=slug, shares_files=True)
+        return Project._meta.db_table in db.connection.introspection.table_names()
+    except db.Error as error:
+        if db.connection.vendor == "sqlite":
+            return False
+        told = f"the database does not answer: {str(error).splitlines()[0]}"
+        raise CommandError(told, returncode=HAS_PROBLEMS) from None
 
 
 def _connections(options: Mapping[str, Any], project: Project) -> Mapping[str, ConnectionSettings]:
@@ -139,30 +164,22 @@ def _parameters(given: list[str]) -> dict[str, str]:
 
 def _plan(
     document: DagDocument,
+    run: KeptRun,
     connections: Mapping[str, ConnectionSettings],
     limits: Limits,
     parameters: Mapping[str, Any],
-    live: Path | None,
-    temporary: Path,
+    root: Path,
 ) -> Plan:
-    """With `live` the folder's own generation goes on; without, a new one begins and leaves nothing behind."""
-    root = (live or temporary / "live").resolve()
-    identity_file = root / "run_job.json"
-    fresh = not identity_file.is_file()
-    identity = {"generation": str(uuid.uuid4())} if fresh else json.loads(identity_file.read_text(encoding="utf-8"))
-    generation = str(identity["generation"])
-    root.mkdir(parents=True, exist_ok=True)
-    identity_file.write_text(json.dumps({"job": document.name, "generation": generation}), encoding="utf-8")
     return plan_compile(
         document,
         job_uid=str(uuid.uuid5(uuid.NAMESPACE_URL, f"pipeline-web:run_job:{document.name}")),
-        generation=generation,
+        generation=run.generation,
         attempt=int(time.time()),
         fresh=True,
         parameters=parameters,
         settings=settings_resolve(document, {}),
         connections=connections,
-        locations=Locations(live=root / generation, work=root / generation / "work"),
+        locations=Locations(live=root / run.generation, work=root / run.generation / "work"),
         limits=limits,
         is_run=True,
     )

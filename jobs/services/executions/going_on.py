@@ -5,7 +5,6 @@ from typing import Any
 
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import completed
-from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.engine.change_words import Change
 from jobs.engine.graph_changes import Compatibility
@@ -72,16 +71,7 @@ def _hindered(obstacles: Iterable[Change]) -> str:
 
 
 def _problems(changes: Iterable[Change]) -> list[Problem]:
-    return [
-        Problem(
-            code=f"graph.{change.code}",
-            node_id=change.node_id,
-            pointer=pointer_of(("nodes", change.node_id) if change.node_id else ("settings",)),
-            message=change.line,
-            severity="error" if change.verdict in ("needs_fresh_start", "state_dropped") else "warning",
-        )
-        for change in changes
-    ]
+    return [change.problem for change in changes]
 
 
 def _ways(last: Execution, version: JobVersion) -> str:
