@@ -21,7 +21,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, path: Path, format: Literal["json", "yaml"], project: str, **options: Any) -> None:
         if project and not Project.objects.filter(slug=project).exists():
-            raise CommandError(f"there is no project {project}")
+            raise CommandError(f'there is no project "{project}"')
         path.mkdir(parents=True, exist_ok=True)
         jobs = Job.objects.filter(deleted_at=None).order_by("job_name")
         for job in jobs.filter(project__slug=project) if project else jobs:
