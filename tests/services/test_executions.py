@@ -564,9 +564,10 @@ def test_a_restore_supersedes_the_paused_execution_in_a_new_generation() -> None
         status=CheckpointStatus.COMPLETED,
         origin="MANUAL",
     )
+    folder_of(checkpoint).parent.mkdir(parents=True)  # the disk is there
     with pytest.raises(NotRestorable, match="its files are not there; its job has no good one"):
         execution_restore(checkpoint=checkpoint, user=operator())
-    folder_of(checkpoint).mkdir(parents=True)
+    folder_of(checkpoint).mkdir()
     (folder_of(checkpoint) / "manifest.json").write_text("{}")
     with pytest.raises(ExecutionConflict):
         execution_restore(checkpoint=checkpoint, user=operator())
