@@ -412,3 +412,24 @@ def test_a_locked_table_does_not_hold_up_who_draws(
         session.cursor().execute("LOCK TABLE numbers IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(NodeError, match="the database took longer than 1 s, or something locks the table"):
             built.node.read(spark, built.context)
+
+
+def test_a_line_that_is_lost_while_rows_are_read_is_an_outage(build: Build, server_database: Database):
+    numbered(server_database, 0, 3)
+    is_mysql = server_database.settings.kind == "mysql"
+    dialect = read_dialect(source(build, server_database, {"table": "numbers"}, is_run=True).context)
+    with pytest.raises(NodeError, match='^reading from "db": .*it is tried again$') as told, dialect.cursor() as cursor:
+        cursor.execute("SELECT connection_id()" if is_mysql else "SELECT pg_backend_pid()")
+        own = cursor.fetchone()[0]
+        server_database.rows(f"KILL {own}" if is_mysql else f"SELECT pg_terminate_backend({own})")
+        list(dialect.rows(cursor, f"SELECT * FROM {dialect.relation}", ()))
+    assert told.value.outage == "away"
+
+
+def test_what_the_server_refuses_is_no_outage(build: Build, server_database: Database):
+    numbered(server_database, 0, 3)
+    dialect = read_dialect(source(build, server_database, {"table": "numbers"}, is_run=True).context)
+    with pytest.raises(NodeError, match="correct table, query or rights") as told, dialect.cursor() as cursor:
+        dialect.run(cursor, "SELECT nothing FROM numbers")
+    assert told.value.outage == ""
+    assert told.value.permanent

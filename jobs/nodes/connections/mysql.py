@@ -27,6 +27,8 @@ _CONNECT_SECONDS = 10
 _FIRST_BYTES = frozenset({9, 10, 255})
 #: Shorter than a driver's lease: a frozen client is dropped before another attempt may begin.
 _IDLE_SECONDS = 10
+#: Error numbers: lines that broke or were ended by the server, a server that ends, one that has no line left.
+_AWAY = frozenset({0, 1040, 1053, 1927, 2003, 2006, 2013, 4031})
 #: Before a client gives up a server that was to end a statement by itself.
 _GRACE_SECONDS = 5
 #: A reader may pause for as long while Spark computes.
@@ -91,6 +93,15 @@ def mysql_close(session: pymysql.Connection[Any]) -> None:
     """With a goodbye, which keeps the server's log quiet, unless the line is lost already. What is not committed is rolled back."""
     if session.open:
         session.close()
+
+
+def mysql_away(error: BaseException) -> bool:
+    """Whether a session's error says that the server is away: by its number, or without one where the line broke."""
+    import pymysql
+
+    if isinstance(error, (pymysql.ProgrammingError, pymysql.DataError, pymysql.NotSupportedError)):
+        return False
+    return (error.args[0] if len(error.args) > 1 else 0) in _AWAY
 
 
 def drop_when_idle(session: pymysql.Connection[Any]) -> None:

@@ -39,6 +39,8 @@ _NOWHERE = f"{os.devnull}/none"
 _OWN_ALONE = {"hostaddr": "", "passfile": _NOWHERE, "sslcert": _NOWHERE, "target_session_attrs": "any", "gssencmode": "disable"}
 #: From PostgreSQL's libpq 16 on: no ticket of whom the product runs as.
 _NO_TICKET, _NO_TICKET_SINCE = {"require_auth": "!gss,!sspi"}, 160_000
+#: SQLSTATE: lines that broke, a server that ends or begins, one that has no line left.
+_AWAY = ("08", "57P", "53300")
 #: Shorter than a driver's lease: a frozen client is dropped before another attempt may begin.
 _IDLE_IN_TRANSACTION_MS = 10_000
 
@@ -187,6 +189,14 @@ def _sign_in(typed: PostgresqlSettings, settings: ConnectionSettings, limits: Li
         session.close()
     rights = "may create tables" if row[1] else "may not create tables: sinks then need existing tables and a marker table"
     return f"PostgreSQL {row[0]}, {typed.user} {rights}"
+
+
+def postgresql_away(error: BaseException) -> bool:
+    """Whether a session's error says that the server is away: by its SQLSTATE, or without one where the line broke."""
+    import psycopg2
+
+    code: str = getattr(error, "pgcode", None) or ""
+    return code.startswith(_AWAY) if code else isinstance(error, (psycopg2.OperationalError, psycopg2.InterfaceError))
 
 
 def _refusal(name: str, typed: PostgresqlSettings, error: Exception) -> NodeError:

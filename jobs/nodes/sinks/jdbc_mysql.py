@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
-from jobs.nodes.connections.mysql import drop_when_idle, mysql_close, mysql_open
+from jobs.nodes.connections.mysql import drop_when_idle, mysql_away, mysql_close, mysql_open
 from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn
@@ -50,8 +50,6 @@ SESSION = (
 #: Error numbers: a value that its column does not take; a rule of the table that a row breaks.
 _VALUE_FAULTS = frozenset({1264, 1265, 1292, 1366, 1367, 1406, 1411, 1416, 1426, 1441, 1525, 1690, 1918, 3140})
 _RULE_FAULTS = frozenset({1048, 1062, 1216, 1217, 1364, 1369, 1451, 1452, 1557, 1644, 3819, 4025})
-#: Lines that broke, a server that ends, one that has no line left.
-_AWAY = frozenset({0, 1040, 1053, 2003, 2006, 2013})
 _REMEDIES: Mapping[frozenset[int], str] = {
     _VALUE_FAULTS: "change the column's type, or convert the value before",
     _RULE_FAULTS: "correct the rows, or the table's rule",
@@ -234,7 +232,7 @@ class MysqlDialect(Dialect):
         kind: Literal["user", "external"] = "user" if remedy else "external"
         told = f"{words or 'the line was lost'}; {remedy or 'it is tried again'}"
         message = f'writing to "{self.settings.name}": {told}'
-        return SystemAway(message) if code in _AWAY else NodeError(message, permanent=bool(remedy), kind=kind)
+        return SystemAway(message) if mysql_away(error) else NodeError(message, permanent=bool(remedy), kind=kind)
 
     def in_transaction(self, cursor: Any) -> bool:
         from pymysql.constants.SERVER_STATUS import SERVER_STATUS_IN_TRANS

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.connections.postgresql import postgresql_open
+from jobs.nodes.connections.postgresql import postgresql_away, postgresql_open
 from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn, row_shown
@@ -44,9 +44,6 @@ _REMEDIES: Mapping[str, str] = {
 }
 #: A value that does not fit its column, a broken rule of the table or of a view; what a trigger raises.
 _ROW_CLASSES, _RAISED = ("22", "23", "44"), "P0001"
-#: Lines that broke, a server that ends or begins, one that has no line left.
-_LINE_LOST = "08"
-_AWAY = (_LINE_LOST, "57P", "53300")
 _PERMANENT_CLASSES = ("22", "23", "28", "3D", "3F", "42")
 
 
@@ -209,12 +206,12 @@ class PostgresqlDialect(Dialect):
 
     def sentence(self, error: BaseException) -> NodeError:
         """The server's words with their detail, and a remedy by class of SQLSTATE."""
-        code = getattr(error, "pgcode", "") or _LINE_LOST
+        code = getattr(error, "pgcode", "") or ""
         remedy = _REMEDIES.get(code[:2], "it is tried again")
         permanent = code[:2] in _PERMANENT_CLASSES
         kind: Literal["user", "external"] = "user" if permanent else "external"
         message = f'writing to "{self.settings.name}": {_words(error)}; {remedy}'
-        return SystemAway(message) if code.startswith(_AWAY) else NodeError(message, permanent=permanent, kind=kind)
+        return SystemAway(message) if postgresql_away(error) else NodeError(message, permanent=permanent, kind=kind)
 
     def in_transaction(self, cursor: Any) -> bool:
         from psycopg2.extensions import TRANSACTION_STATUS_INTRANS

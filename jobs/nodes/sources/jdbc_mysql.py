@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.connections.mysql import limit_statements, mysql_close, mysql_open
+from jobs.nodes.connections.mysql import limit_statements, mysql_away, mysql_close, mysql_open
+from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sources.jdbc_dialect import BOUND, ReadColumn, ReadDialect
 
 if TYPE_CHECKING:
@@ -168,4 +169,7 @@ def _sentence(connection: str, error: pymysql.Error) -> NodeError:
     permanent = code in (1044, 1045, 1049, 1052, 1054, 1060, 1064, 1142, 1143, 1146, 1292, 1305, 1370, 1792)
     remedy = "correct table, query or rights" if permanent else "it is tried again"
     told = " ".join(words.split()) or "the line was lost"  # the server repeats the query, line by line
-    return NodeError(f'reading from "{connection}": {told}; {remedy}', permanent=permanent, kind="user" if permanent else "external")
+    message = f'reading from "{connection}": {told}; {remedy}'
+    if mysql_away(error):
+        return SystemAway(message)
+    return NodeError(message, permanent=permanent, kind="user" if permanent else "external")

@@ -10,8 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.connections.postgresql import postgresql_open
+from jobs.nodes.connections.postgresql import postgresql_away, postgresql_open
 from jobs.nodes.gathering import fetched
+from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sources.jdbc_dialect import BOUND, ReadColumn, ReadDialect
 
 if TYPE_CHECKING:
@@ -151,4 +152,7 @@ def _sentence(connection: str, error: psycopg2.Error) -> NodeError:
     words = error.diag.message_primary or str(error).strip().split("\n")[0] or type(error).__name__
     permanent = code[:2] in ("22", "25", "28", "3D", "3F", "42")
     remedy = "correct table, query or rights" if permanent else "it is tried again"
-    return NodeError(f'reading from "{connection}": {words}; {remedy}', permanent=permanent, kind="user" if permanent else "external")
+    message = f'reading from "{connection}": {words}; {remedy}'
+    if postgresql_away(error):
+        return SystemAway(message)
+    return NodeError(message, permanent=permanent, kind="user" if permanent else "external")
