@@ -1,6 +1,6 @@
 """`make test`: everything. Checks, the whole suite on SQLite, the part that touches the database again on PostgreSQL, the browser.
 
-Suites that mostly wait for their processes run beside others that mostly compute; each has its own servers and folders.
+Two parts run at a time, for each leaves a processor idle now and then; every one has its own servers and folders.
 """
 
 import os
@@ -55,7 +55,12 @@ def suite_on_postgres() -> bool:
 
 def suite_in_processes() -> bool:
     chosen = f"processes and {LONG}"
-    return suite("-m", chosen if postgres_missing() else f"{chosen} and not postgres_alone")
+    return suite("-m", chosen if postgres_missing() else f"{chosen} and not postgres_alone", *files_marked("processes"))
+
+
+def files_marked(mark: str) -> list[str]:
+    """Reading them all to choose a few takes half a minute."""
+    return [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if f"mark.{mark}" in file.read_text()]
 
 
 def sparks_jars_fetch() -> None:
@@ -79,15 +84,15 @@ def fetched(fetch: Callable[[], object]) -> bool:
     return True
 
 
-#: The lanes of a group run at the same time, the parts of a lane one after the other.
-Lane = Mapping[str, Part]
-GROUPS: tuple[tuple[Lane, ...], ...] = (
-    ({"the jars of Spark and of the servers": jars}, {"checks and unit tests": checks_run}),
-    (
-        {"the suite on SQLite, in processes": suite_in_processes, "the suite on PostgreSQL": suite_on_postgres},
-        {"the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}")},
-    ),
-    ({"the browser": lambda: suite("-m", "e2e")},),
+#: A group begins when the one before has ended, the next of its parts when one of the two under way has: the longest come first.
+GROUPS: tuple[Mapping[str, Part], ...] = (
+    {"the jars of Spark and of the servers": jars, "checks and unit tests": checks_run},
+    {
+        "the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}"),
+        "the suite on SQLite, in processes": suite_in_processes,
+        "the browser": lambda: suite("-m", "e2e", *files_marked("e2e")),
+        "the suite on PostgreSQL": suite_on_postgres,
+    },
 )
 
 
@@ -99,18 +104,14 @@ def timed(name: str, part: Part) -> bool:
     return passed
 
 
-def lane_run(lane: Lane) -> list[str]:
-    """The names of the parts that failed."""
-    return [name for name, part in lane.items() if not timed(name, part)]
-
-
 def main() -> int:
     java_home_first()
     missing_packages_install()
     failed: list[str] = []
     for group in GROUPS:
-        with ThreadPoolExecutor(len(group)) as pool:
-            failed += [name for names in pool.map(lane_run, group) for name in names]
+        with ThreadPoolExecutor(2) as pool:
+            passed = pool.map(timed, group.keys(), group.values())
+            failed += [name for name, well in zip(group, passed, strict=True) if not well]
     print(f"FAILED: {', '.join(failed)}" if failed else "Everything passed", flush=True)
     return 1 if failed else 0
 

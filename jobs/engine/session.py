@@ -13,6 +13,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from jobs.engine.java_names import java_names_keep
 from jobs.engine.plan import Plan, Settings
 from jobs.engine.prepared import class_archive_in, java_classes_in, spark_home_in
 
@@ -128,6 +129,7 @@ def session_build(options: SessionOptions) -> SparkSession:
         for key, value in session_conf(options).items():
             builder = builder.config(key, value)
         _quiet()
+        java_names_keep()
         session = builder.getOrCreate()
         _ = session.streams  # the first that hears of streams: it stays, and with it Spark's thread that tells them
         return session

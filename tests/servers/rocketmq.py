@@ -38,6 +38,7 @@ autoCreateTopicEnable=false
 autoCreateSubscriptionGroup=false
 timerWheelEnable=true
 timerStopEnqueue=false
+timerFlushIntervalMs=60000
 """
 _SIGNED = """\
 authConfigPath={folder}/auth

@@ -16,6 +16,7 @@ from jobs.nodes.duration_fields import Duration
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.kept_references import Keeping, KeepsReferences
 from jobs.nodes.key_pairs import KeyPair, key_pairs_check, key_pairs_field, keys_equal
+from jobs.nodes.one_of_each import one_of_each
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -81,7 +82,7 @@ class Lookup(Flow[LookupConfig], KeepsReferences):
 
     def prepared(self, frame: DataFrame, config: LookupConfig) -> DataFrame:
         require_columns(frame, [pair.other for pair in config.keys], "keys/{row}/right", of=_SIDES[1])
-        return frame.dropDuplicates([pair.other for pair in config.keys]) if config.several == "one" else frame
+        return one_of_each(frame, [pair.other for pair in config.keys]) if config.several == "one" else frame
 
     def config_of_prepared(self, config: LookupConfig) -> LookupConfig:
         return config.model_copy(update={"several": "all"})
@@ -93,7 +94,7 @@ class Lookup(Flow[LookupConfig], KeepsReferences):
         config = context.config
         key_pairs_check(frame, table, config.keys, sides=_SIDES)
         brought = _brought(frame, table, config)
-        found = _keyed(table, config, brought)
+        found = _keyed(table, context, brought)
         equal = keys_equal(config.keys, right=_KEY)
         joined = frame.join(F.broadcast(found), equal, "inner" if config.unmatched == "drop" else "left")
         out = [*(column(name) for name in frame.columns), *(column(name) for name in brought)]
@@ -118,13 +119,16 @@ def _brought(frame: DataFrame, table: DataFrame, config: LookupConfig) -> list[s
     return brought
 
 
-def _keyed(table: DataFrame, config: LookupConfig, brought: list[str]) -> DataFrame:
+def _keyed(table: DataFrame, context: NodeContext[LookupConfig], brought: list[str]) -> DataFrame:
     from pyspark.sql import functions as F
 
+    config = context.config
     keys = {f"{_KEY}{number}": column(pair.other) for number, pair in enumerate(config.keys)}
     named = [value.alias(name) for name, value in keys.items()]
     found = table.select(*named, *(column(name) for name in brought), F.lit(True).alias(_FOUND))
-    return found.dropDuplicates(list(keys)) if config.several == "one" else found
+    if config.several == "all":
+        return found
+    return found.dropDuplicates(list(keys)) if context.schema_only else one_of_each(found, list(keys))
 
 
 def _reason(config: LookupConfig) -> Column:
