@@ -418,7 +418,7 @@ def test_a_line_that_is_lost_while_rows_are_read_is_an_outage(build: Build, serv
     numbered(server_database, 0, 3)
     is_mysql = server_database.settings.kind == "mysql"
     dialect = read_dialect(source(build, server_database, {"table": "numbers"}, is_run=True).context)
-    with pytest.raises(NodeError, match='^reading from "db": .*it is tried again$') as told, dialect.cursor() as cursor:
+    with pytest.raises(NodeError, match=r'^reading from "db": .*it is tried again$') as told, dialect.cursor() as cursor:
         cursor.execute("SELECT connection_id()" if is_mysql else "SELECT pg_backend_pid()")
         own = cursor.fetchone()[0]
         server_database.rows(f"KILL {own}" if is_mysql else f"SELECT pg_terminate_backend({own})")
