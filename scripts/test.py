@@ -1,13 +1,13 @@
 """`make test`: everything. Checks, the whole suite on SQLite, the part that touches the database again on PostgreSQL, the browser.
 
-Two parts run at a time, for each leaves a processor idle now and then; every one has its own servers and folders.
+Three parts run at a time, for most wait for their processes more than they compute; every one has its own servers and folders.
 """
 
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from tests.servers.s3 import s3_jars_fetch
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
+_AT_A_TIME = 3
 LONG = "not e2e and not faults and (spark or server or postgres or slow)"
 
 Part = Callable[[], bool]
@@ -53,14 +54,18 @@ def suite_on_postgres() -> bool:
     return suite("--database-only", "-m", "not e2e and not faults and not one_database and (server or not slow)", through=server)
 
 
-def suite_in_processes() -> bool:
+def suite_in_processes(files: Iterable[Path]) -> bool:
     chosen = f"processes and {LONG}"
-    return suite("-m", chosen if postgres_missing() else f"{chosen} and not postgres_alone", *files_marked("processes"))
+    return suite("-m", chosen if postgres_missing() else f"{chosen} and not postgres_alone", *map(str, files))
 
 
-def files_marked(mark: str) -> list[str]:
+def files_marked(mark: str) -> list[Path]:
     """Reading them all to choose a few takes half a minute."""
-    return [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if f"mark.{mark}" in file.read_text()]
+    return [file for file in sorted((ROOT / "tests").rglob("test_*.py")) if f"mark.{mark}" in file.read_text()]
+
+
+def of_drivers(files: Iterable[Path], *, wanted: bool = True) -> list[Path]:
+    return [file for file in files if file.is_relative_to(ROOT / "tests" / "driver") == wanted]
 
 
 def sparks_jars_fetch() -> None:
@@ -84,13 +89,14 @@ def fetched(fetch: Callable[[], object]) -> bool:
     return True
 
 
-#: A group begins when the one before has ended, the next of its parts when one of the two under way has: the longest come first.
+#: A group begins when the one before has ended, the next of its parts when one under way has: the longest come first.
 GROUPS: tuple[Mapping[str, Part], ...] = (
     {"the jars of Spark and of the servers": jars, "checks and unit tests": checks_run},
     {
         "the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}"),
-        "the suite on SQLite, in processes": suite_in_processes,
-        "the browser": lambda: suite("-m", "e2e", *files_marked("e2e")),
+        "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
+        "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
+        "the browser": lambda: suite("-m", "e2e", *map(str, files_marked("e2e"))),
         "the suite on PostgreSQL": suite_on_postgres,
     },
 )
@@ -109,7 +115,7 @@ def main() -> int:
     missing_packages_install()
     failed: list[str] = []
     for group in GROUPS:
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(_AT_A_TIME) as pool:
             passed = pool.map(timed, group.keys(), group.values())
             failed += [name for name, well in zip(group, passed, strict=True) if not well]
     print(f"FAILED: {', '.join(failed)}" if failed else "Everything passed", flush=True)
