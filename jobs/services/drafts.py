@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -62,8 +61,7 @@ def draft_save(*, job: Job, user: "User", document: Mapping[str, Any], revision:
     """
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
     text, digest, problems = document_read(document, job_name=job.job_name)
-    before = partial(JobDraft.objects.values_list("document", flat=True).get, job=job)
-    user_code_check(user=user, document=text, act="writing or changing that", known=before)
+    user_code_check(user=user, document=text, act="writing or changing that", known=lambda: _known_texts(job))
     saved = JobDraft.objects.filter(job=job, revision=revision).update(
         document=text, logic_hash=digest, revision=F("revision") + 1, updated_by=user, update_time=timezone.now()
     )
@@ -71,6 +69,11 @@ def draft_save(*, job: Job, user: "User", document: Mapping[str, Any], revision:
     if not saved and (draft.revision, draft.updated_by, draft.document) != (revision + 1, user, text):
         raise draft_conflict(draft)
     return draft, problems
+
+
+def _known_texts(job: Job) -> tuple[str, str]:
+    """The draft as it is, and what is published: code that was deleted by mistake can be had back from there."""
+    return Job.objects.values_list("draft__document", "dag_definition").get(pk=job.pk)
 
 
 def draft_conflict(draft: JobDraft) -> Conflict:

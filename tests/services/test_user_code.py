@@ -78,9 +78,23 @@ def test_an_editor_without_the_permission_changes_all_but_the_code(editor: User,
     for code in (CODE + "\n", "import os\n" + CODE):
         with pytest.raises(Forbidden, match="writing or changing that needs the permission"):
             save(theirs, editor, drawn(code))
+
+
+def test_code_that_was_deleted_by_mistake_comes_back_as_it_was_published_and_no_other(editor: User, theirs: Job) -> None:
     save(theirs, editor, drawn(None))
     with pytest.raises(Forbidden):
-        save(theirs, editor, drawn())
+        save(theirs, editor, drawn(CODE + "\n"))
+    save(theirs, editor, drawn())
+    assert json.loads(JobDraft.objects.get(job=theirs).document)["nodes"]["own"]["config"]["code"] == CODE
+    with pytest.raises(Forbidden, match="publishing it needs"):
+        job_publish(job=theirs, user=editor)
+
+
+def test_code_that_was_never_published_does_not_come_back(editor: User) -> None:
+    job = job_create(user=operator(), document=drawn(), publish=False)
+    save(job, editor, drawn(None))
+    with pytest.raises(Forbidden):
+        save(job, editor, drawn())
 
 
 def test_who_lacks_the_permission_neither_publishes_nor_starts(editor: User, theirs: Job) -> None:
