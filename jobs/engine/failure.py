@@ -206,7 +206,7 @@ def _full_places(plan: Plan) -> str:
 
 
 def _unknown(error: BaseException, plan: Plan, acting: str, trace: str) -> ExecutionFailure:
-    message = _analysed(error) or _first_sentence(error)
+    message = _analysed(error) or first_sentence(error)
     node_id, expression = _expression_of("\n".join(_texts(error)), message, plan)
     node_id = node_id or acting
     told = f"{message.rstrip('.')}. It happened in {expression[:200]}" if expression else message
@@ -232,7 +232,7 @@ def _analysed(error: BaseException) -> str:
 _NOISE = re.compile(r"^(?:\[(?:STREAM_FAILED|FOREACH_BATCH_USER_FUNCTION_ERROR)\].*|Py4JJavaError.*|An error occurred while calling.*)$")
 
 
-def _first_sentence(error: BaseException) -> str:
+def first_sentence(error: BaseException) -> str:
     """The innermost cause that says something, its first line without class names and states."""
     lines: list[str] = []
     for text in _texts(error):

@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from jobs.dag.pipeline_tests import PipelineTest, Rows, is_batched
 from jobs.dag.pointers import pointer_of
@@ -21,7 +21,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.steps import Steps
 from jobs.engine.typed_values import Misfit, type_shown_by, typed
 from jobs.nodes.base import REJECTED, Limits, NodeContext
-from jobs.nodes.columns import missing_column, schema_from_ddl, schema_of
+from jobs.nodes.columns import missing_column, schema_of
 from jobs.nodes.user_python.workers import in_workers_shared
 
 _MOST_PROBLEMS = 20
@@ -115,14 +115,20 @@ def _frame(spark: SparkSession, table: GivenTable, most: int, *, rejects: bool) 
 def columns_said(ddl: str) -> StructType:
     """Columns as SQL writes them. Misfit where they cannot be read."""
     try:
-        return _nullable(schema_from_ddl(ddl))
+        said = DataType.fromDDL(ddl)
     except PySparkException as error:
         raise Misfit(f"they cannot be read: {str(error).strip().splitlines()[0]}") from None
+    if not isinstance(said, StructType) or not said.fields:
+        raise Misfit(f'"{ddl}" names none: write them as in id bigint, name string')
+    return _nullable(said)
 
 
 def columns_shown(rows: Rows) -> StructType:
-    """Columns by what stands in `rows`. Misfit where the values of one are of several types."""
-    return StructType([StructField(name, _shown_type(rows, name)) for name in dict.fromkeys(name for row in rows for name in row)])
+    """Columns by what stands in `rows`. Misfit where there are none, or the values of one are of several types."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    if not names:
+        raise Misfit("neither the source nor a row tells any: name them under columns")
+    return StructType([StructField(name, _shown_type(rows, name)) for name in names])
 
 
 def _shown_type(rows: Rows, name: str) -> Any:

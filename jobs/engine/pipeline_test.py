@@ -27,7 +27,7 @@ from jobs.dag.pipeline_tests import PipelineTest, Rows, outlet_parts
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem, errors_in
 from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve, step_compile
-from jobs.engine.failure import ExecutionFailure
+from jobs.engine.failure import ExecutionFailure, first_sentence
 from jobs.engine.given_rows import GivenTable, given_table, table_write, typed_rows
 from jobs.engine.plan import Locations, Plan, Step
 from jobs.engine.row_differences import ComparedRow, RowDifferences, row_differences
@@ -40,6 +40,8 @@ from jobs.engine.typed_values import Misfit, comparable, typed
 from jobs.engine.validation import analyse, schema_plan
 from jobs.nodes.base import Config, Flow, Limits, NodeError
 from jobs.nodes.registry import REGISTRY
+
+logger = logging.getLogger(__name__)
 
 #: What one test may take.
 MOST_SECONDS = 60.0
@@ -109,6 +111,9 @@ def pipeline_test_run(
     except _Stopped as stopped:
         facts = (stopped.message, stopped.node_id, stopped.problems)
         return PipelineTestResult(test.name, "error", time.monotonic() - begun, *facts, hanging=stopped.hanging)
+    except Exception as error:  # the other tests' results are told all the same
+        logger.exception('the test "%s"', test.name)
+        return PipelineTestResult(test.name, "error", time.monotonic() - begun, first_sentence(error))
     status: Status = "passed" if all(outlet.differences.none for outlet in outlets) else "failed"
     return PipelineTestResult(test.name, status, time.monotonic() - begun, outlets=outlets)
 

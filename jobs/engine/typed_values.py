@@ -46,8 +46,7 @@ def typed(value: Any, kind: T.DataType, zone: tzinfo) -> Any:
     if isinstance(kind, T.DecimalType):
         return _decimal(value, kind)
     if isinstance(kind, T.TimestampType):
-        moment = _moment(value, kind)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+        return _instant(value, kind, zone)
     return _SIMPLE.get(type(kind), _unwritable)(value, kind)
 
 
@@ -80,7 +79,7 @@ def comparable(value: Any) -> Any:
 
 def type_shown_by(values: list[Any]) -> T.DataType:
     """The type of a column whose values are `values`, where nothing else tells it: the narrowest of boolean, bigint, double,
-    string, array and struct that holds all of them. Misfit where none does."""
+    string, array and struct that holds all of them; where they are nothing but empty objects, a map. Misfit where none does."""
     there = [value for value in values if value is not None]
     for is_one, kind in _SHOWN_BY:
         if there and all(is_one(value) for value in there):
@@ -89,7 +88,8 @@ def type_shown_by(values: list[Any]) -> T.DataType:
         return T.ArrayType(type_shown_by([item for value in there for item in value]))
     if there and all(isinstance(value, Mapping) for value in there):
         names = dict.fromkeys(name for value in there for name in value)
-        return T.StructType([T.StructField(name, type_shown_by([value.get(name) for value in there])) for name in names])
+        fields = [T.StructField(name, type_shown_by([value.get(name) for value in there])) for name in names]
+        return T.StructType(fields) if fields else T.MapType(T.StringType(), T.StringType())  # no file holds a struct without fields
     if not there:
         return T.StringType()
     raise Misfit("its values are of several types: say the column's type under columns")
@@ -204,6 +204,14 @@ def _moment(value: Any, kind: T.DataType) -> datetime:
         return datetime.fromisoformat(value)
     except (TypeError, ValueError):
         raise _misfit(value, kind, "a time such as 2026-01-31 12:00:00") from None
+
+
+def _instant(value: Any, kind: T.DataType, zone: tzinfo) -> datetime:
+    moment = _moment(value, kind)
+    try:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+    except OverflowError:
+        raise _misfit(value, kind, "a time of the years 1 to 9999 in UTC") from None
 
 
 def _zoneless(value: Any, kind: T.DataType) -> datetime:

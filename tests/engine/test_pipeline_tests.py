@@ -107,6 +107,31 @@ def test_a_row_that_does_not_fit_is_named_with_its_column(spark: SparkSession, t
     }
 
 
+API: tuple[str, dict[str, Any]] = ("source.http_api", {"connection": "shop", "path": "orders"})
+
+
+@pytest.mark.parametrize("given", [[], [{}]])
+def test_rows_that_show_no_columns_are_refused_where_the_source_tells_none(
+    spark: SparkSession, tmp_path: Path, given: list[dict[str, Any]]
+) -> None:
+    result = run(spark, tmp_path, orders({"given": {"orders": given}, "expect": {"out": []}}, type="SQL_TASK", orders=API))
+    words = '"big orders": the columns of orders: neither the source nor a row tells any: name them under columns'
+    assert (result.status, result.message) == ("error", words)
+    assert [problem.pointer for problem in result.problems] == ["/tests/0/columns/orders"]
+
+
+def test_empty_objects_are_given_and_come_out_again(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [{"id": 1, "amount": 100, "tags": {}}]
+    result = run(spark, tmp_path, orders({"given": {"orders": rows}, "expect": {"out": rows}}, type="SQL_TASK", orders=API))
+    assert (result.status, result.message) == ("passed", "")
+
+
+def test_what_no_file_holds_is_an_error_of_that_test_alone(spark: SparkSession, tmp_path: Path) -> None:
+    test = {"given": {"orders": [{"tags": {}}]}, "columns": {"orders": "amount int, tags struct<>"}, "expect": {"out": []}}
+    result = run(spark, tmp_path, orders(test, type="SQL_TASK", orders=API))
+    assert (result.status, result.message.startswith("The Parquet datasource does not support")) == ("error", True), result.message
+
+
 def test_an_expected_row_that_does_not_fit_is_named_too(spark: SparkSession, tmp_path: Path) -> None:
     result = run(spark, tmp_path, orders({"given": {"orders": []}, "expect": {"big.out": [{"id": 1.5}]}}, type="SQL_TASK"))
     assert (result.status, [problem.pointer for problem in result.problems]) == ("error", ["/tests/0/expect/big.out/0/id"])

@@ -124,6 +124,12 @@ def test_a_value_is_made_of_its_columns_type(value: Any, kind: T.DataType, made:
         ({"b": 1}, T.StructType([T.StructField("a", T.LongType())]), "there is no field b; the fields are a", ("b",)),
         (1, T.ArrayType(T.LongType()), "1 is no array<bigint>: it takes a list in JSON", ()),
         ("a|b", T.ArrayType(T.StringType()), '"a|b" is no array<string>: it takes a list in JSON', ()),
+        (
+            "0001-01-01 00:00:00",
+            T.TimestampType(),
+            '"0001-01-01 00:00:00" is no timestamp: it takes a time of the years 1 to 9999 in UTC',
+            (),
+        ),
         ("[1]", T.MapType(T.StringType(), T.LongType()), "[1] is no map<string,bigint>: it takes an object in JSON", ()),
     ],
 )
@@ -140,7 +146,7 @@ def test_floating_numbers_are_compared_in_twelve_digits_and_decimals_in_all() ->
 
 
 def test_rows_show_the_types_of_their_columns() -> None:
-    shown: list[list[Any]] = [[True, None], [1], [1, 2.5], ["x"], [None], [[1], []], [{"a": 1}, {"b": "x"}]]
+    shown: list[list[Any]] = [[True, None], [1], [1, 2.5], ["x"], [None], [[1], []], [{"a": 1}, {"b": "x"}], [{}]]
     assert [type_shown_by(values).simpleString() for values in shown] == [
         "boolean",
         "bigint",
@@ -149,6 +155,7 @@ def test_rows_show_the_types_of_their_columns() -> None:
         "string",
         "array<bigint>",
         "struct<a:bigint,b:string>",
+        "map<string,string>",
     ]
     with pytest.raises(Misfit, match="several types"):
         type_shown_by([1, "x"])

@@ -178,6 +178,8 @@ def test_a_value_that_does_not_fit_is_told_with_its_row_and_column(bench: Bench)
     ("sample", "words"),
     [
         (SampleRows(rows=[], columns="id bigin"), "they cannot be read"),
+        (SampleRows(rows=[{"id": 1}], columns="bigint"), '"bigint" names none'),
+        (SampleRows(rows=[{}]), "neither the source nor a row tells any"),
         (SampleRows(rows=[{"id": 1}, {"id": "a"}]), "its values are of several types"),
     ],
 )
