@@ -81,10 +81,29 @@ export const runTest = (name: string, document: DagDocument, test: string, signa
 export const publishDraft = (name: string, comment: string, revision: number) =>
   sendOver<unknown>(revision, 'POST', `${job(name)}/publish`, { comment })
 
-/** Throw the drawing away and take what the server has. */
-export async function reloadDraft(): Promise<void> {
-  const { jobName, catalogue, readOnly, open } = useEditor.getState()
+/** What the server has comes in place of the drawing, which Undo brings back. */
+export async function takeTheirs(): Promise<void> {
+  const { jobName, takeOver } = useEditor.getState()
   const draft = await readDraft(jobName)
   if (useEditor.getState().jobName !== jobName) return
-  open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, readOnly, draft.delivery)
+  takeOver({ document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, draft.delivery)
+}
+
+const LONGEST_STEM = 190
+const MOST_COPIES = 50
+
+/** The drawing as a draft of a new job in the same project, by the first name that is free; gives this name. */
+export async function copyDrawing(): Promise<string> {
+  const { jobName, history } = useEditor.getState()
+  const { document, layout } = history.present
+  const { project } = await readJob(jobName)
+  for (let number = 1; ; number += 1) {
+    const name = `${jobName.slice(0, LONGEST_STEM)}-copy${number > 1 ? `-${number}` : ''}`
+    try {
+      await request('POST', '/api/jobs', { ...document, layout, name, project, publish: false })
+      return name
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === 'job.name_taken') || number >= MOST_COPIES) throw error
+    }
+  }
 }

@@ -49,6 +49,8 @@ interface EditorState {
   /** The config field to focus, such as `columns.1.name`; set by a click on a problem. Another object focuses it once more. */
   focusField: { path: string } | null
   open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[], readOnly?: boolean, delivery?: Delivery | null) => void
+  /** Another drawing that the server has comes in place of this one, which Undo brings back. */
+  takeOver: (drawing: Drawing, revision: number, problems: Problem[], delivery: Delivery | null) => void
   change: (next: Partial<Drawing>, key?: string) => void
   addNode: (type: NodeType, at: Position, link?: Link) => string
   connect: (from: Endpoint, to: Endpoint) => Refusal | null
@@ -96,6 +98,18 @@ const turnedTo = ({ selected, selectedEdges }: EditorState, history: EditorState
   return { history, selected: drawnOf(selected, nodes), selectedEdges: drawnOf(selectedEdges, edges) }
 }
 
+/** What is known of a drawing just as the server has it. */
+const asKept = ({ document, layout }: Drawing, revision: number, problems: Problem[], delivery: Delivery | null) => ({
+  saved: { document, layout: completeLayout(document, layout) },
+  revision,
+  problems,
+  delivery,
+  schemas: {},
+  analysed: null,
+  checked: null,
+  save: { kind: 'saved', at: Date.now() } as const,
+})
+
 /** What the editor holds: the drawing with its history, and what the server says of it. Server calls live in `use-draft-sync`. */
 export const useEditor = create<EditorState>((set, get) => ({
   jobName: '',
@@ -116,24 +130,13 @@ export const useEditor = create<EditorState>((set, get) => ({
   focusField: null,
 
   open: (jobName, catalogue, drawing, revision, problems, readOnly = false, delivery = null) => {
-    const whole = { document: drawing.document, layout: completeLayout(drawing.document, drawing.layout) }
-    set({
-      jobName,
-      catalogue,
-      history: historyOf(whole),
-      saved: whole,
-      revision,
-      readOnly,
-      problems,
-      delivery,
-      schemas: {},
-      analysed: null,
-      checked: null,
-      save: { kind: 'saved', at: Date.now() },
-      selected: new Set(),
-      selectedEdges: new Set(),
-      focusField: null,
-    })
+    const kept = asKept(drawing, revision, problems, delivery)
+    set({ ...kept, jobName, catalogue, history: historyOf(kept.saved), readOnly, selected: new Set(), selectedEdges: new Set(), focusField: null })
+  },
+
+  takeOver: (drawing, revision, problems, delivery) => {
+    const kept = asKept(drawing, revision, problems, delivery)
+    set({ ...kept, ...turnedTo(get(), record(get().history, kept.saved, '', Date.now())) })
   },
 
   change: (next, key = '') => {

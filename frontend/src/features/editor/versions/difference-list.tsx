@@ -9,15 +9,20 @@ function Value({ value }: { value: Json | undefined }) {
   return value === undefined || value === '' ? <span className="pw-dim">{t('missing')}</span> : <span className="pw-mono pw-wrap">{shown(value)}</span>
 }
 
-function Fields({ fields, version }: { fields: readonly FieldDifference[]; version: number }) {
-  const { t } = useTranslation('versions')
+/** What the two sides are called. */
+interface Sides {
+  before: string
+  after: string
+}
+
+function Fields({ fields, before: old, after: now }: Sides & { fields: readonly FieldDifference[] }) {
   return (
     <table className="pw-diff-fields">
       <thead className="pw-hidden">
         <tr>
           <td />
-          <th scope="col">{t('before', { version })}</th>
-          <th scope="col">{t('after')}</th>
+          <th scope="col">{old}</th>
+          <th scope="col">{now}</th>
         </tr>
       </thead>
       <tbody>
@@ -43,15 +48,14 @@ function Fields({ fields, version }: { fields: readonly FieldDifference[]; versi
   )
 }
 
-interface Props {
+interface Props extends Sides {
   difference: Difference
   /** Both documents, of which edges take the names of their nodes. */
   both: DagDocument
-  version: number
 }
 
 /** What differs, field by field. */
-export function DifferenceList({ difference, both, version }: Props) {
+export function DifferenceList({ difference, both, ...sides }: Props) {
   const { t } = useTranslation('versions')
   const end = ([id, port]: DagEdge['from']) => `${both.nodes[id]?.name ?? id}.${port}`
   return (
@@ -61,7 +65,7 @@ export function DifferenceList({ difference, both, version }: Props) {
           <h4>
             <span className="pw-wrap">{name}</span> <span className={`pw-chip pw-diff-chip-${change}`}>{t(`change.${change}`)}</span>
           </h4>
-          {fields.length > 0 && <Fields fields={fields} version={version} />}
+          {fields.length > 0 && <Fields fields={fields} {...sides} />}
         </section>
       ))}
       {difference.edges.length > 0 && (
@@ -82,7 +86,7 @@ export function DifferenceList({ difference, both, version }: Props) {
       {difference.rest.length > 0 && (
         <section>
           <h4>{t('elsewhere')}</h4>
-          <Fields fields={difference.rest} version={version} />
+          <Fields fields={difference.rest} {...sides} />
         </section>
       )}
     </div>

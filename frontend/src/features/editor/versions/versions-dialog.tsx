@@ -10,6 +10,7 @@ import { useEditor, type Drawing } from '../editor-store'
 import { DiffCanvas } from './diff-canvas'
 import { DifferenceList } from './difference-list'
 import './i18n'
+import { NotRead } from './not-read'
 import { readVersion, readVersions, withDefaults, type Version } from './version-requests'
 import './versions.css'
 
@@ -77,19 +78,10 @@ function OneVersion({ jobName, version, onTaken }: { jobName: string; version: n
       ) : (
         <>
           <DiffCanvas {...compared} layout={layout} catalogue={catalogue} />
-          <DifferenceList {...compared} version={version} />
+          <DifferenceList {...compared} before={t('before', { version })} after={t('after')} />
         </>
       )}
     </>
-  )
-}
-
-function NotRead({ message, again }: { message: string; again: () => void }) {
-  const { t } = useTranslation('versions')
-  return (
-    <p className="pw-bad pw-wrap" role="alert">
-      {t('notRead', { message })} <Button onClick={again}>{t('again')}</Button>
-    </p>
   )
 }
 
