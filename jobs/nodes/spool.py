@@ -205,8 +205,10 @@ class Spool:
             require_discarded(database, expected, upto)
 
     def trim(self, below: int) -> int:
-        """Forget the messages before position `below`; how many."""
+        """Forget the messages before position `below`; how many. None of a spool that never came so far: they were read of another."""
         with self._opened(write=True) as database:
+            if below > newest_position(database) + 1:
+                return 0
             database.execute("DELETE FROM seen WHERE received < ?", (time.time() - _IDS_KEPT_SECONDS,))
             database.execute("DELETE FROM gap WHERE last < ?", (below,))
             return database.execute("DELETE FROM message WHERE position < ?", (below,)).rowcount

@@ -158,7 +158,7 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         slots = str(spark.sparkContext.defaultParallelism)
         start = "unread" if config.start == "latest" and context.bounded else config.start
         options = {"path": str(spool.path), "rows": str(config.max_records_per_trigger), "slots": slots}
-        options |= {"reader": str(uuid4()), "beginning": beginning_option(context, start)}
+        options |= {"node": context.node_id, "reader": str(uuid4()), "beginning": beginning_option(context, start)}
         if _takes_all(context):
             options["after"], options["upto"] = map(str, taken_at_once(spool, _note_of(context)))
         reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)

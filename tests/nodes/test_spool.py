@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyspark.sql.streaming.datasource import ReadMaxRows
 
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import NodeError
@@ -18,6 +19,7 @@ from jobs.nodes.readers.replayed import Beginning, beginning_option
 from jobs.nodes.readers.spool_rows import SpoolStreamReader
 from jobs.nodes.spool import Message, Spool, SpoolFull, Standing, Taken
 from jobs.nodes.spool_source import _check_reachable
+from jobs.nodes.worker_errors import WorkerFailure, node_error_in
 from tests.nodes.conftest import Build
 from tests.servers.waiting import wait_until
 
@@ -48,6 +50,22 @@ def test_messages_are_read_by_position_with_all_that_came(spool: Spool):
     assert (first.position, first.value, first.key, first.headers) == (1, b"a", "k", {"h": "é"})
     assert (second.position, second.value, second.key) == (2, None, None)
     assert values(spool, after=1) == [None]
+
+
+def test_a_spool_that_never_came_as_far_as_the_position_is_told_and_loses_nothing(spool: Spool):
+    """A machine that was lost with its disk: another one goes on from a checkpoint, and begins a spool of its own."""
+    spool.take(numbered(0, 3), ALL)
+    reader = SpoolStreamReader(spool, Beginning(Path(), Path(), Path(), "earliest"), 10, 1, node="hook")
+    with pytest.raises(WorkerFailure) as told:
+        reader.latestOffset({"position": 5000}, ReadMaxRows(10))
+    carried = node_error_in(str(told.value))
+    assert carried is not None
+    assert carried.node_id == "hook"
+    assert carried.error.permanent
+    assert carried.error.message.startswith("the messages that this machine received end at number 3, the checkpoint stands at 5000")
+    assert spool.trim(5001) == 0
+    assert len(values(spool)) == 3
+    assert spool.trim(4) == 3
 
 
 @pytest.fixture
@@ -110,7 +128,7 @@ def test_what_is_trimmed_is_not_read_as_if_it_had_never_been(spool: Spool):
     assert values(spool, after=2) == [b"c"]
     with pytest.raises(LookupError, match="messages 2 to 2 are not kept any more"):
         values(spool, after=1)
-    spool.trim(10)
+    spool.trim(4)
     assert (spool.oldest(), spool.take([Message(b"d")], ALL).new, spool.newest()) == (4, 1, 4)
     with pytest.raises(LookupError, match="messages 3 to 3"):
         values(spool, after=2, upto=3)

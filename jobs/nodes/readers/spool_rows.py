@@ -12,9 +12,11 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from jobs.nodes.base import NodeError
 from jobs.nodes.gathering import gathered
 from jobs.nodes.readers.replayed import Beginning
 from jobs.nodes.spool import Spool, Spooled
+from jobs.nodes.worker_errors import carried_out
 
 SCHEMA = "position bigint, received timestamp, key string, headers map<string, string>, value binary"
 _ARROW = pa.schema(
@@ -41,8 +43,8 @@ class Positions(InputPartition):
 class SpoolRows(DataSource):
     """Options: `path` of the spool, `rows` of a batch at most, `slots` tasks.
 
-    Of a stream also `reader`, a name that no other reader has, and `beginning` (see `Beginning`). A plain read may have
-    `after` and `upto`, as `Positions` has them; else it reads all that is kept.
+    Of a stream also `node`, the reading one's id, `reader`, a name that no other reader has, and `beginning` (see `Beginning`). A plain
+    read may have `after` and `upto`, as `Positions` has them; else it reads all that is kept.
     """
 
     @classmethod
@@ -60,7 +62,8 @@ class SpoolRows(DataSource):
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         options = self.options
         beginning = Beginning.of(options["beginning"])
-        return SpoolStreamReader(self._spool(), beginning, int(options["rows"]), int(options["slots"]), options["reader"])
+        rows, slots = int(options["rows"]), int(options["slots"])
+        return SpoolStreamReader(self._spool(), beginning, rows, slots, options["reader"], options.get("node", ""))
 
     def _spool(self) -> Spool:
         return Spool(Path(self.options["path"]))
@@ -82,8 +85,9 @@ class SpoolReader(DataSourceReader):
 
 
 class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    def __init__(self, spool: Spool, beginning: Beginning, rows: int, slots: int, reader: str = "") -> None:
+    def __init__(self, spool: Spool, beginning: Beginning, rows: int, slots: int, reader: str = "", node: str = "") -> None:
         self._spool = spool
+        self._node = node
         self._beginning = beginning
         self._reader = reader
         self._rows = rows
@@ -106,6 +110,9 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         most = limit.max_rows if isinstance(limit, ReadMaxRows) else self._rows
         newest = self._spool.newest() if self._end is None else self._end
         after = int(start["position"])
+        if newest < after:
+            with carried_out(self._node):
+                raise _of_another(after, newest)
         upto = max(after, min(newest, self._spool.first_behind(after) - 1 + most))
         self._plan(after, upto)
         return {"position": upto}
@@ -126,6 +133,16 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Positions)
         return _record_batches(self._spool, partition)
+
+
+def _of_another(after: int, newest: int) -> NodeError:
+    """Numbers of messages go up: what ends before the position was made anew, or is an older copy."""
+    return NodeError(
+        f"the messages that this machine received end at number {newest}, the checkpoint stands at {after}: they are not those that it was "
+        "made with; put spool back into DATA_DIR as it was, or start from the beginning, which reads what was received since",
+        permanent=True,
+        kind="user",
+    )
 
 
 def _split(after: int, upto: int, slots: int) -> list[Positions]:
