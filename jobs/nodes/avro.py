@@ -20,6 +20,8 @@ _END_FIELD = {"name": AVRO_MARK, "type": {"type": "fixed", "name": "pipeline_web
 UNKNOWN_WRITER = "unknown_avro_schema:"
 #: So far the clocks of those that write messages may be apart from ours.
 _CLOCKS_SECONDS = 10
+#: After that long another look at the registry is worth an attempt.
+_LOOK_SECONDS = 300
 _REST = 2**31 - 1
 
 
@@ -77,16 +79,18 @@ def avro_record(value: Column, schemas: AvroSchemas) -> Column:
 def avro_unknown_writer(value: Column, written_at: Column, schemas: AvroSchemas) -> Column:
     """The id of the writer that the bytes in `value` name and nobody told of; null where there is none.
 
-    Where the message may be younger than what was told, UNKNOWN_WRITER is raised with the id: another look at the registry may know it.
-    `written_at` is a timestamp.
+    UNKNOWN_WRITER is raised with the id where another look at the registry may know it: what was told is older than five minutes, or
+    than the message. `written_at`, a timestamp, is what its writer says: a time to come says nothing, nor does one long ago.
     """
     from pyspark.sql import functions as F
 
     writer = _writer(value)
     is_known = writer.isin([str(number) for number in schemas.writers]) | writer.isNull()
-    is_young = F.unix_timestamp(written_at) > F.lit(int(schemas.told_at - _CLOCKS_SECONDS))
+    now, written = F.unix_timestamp(F.current_timestamp()), F.unix_timestamp(written_at)
+    is_young = written.between(F.lit(int(schemas.told_at - _CLOCKS_SECONDS)), now + _CLOCKS_SECONDS)
+    is_outdated = now > F.lit(int(schemas.told_at + _LOOK_SECONDS))
     raised = F.raise_error(F.concat(F.lit(UNKNOWN_WRITER), writer)).cast("string")
-    return F.when(is_known, F.lit(None)).when(is_young, raised).otherwise(writer)
+    return F.when(is_known, F.lit(None)).when(is_young | is_outdated, raised).otherwise(writer)
 
 
 def _writer(value: Column) -> Column:
