@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from jobs.nodes.user_python.columns import UNFIT, array_of, shown, type_words
+from jobs.nodes.user_python.instants import instant
 from jobs.nodes.user_python.state_code import unknown_state
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class List:
 
 
 class Map:
-    """Values of a key by keys of their own."""
+    """Values of a key by keys of their own, which are stored as instants."""
 
     def __init__(self, stored: Any, keys: _Column, values: _Column) -> None:
         self._stored, self._keys, self._values = stored, keys, values
@@ -141,7 +142,7 @@ class Map:
         self._cleared = False
 
     def get(self, key: Any, default: Any = None) -> Any:
-        (key,) = self._keys.stored(key)
+        key = self._instant(key)
         if key not in self._known:
             found = None if self._cleared else self._stored.getValue((key,))
             self._known[key] = _GONE if found is None else self._values.read(found)
@@ -159,8 +160,8 @@ class Map:
 
     def items(self) -> list[tuple[Any, Any]]:
         stored = () if self._cleared else self._stored.iterator()
-        found = {self._keys.read(key): self._values.read(value) for key, value in stored} | self._known
-        return [(key, value) for key, value in found.items() if value is not _GONE]
+        found = {instant(self._keys.read(key)): self._values.read(value) for key, value in stored} | self._known
+        return [(self._keys.read((key,)), value) for key, value in found.items() if value is not _GONE]
 
     def __contains__(self, key: Any) -> bool:
         return self.get(key) is not None
@@ -171,8 +172,11 @@ class Map:
     def __len__(self) -> int:
         return len(self.items())
 
+    def _instant(self, key: Any) -> Any:
+        return instant(self._keys.stored(key)[0])
+
     def _change(self, key: Any, value: Any) -> None:
-        (key,) = self._keys.stored(key)
+        key = self._instant(key)
         self._known[key] = value
         self._changed.add(key)
 

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.code import FUNCTION
 from jobs.nodes.user_python.columns import dicts_taken, shown
+from jobs.nodes.user_python.instants import in_zone, instant
 from jobs.nodes.user_python.kept import Declared, Guarded, State, Store, StoreFailed
 from jobs.nodes.user_python.loaded import RAISED, Code
 from jobs.nodes.user_python.rejecting import Made, Rejecting, undeclared
@@ -42,6 +43,14 @@ class KeyedCode:
     def outputs(self) -> tuple[str, ...]:
         """What goes on of the key: the columns of `rejecting.schema` with its values."""
         return self.keys
+
+    def instants_of(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The key of `row`, by which it is told from others."""
+        return tuple(instant(row[name]) for name in self.keys)
+
+    def seen(self, instants: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The same values as a person's code sees them."""
+        return tuple(in_zone(value, self.zone) for value in instants)
 
     def calls(self) -> KeyCalls:
         """The code, loaded, in one task."""
@@ -88,7 +97,7 @@ class KeyByKey:
     def rows(self, key: tuple[Any, ...], rows: list[dict[str, Any]], handle: Any, store: Store, now_ms: int) -> list[Made]:
         """What goes on for these rows of `key`; all of them rejected, and nothing stored, where the function raises."""
         if order := self._keyed.order:
-            rows.sort(key=lambda row: (row[order] is None, row[order]))
+            rows.sort(key=lambda row: (row[order] is None, instant(row[order])))
         came = [dict(row) for row in rows]  # the function may change them
         return self._called(self._process, key, rows, came, _At(handle, store, now_ms))
 

@@ -55,8 +55,8 @@ class KeyedRows:
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         calls = self.keyed.calls()
         waiting: list[Made] = []
-        for key, rows in groupby(self._rows(batches), key=self._key):
-            waiting += self._of_key(calls, key, rows)
+        for instants, rows in groupby(self._rows(batches), key=self.keyed.instants_of):
+            waiting += self._of_key(calls, self.keyed.seen(instants), rows)
             if len(waiting) >= _AT_ONCE:
                 yield self.keyed.rejecting.batch(waiting)
                 waiting = []
@@ -66,9 +66,6 @@ class KeyedRows:
     def _rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
         for batch in batches:
             yield from batch.rename_columns(list(self.keyed.names)).to_pylist(maps_as_pydicts="lossy")
-
-    def _key(self, row: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(row[name] for name in self.keyed.keys)
 
     def _of_key(self, calls: KeyCalls, key: tuple[Any, ...], rows: Iterator[dict[str, Any]]) -> list[Made]:
         handle = MemoryHandle()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, StatefulP
 from pyspark.sql.types import Row
 
 from jobs.nodes.base import REJECTED
-from jobs.nodes.user_python.kept import Store, time_read
+from jobs.nodes.user_python.kept import Guarded, Store, time_read
 from jobs.nodes.user_python.keyed import KeyCalls, KeyedCode
 from jobs.nodes.user_python.prints import Printed, TaskPrints, output_close
 from jobs.nodes.user_python.rejecting import Made
@@ -42,9 +43,13 @@ class KeyedProcessor(StatefulProcessor):
         self._out = Row(*self.keyed.rejecting.schema.names, REJECTED)
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
+        """Spark tells keys apart by Python's wall clock: in the hour that comes twice, rows of two may come as those of one."""
+        made, now = list[Made](), self._now(timerValues)
         with self._in_task() as calls:
-            read = [{name: plain(value) for name, plain, value in zip(self.keyed.names, self._plain, row, strict=True)} for row in rows]
-            made = calls.rows(tuple(key), read, self._handle, self._store, self._now(timerValues))
+            for number, (instants, of_key) in enumerate(groupby(map(self._read, rows), key=self.keyed.instants_of)):
+                if number > 0:
+                    Guarded(self._handle._statefulProcessorApiClient).set_implicit_key(instants)
+                made += calls.rows(self.keyed.seen(instants), list(of_key), self._handle, self._store, now)
         yield from map(self._row, made)
 
     def handleExpiredTimer(  # noqa: N802
@@ -67,6 +72,9 @@ class KeyedProcessor(StatefulProcessor):
         if self.keyed.mode == "event":
             return values.getCurrentWatermarkInMs()
         return values.getCurrentProcessingTimeInMs()
+
+    def _read(self, row: Row) -> dict[str, Any]:
+        return {name: plain(value) for name, plain, value in zip(self.keyed.names, self._plain, row, strict=True)}
 
     def _row(self, made: Made) -> Row:
         row, reason = made

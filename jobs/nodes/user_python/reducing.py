@@ -11,6 +11,7 @@ from typing import Any
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.columns import shown
+from jobs.nodes.user_python.instants import instant
 from jobs.nodes.user_python.kept import Guarded, Store, Value
 from jobs.nodes.user_python.keyed import KeyedCode, function_of
 from jobs.nodes.user_python.loaded import RAISED, Code
@@ -161,7 +162,7 @@ class Windows:
 
     def _in_order(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         order = self._keyed.order
-        return sorted(rows, key=lambda row: row[order])
+        return sorted(rows, key=lambda row: instant(row[order]))
 
     def _told(self, key: tuple[Any, ...], kept: str) -> Made:
         """`key`: the bounds of the window, then the values to group by."""
@@ -186,6 +187,8 @@ class Windows:
 
 @dataclass
 class _Session:
+    """Its bounds are instants."""
+
     start: datetime
     end: datetime
     folded: Folded
@@ -200,7 +203,7 @@ class Sessions(Windows):
         piece = _piece(store)
         sessions, made = self._read(piece), list[Made]()
         for row in self._in_order(rows):
-            start, own = row[self._keyed.order], _own(row)
+            start, own = instant(row[self._keyed.order]), _own(row)
             if reason := self._take(sessions, own, start, start + timedelta(milliseconds=self._keyed.gap_ms)):
                 made.append(self._refused(own, reason))
         self._write(sessions, piece, handle)
@@ -211,7 +214,8 @@ class Sessions(Windows):
         sessions = self._read(piece)
         over = [one for one in sessions if _closing_ms(one.end) <= at_ms]
         self._write([one for one in sessions if _closing_ms(one.end) > at_ms], piece, handle, fired=at_ms)
-        return self._rejecting.judged([self._told((one.start, one.end, *key), one.folded.text()) for one in over])
+        bounds = [self._keyed.seen((one.start, one.end)) for one in over]
+        return self._rejecting.judged([self._told((*ends, *key), one.folded.text()) for ends, one in zip(bounds, over, strict=True)])
 
     def _take(self, sessions: list[_Session], row: dict[str, Any], start: datetime, end: datetime) -> str:
         """Why the row is rejected, or "". `sessions` follow one another with gaps between: those that it meets stand together."""
@@ -239,7 +243,8 @@ class Sessions(Windows):
         return Folded(self._reducer, self._reducer.text_of(value), value), ""
 
     def _read(self, piece: Value) -> list[_Session]:
-        return [_Session(start, end, Folded(self._reducer, kept)) for start, end, kept in plain_value(piece.get("[]"))]
+        read = plain_value(piece.get("[]"))
+        return [_Session(instant(start), instant(end), Folded(self._reducer, kept)) for start, end, kept in read]
 
     def _write(self, sessions: list[_Session], piece: Value, handle: Any, fired: int | None = None) -> None:
         """With a timer for each end, and no others. Spark takes away the one that `fired`, and warns where it is gone before."""
