@@ -73,7 +73,7 @@ class Deduplicate(Flow[DeduplicateConfig]):
 
     def without_clock(self, config: DeduplicateConfig) -> DeduplicateConfig:
         """Nothing is forgotten where no time passes."""
-        return config.model_copy(update={"time": "event"}) if config.time == "processing" else config
+        return config.model_copy(update={"time": "event", "time_column": ""}) if config.time == "processing" else config
 
     def cautions(self, context: NodeContext[DeduplicateConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
         if context.bounded or context.config.forgets:
