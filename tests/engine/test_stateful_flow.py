@@ -239,6 +239,15 @@ def test_state_in_memory_is_refused_and_state_without_an_end_is_warned_of(bench:
     assert told_problems(bench, nodes | {"gen": numbers(40)}, edges, type="BATCH_ROLLER") == []
 
 
+def test_a_name_that_the_store_of_a_stream_cannot_take_is_told_while_it_is_drawn(bench: Bench) -> None:
+    named = stateful("def process(key, rows, state, timers): state.default.set(1)", state=[{"name": "default", "ttl": "1 d"}])
+    nodes, edges = {"gen": numbers(None), "key": KEYED, "own": named, "out": COLLECT}, "gen>key, key>own, own>out"
+    assert told_problems(bench, nodes, edges) == [
+        ("own", "error", '"Own": a stream\'s store keeps the name default for itself: choose another one')
+    ]
+    assert told_problems(bench, nodes | {"gen": numbers(40)}, edges, type="BATCH_ROLLER") == []
+
+
 def test_a_preview_shows_what_a_key_would_tell(bench: Bench) -> None:
     drawn = document({"gen": numbers(), "key": KEYED, "own": stateful(), "out": COLLECT}, "gen>key, key>own, own>out", type="STREAMING")
     found = preview(bench.spark, drawn, "own", rows=6, connections={}, limits=Limits(), registry=REGISTRY)

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from jobs.nodes.user_python.timers import TimeMode
 
 
+#: The part of RocksDB that is there before any state.
+_SPARKS_OWN = "default"
+
+
 class Stateful(KeyedFlow[StatefulConfig]):
     """Calls your own Python for each key, with state that is kept from one batch to the next, and timers."""
 
@@ -65,8 +69,10 @@ class Stateful(KeyedFlow[StatefulConfig]):
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[StatefulConfig]) -> DataFrame:
         (frame,) = frames["in"]
-        _check(frame, context.config)
         config = context.config
+        _check(frame, config)
+        if not context.bounded:
+            _check_names(config)
         if config.time == "event":
             late = f"{duration_ms(config.late)} milliseconds"
             frame = frame.filter(column(config.time_column).isNotNull())
@@ -88,6 +94,13 @@ def _check(frame: DataFrame, config: StatefulConfig) -> None:
         require_order(frame, config.time_column, "time_column")
     if config.time == "event":
         require_timestamp(frame, config.time_column, "time_column")
+
+
+def _check_names(config: StatefulConfig) -> None:
+    for row, one in enumerate(config.state):
+        if one.name == _SPARKS_OWN:
+            message = f"a stream's store keeps the name {one.name} for itself: choose another one"
+            raise NodeError(message, permanent=True, kind="user", field=f"state/{row}/name")
 
 
 def _keyed(frame: DataFrame, made: StructType, context: NodeContext[StatefulConfig]) -> KeyedCode:
