@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from jobs.dag.catalogue import Port
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
-from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, own_name, quoted, require_columns, require_timestamp
 from jobs.nodes.config_refused import ConfigRefused
 from jobs.nodes.duration_fields import Duration, Span
@@ -20,10 +20,14 @@ from jobs.nodes.groups import GroupsRows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
 WINDOW_COLUMNS = ("window_start", "window_end")
 #: A name that no column of a person begins with.
 CLOCK = "__clock"
+#: Spark writes each window that a row may be in into the query.
+_MOST_WINDOWS = 5_000
+_MANY_WINDOWS = 300
 
 
 class WindowsConfig(base.Config):
@@ -80,6 +84,10 @@ class WindowsConfig(base.Config):
         json_schema_extra=hints("columns", half=True, after="time_column"),
     )
 
+    @property
+    def windows_of_a_row(self) -> int:
+        return -(-duration_ms(self.window) // duration_ms(self.slide)) if self.kind == "sliding" else 1
+
     @model_validator(mode="before")
     @classmethod
     def _a_session_comes_out_when_it_is_over(cls, given: Any) -> Any:
@@ -110,6 +118,8 @@ class WindowsConfig(base.Config):
     def _kind_is_possible(self) -> WindowsConfig:
         if self.kind == "sliding" and duration_ms(self.slide) > duration_ms(self.window):
             raise ConfigRefused("windows that begin further apart than they are long leave rows out: shorten the slide", "slide")
+        if self.windows_of_a_row > _MOST_WINDOWS:
+            raise ConfigRefused(f"each row would be in {self.windows_of_a_row:,} windows: lengthen the slide", "slide")
         if self.kind != "session" and duration_ms(self.offset) >= duration_ms(self.window if self.kind == "tumbling" else self.slide):
             raise ConfigRefused("the offset moves windows by less than they are apart: shorten it", "offset")
         return self
@@ -133,6 +143,12 @@ class WindowFlow(GroupsRows, Flow[WindowsConfigT]):
 
     def sets_watermark(self, config: WindowsConfigT) -> bool:
         return True
+
+    def cautions(self, context: NodeContext[WindowsConfigT], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        if (windows := context.config.windows_of_a_row) <= _MANY_WINDOWS:
+            return ()
+        message = f"each row is taken into {windows:,} windows, and takes as much longer: lengthen the slide where fewer will do"
+        return [Caution("slide", message, "windows.many")]
 
     def times(self, context: NodeContext[WindowsConfigT]) -> Mapping[str, str]:
         return {"in": context.config.time_column} if context.config.time == "event" else {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.graphs import COLLECT, Bench, document, numbers
+from tests.engine.graphs import COLLECT, Bench, document, numbers, told_problems, windows
 from tests.engine.nodes import CollectSink
 from tests.engine.shuffled import START, Event, events, events_close, events_drop
 from tests.servers.waiting import wait_until
@@ -171,3 +171,10 @@ def test_windows_of_the_clock_hold_what_was_read_in_them(bench: Bench, emit: str
     assert emit == "update" or len(last) == len(rows), "a window comes out once"
     in_order = [last[start] for start in sorted(last)]
     assert [row.newest + 1 for row in in_order] == [sum(row.n for row in in_order[: number + 1]) for number in range(len(in_order))]
+
+
+def test_windows_that_overlap_hundreds_of_times_are_warned_of(bench: Bench) -> None:
+    nodes = {"gen": numbers(None), "sums": windows("1 d", kind="sliding", slide="1 min"), "out": COLLECT}
+    (told,) = told_problems(bench, nodes, "gen>sums, sums>out")
+    assert told[:2] == ("sums", "warning")
+    assert "each row is taken into 1,440 windows" in told[2]

@@ -68,6 +68,8 @@ SESSION = {"time_column": "at", "kind": "session"}
         ("flow.window_aggregate", {"time_column": "at", "group_by": ["window_end"]}, ["/group_by/0"]),
         ("flow.window_reduce", {"time_column": "at", "columns": [{"name": "window_start"}]}, ["/columns/0/name"]),
         ("flow.window_aggregate", {"time_column": "at", "kind": "sliding", "window": "1 min", "slide": "1 h"}, ["/slide"]),
+        ("flow.window_reduce", {"time_column": "at", "kind": "sliding", "window": "366 d", "slide": "1 ms"}, ["/slide"]),
+        ("flow.window_reduce", {"time_column": "at", "kind": "sliding", "window": "30 d", "slide": "10 min"}, []),
         ("flow.window_aggregate", SESSION | {"emit": "update", "offset": "1s"}, ["/offset", "/group_by", "/emit"]),
     ],
 )
