@@ -26,7 +26,7 @@ _AGGREGATES = (
     r"bool_or|collect_list|collect_set|corr|count|count_if|count_min_sketch|covar_pop|covar_samp|every|first|first_value|"
     r"histogram_numeric|hll_\w+_agg|kll_\w+_agg\w*|kurtosis|last|last_value|listagg|max|max_by|mean|median|min|min_by|mode|percentile|"
     r"percentile_approx|percentile_cont|percentile_disc|regr_\w+|schema_of_variant_agg|skewness|some|std|stddev|stddev_pop|stddev_samp|"
-    r"string_agg|sum|theta_\w+_agg|tuple_\w+_agg\w*|try_avg|try_sum|var_pop|var_samp|variance"
+    r"string_agg|sum|theta_\w+_agg|tuple_\w+_agg\w*|try_avg|try_sum|var_pop|var_samp|variance|vector_avg|vector_sum"
 )
 #: MINUS in front of a query, which a column of that name never stands in front of.
 _MINUS = r"\bminus\b\s*(?:\b(?:all|distinct)\b\s*)?(?:\b(?:select|values|table|with)\b|(?:\(\s*)+(?:select|values|table|with|from)\b)"
@@ -38,7 +38,7 @@ _MINUS_FROM = re.compile(
 #: Words of a query that looks at several rows at once; strings, quoted names and comments are taken out first.
 _ACROSS_ROWS = re.compile(
     rf"\b(?:(?:group\s+by|join|distinct|intersect|except)\b|over\s*\(|(?:{_AGGREGATES})\s*\()"
-    r"|\bunion\b(?!\s+all\b)|\b(?:order|sort)\s+by\b|\b(?:limit|offset)\s*[\d(]|(?:\)|\bnulls)\s*over\b|\btablesample\b"
+    r"|\bunion\b(?!\s+all\b)|\b(?:order|sort)\s+by\b|\b(?:limit|offset)\s*(?:[\d(]|cast\s*\()|(?:\)|\bnulls)\s*over\b|\btablesample\b"
     r"|(?:\bin|\bexists|[=<>])\s*\(\s*(?:select|with)\b"
     rf"|{_MINUS}",
     re.IGNORECASE,
@@ -55,12 +55,14 @@ _BEHIND_FROM = re.compile(
 )
 #: Functions whose arguments have a FROM of their own, as in extract(year FROM time).
 _FROM_WITHIN = re.compile(r"\b(?:extract|trim|substr|substring|overlay)\s*\([^()]*", re.IGNORECASE)
-#: Where a query stands in brackets as a table does.
-_TABLE_WITHIN = re.compile(r"\b(?:as|from|join)\s*\(", re.IGNORECASE)
-#: A query within an expression, or one that reads what stands beside it.
-_WITHIN = re.compile(r"\(\s*(?:select|with|from|values|table)\b|\blateral\b(?!\s+view\b)", re.IGNORECASE)
+#: Where a query stands in brackets as a table does, or as a whole.
+_TABLE_WITHIN = re.compile(r"(?:^|\)|\b(?:as|from|join|union\s+all(?:\s+by\s+name)?))\s*(?:\(\s*)+", re.IGNORECASE)
+#: A query within an expression; columns may be called so, too.
+_QUERY_WITHIN = re.compile(r"\(\s*(?:select|with|from|table)\b(?!\s*(?:[,)]|as\b))", re.IGNORECASE)
+#: Rows that are written out within an expression, and a query that reads what stands beside it.
+_ROWS_WITHIN = re.compile(r"\(\s*values\b|\blateral\b(?!\s+view\b)", re.IGNORECASE)
 #: What a query reads, by name.
-_READ = re.compile(r"\b(?:from|join)\s+([\w.]+)", re.IGNORECASE)
+_READ = re.compile(r"(?:\b(?:from|join)|\(\s*table)\s+(?!as\b)([\w.]+)", re.IGNORECASE)
 #: Comparisons within a row, in words that stand for more elsewhere.
 _WITHIN_ROW = re.compile(r"\bis\s+(?:not\s+)?distinct\s+from\b|(?<=like)\s+(?:any|some|all)\b", re.IGNORECASE)
 #: Names in back quotes that count no less: a function's, and that of a table that is read.
@@ -94,15 +96,18 @@ class SqlFlow(Flow[SqlConfig]):
     reads_names: ClassVar[bool] = True
 
     def reads_within(self, config: SqlConfig) -> bool:
-        return _WITHIN.search(_TABLE_WITHIN.sub(" ", _bare(config.query))) is not None
+        within = _TABLE_WITHIN.sub(" ", _bare(config.query))
+        return (_QUERY_WITHIN.search(within) or _ROWS_WITHIN.search(within)) is not None
 
     def is_stateful(self, config: SqlConfig) -> bool:
-        """Grouping, joining, sorting and the like reach across the batches of an input, and so does what reads it twice."""
+        """Grouping, joining, sorting and the like reach across the batches of an input, and so does what reads it twice, or looks
+        things up in another."""
         bare = _COLUMNS_EXCEPT.sub("*", _bare(config.query))
         plain = _FROM_WITHIN.sub("", bare.lower())
         read = _READ.findall(plain)
         is_across = _ACROSS_ROWS.search(bare) or _MINUS_FROM.search(plain)
-        return is_across is not None or _lists_tables(plain) or len(read) > len(set(read))
+        looks_up = len({*read} - {"values"}) > 1 and _QUERY_WITHIN.search(_TABLE_WITHIN.sub(" ", plain))
+        return bool(is_across or looks_up) or _lists_tables(plain) or len(read) > len(set(read))
 
     def output_mode(self, config: SqlConfig) -> Literal["append", "update"]:
         return "update" if _GROUPED.search(_bare(config.query)) else "append"
