@@ -25,6 +25,13 @@ def test_a_query_over_several_rows_sees_all_of_them(bench: Bench, query: str, fo
     assert sorted(row.id for row in bench.parquet("out")) == found
 
 
+def test_a_value_is_looked_up_in_another_input_for_the_rows_of_all_batches(bench: Bench) -> None:
+    ask = ("flow.sql", {"query": "SELECT id, id * (SELECT id + 2 FROM rates) AS found FROM gen"})
+    nodes = {"gen": numbers(10, 4), "rates": numbers(1), "ask": ask, "out": files("out")}
+    bench.completed(document(nodes, "gen>ask, rates>ask, ask>out", type="BATCH_ROLLER"))
+    assert sorted((row.id, row.found) for row in bench.parquet("out")) == [(number, 2 * number) for number in range(10)]
+
+
 def test_an_expression_sees_the_neighbours_of_a_row_in_all_batches(bench: Bench) -> None:
     place = ("flow.compute_columns", {"columns": [{"name": "place", "expression": "row_number() OVER (ORDER BY id)"}]})
     nodes = {"gen": numbers(10, 4), "place": place, "out": files("out")}
