@@ -13,17 +13,29 @@ const { Dock } = await import('./dock') // it adds words of its own as it is loa
 
 afterEach(cleanup)
 
-it('shows who may only look the problems, where its address asks for a preview', () => {
-  const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
-  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [] } }, 1, [], true)
+const shown = (dock: string) =>
   render(
     <MantineProvider env="test">
-      <MemoryRouter initialEntries={['/jobs/a?dock=preview']}>
+      <MemoryRouter initialEntries={[`/jobs/a?dock=${dock}`]}>
         <Dock />
       </MemoryRouter>
     </MantineProvider>,
   )
+
+it('shows who may only look the problems, where its address asks for a preview', () => {
+  const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
+  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [] } }, 1, [], true)
+  shown('preview')
   expect(screen.queryByRole('tab', { name: 'Preview' })).toBeNull()
   expect(screen.getByRole('tab', { name: 'Problems' }).getAttribute('aria-selected')).toBe('true')
   expect(screen.getByText(canvas.noProblemsRead)).toBeTruthy()
+})
+
+it('does not say that a drawing can be published where Spark has not looked at it', () => {
+  const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
+  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [] } }, 1, [])
+  useEditor.setState({ checked: document, unanalysed: 'nobody is there' })
+  shown('problems')
+  expect(screen.getByText('Spark has not checked the draft: nobody is there')).toBeTruthy()
+  expect(screen.queryByText(canvas.noProblems)).toBeNull()
 })

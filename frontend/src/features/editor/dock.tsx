@@ -3,6 +3,7 @@ import { IconChevronDown, IconChevronUp } from '@tabler/icons-react'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
+import { said } from '../../api/sentences/said'
 import type { Problem } from '../../dag/document'
 import { ordered, worst } from '../../dag/problems'
 import { copyText } from '../../shared/clipboard'
@@ -22,27 +23,37 @@ function useGoTo() {
   }
 }
 
+function NoProblems({ checking }: { checking: boolean }) {
+  const { t } = useTranslation('canvas')
+  const readOnly = useEditor((state) => state.readOnly)
+  return <p className="pw-empty">{t(checking ? 'noProblemsYet' : readOnly ? 'noProblemsRead' : 'noProblems')}</p>
+}
+
 function Problems() {
   const { t } = useTranslation('canvas')
   const document = useDocument()
   const problems = useEditor((state) => state.problems)
   const checking = useEditor((state) => state.analysing || (state.checked !== document && Object.keys(document.nodes).length > 0))
-  const readOnly = useEditor((state) => state.readOnly)
+  const unanalysed = useEditor((state) => state.unanalysed)
   const goTo = useGoTo()
-  if (problems.length === 0) return <p className="pw-empty">{t(checking ? 'noProblemsYet' : readOnly ? 'noProblemsRead' : 'noProblems')}</p>
+  const note = unanalysed && !checking ? <p className="pw-empty">{t('unanalysed', { why: said(unanalysed) })}</p> : null
+  if (problems.length === 0) return note ?? <NoProblems checking={checking} />
   return (
-    <ul className="pw-problems">
-      {ordered(problems, document).map((problem, index) => (
-        <li key={index}>
-          <button type="button" onClick={() => goTo(problem)}>
-            <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={t(`severity.${problem.severity}`)} />
-            <span className="pw-problem-node">{problem.node_id ? (document.nodes[problem.node_id]?.name ?? problem.node_id) : t('wholeJob')}</span>
-            <span>{problemSaid(problem, document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
-            <code>{problem.code}</code>
-          </button>
-        </li>
-      ))}
-    </ul>
+    <>
+      {note}
+      <ul className="pw-problems">
+        {ordered(problems, document).map((problem, index) => (
+          <li key={index}>
+            <button type="button" onClick={() => goTo(problem)}>
+              <StateGlyph state={problem.severity === 'error' ? 'failed' : 'warning'} label={t(`severity.${problem.severity}`)} />
+              <span className="pw-problem-node">{problem.node_id ? (document.nodes[problem.node_id]?.name ?? problem.node_id) : t('wholeJob')}</span>
+              <span>{problemSaid(problem, document.nodes[problem.node_id ?? '']?.name ?? '')}</span>
+              <code>{problem.code}</code>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

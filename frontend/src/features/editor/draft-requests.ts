@@ -66,7 +66,15 @@ export const saveDraft = (name: string, document: DagDocument, revision: number)
 
 export const saveLayout = (name: string, layout: Layout) => request<unknown>('PUT', `${job(name)}/layout`, layout)
 
-export const analyseDocument = (document: DagDocument) => request<{ problems: Problem[]; schemas: Schemas }>('POST', '/api/jobs/validate', { document })
+/** `analysed`: whether Spark looked at it; `analysis` says why not. */
+export interface Analysis {
+  problems: Problem[]
+  schemas: Schemas
+  analysed: boolean
+  analysis: string
+}
+
+export const analyseDocument = (document: DagDocument) => request<Analysis>('POST', '/api/jobs/validate', { document })
 
 /** `samples`: rows to take instead of reading these sources. */
 export const previewNode = (document: DagDocument, nodeId: string, rows: number, samples: Record<string, SampleRows>, signal?: AbortSignal) =>

@@ -44,6 +44,8 @@ interface EditorState {
   analysed: DagDocument | null
   /** The drawing of which the latest analysis said what it could: `analysed`, or one that could not be analysed. */
   checked: DagDocument | null
+  /** Why Spark did not look at `checked`, "" where it did. */
+  unanalysed: string
   selected: ReadonlySet<string>
   selectedEdges: ReadonlySet<string>
   /** The config field to focus, such as `columns.1.name`; set by a click on a problem. Another object focuses it once more. */
@@ -107,6 +109,7 @@ const asKept = ({ document, layout }: Drawing, revision: number, problems: Probl
   schemas: {},
   analysed: null,
   checked: null,
+  unanalysed: '',
   save: { kind: 'saved', at: Date.now() } as const,
 })
 
@@ -125,6 +128,7 @@ export const useEditor = create<EditorState>((set, get) => ({
   analysing: false,
   analysed: null,
   checked: null,
+  unanalysed: '',
   selected: new Set(),
   selectedEdges: new Set(),
   focusField: null,

@@ -1,5 +1,6 @@
 import { act, renderHook } from '@testing-library/react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { Analysis } from './draft-requests'
 import { useEditor } from './editor-store'
 import { newRow } from './parameter-rows'
 import { useDraftSync } from './use-draft-sync'
@@ -8,12 +9,15 @@ import { writeRows } from './use-parameter-rows'
 /** What the server answers to the layouts that come, one after the other; null: nobody answers. */
 let answers: (number | null)[]
 let sent: string[]
+let found: Analysis
 
 beforeEach(() => {
   vi.useFakeTimers()
   sent = []
+  found = { problems: [], schemas: {}, analysed: true, analysis: '' }
   vi.stubGlobal('fetch', (path: string) => {
-    if (!path.endsWith('/layout')) return Promise.resolve(new Response('{"problems": [], "schemas": {}}', { status: 200 }))
+    if (path.endsWith('/validate')) return Promise.resolve(new Response(JSON.stringify(found), { status: 200 }))
+    if (!path.endsWith('/layout')) return Promise.resolve(new Response('{"revision": 4, "problems": [], "delivery": null}', { status: 200 }))
     sent.push(path)
     const status = answers.shift()
     return status ? Promise.resolve(new Response('{}', { status })) : Promise.reject(new TypeError('Failed to fetch'))
@@ -73,4 +77,24 @@ it("who closes the tab is warned while a parameter's name will not do, though th
   await later(0)
   act(() => useEditor.setState({ saved: useEditor.getState().history.present, save: { kind: 'saved', at: 1 } }))
   expect(warns()).toBe(false)
+})
+
+it('what Spark found stays where no driver answers later; why is said, and answers who asks', async () => {
+  answers = []
+  const columns = { a: { out: [{ name: 'n', type: 'bigint' }] } }
+  found = { ...found, schemas: columns }
+  const { result } = renderHook(() => useDraftSync())
+  const { document } = useEditor.getState().history.present
+  const drawn = { ...document, nodes: { a: { type: 'source.mqtt', type_version: 1, name: 'a', config: {} } } }
+  act(() => useEditor.getState().change({ document: drawn }))
+  await later(1000)
+  found = { problems: [], schemas: {}, analysed: false, analysis: 'nobody is there' }
+  act(() => useEditor.getState().change({ document: { ...drawn, description: 'new' } }))
+  await later(1000)
+  const state = useEditor.getState()
+  expect([state.schemas, state.analysed, state.unanalysed]).toEqual([columns, drawn, 'nobody is there'])
+  await expect(result.current.analyseNow()).rejects.toThrow()
+  found = { problems: [], schemas: columns, analysed: true, analysis: '' }
+  await act(() => result.current.analyseNow())
+  expect(useEditor.getState().unanalysed).toBe('')
 })

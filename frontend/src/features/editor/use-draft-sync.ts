@@ -1,6 +1,9 @@
+import i18next from 'i18next'
 import { useEffect, useRef } from 'react'
 import { isUnanswered } from '../../api/request'
-import { analyseDocument, saveLayout } from './draft-requests'
+import { said } from '../../api/sentences/said'
+import type { DagDocument } from '../../dag/document'
+import { analyseDocument, saveLayout, type Analysis } from './draft-requests'
 import { saveNow } from './draft-saving'
 import { useEditor } from './editor-store'
 import { nameWaits } from './use-parameter-rows'
@@ -10,14 +13,25 @@ const LAYOUT_AFTER_MS = 1200
 const ANALYSE_AFTER_MS = 900
 const RETRY_AFTER_MS = 5000
 
-/** Throws where the server cannot say; the problems of the latest save stay then. */
+/** Keeps what was found of `document`, which is on the screen. Where Spark did not look, what it said before still is the best that is known. */
+function keepFound(document: DagDocument, found: Analysis): void {
+  if (found.analysed) return useEditor.setState({ problems: found.problems, schemas: found.schemas, analysed: document, unanalysed: '' })
+  const { analysed, readOnly } = useEditor.getState()
+  if (analysed !== document) useEditor.setState({ problems: found.problems })
+  // Errors come first, and who may only look has no need of Spark.
+  if (readOnly || found.problems.some((problem) => problem.severity === 'error')) return useEditor.setState({ unanalysed: '' })
+  useEditor.setState({ unanalysed: found.analysis })
+  throw new Error(i18next.t('canvas:unanalysed', { why: said(found.analysis) }))
+}
+
+/** Throws where the server cannot say, or Spark did not look; the problems of the latest save stay then. */
 async function analyseNow(): Promise<void> {
   const { document } = useEditor.getState().history.present
   if (Object.keys(document.nodes).length === 0) return
   useEditor.setState({ analysing: true })
   try {
     const found = await analyseDocument(document)
-    if (useEditor.getState().history.present.document === document) useEditor.setState({ problems: found.problems, schemas: found.schemas, analysed: document })
+    if (useEditor.getState().history.present.document === document) keepFound(document, found)
   } finally {
     // Where the server cannot say either, nobody waits for it.
     useEditor.setState(useEditor.getState().history.present.document === document ? { analysing: false, checked: document } : { analysing: false })
