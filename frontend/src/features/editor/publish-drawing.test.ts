@@ -82,3 +82,10 @@ it("publishes nothing while a parameter's name will not do, and says so", async 
   await expect(publishDrawing('')).rejects.toThrow("Not published. The name of a parameter is not saved: it is empty, or taken")
   expect(sent).toEqual([])
 })
+
+it('says what is wrong with a drawing that is refused, and shows it', async () => {
+  const problems = [{ severity: 'error', code: 'analysis.column', pointer: '/nodes/a/config', node_id: 'a', edge_id: null, message: 'there is no column "n"' }]
+  answers = [() => new Response(JSON.stringify({ error: { code: 'invalid', message: 'the draft cannot be published', problems } }), { status: 422 })]
+  await expect(publishDrawing('')).rejects.toThrow('the draft cannot be published: there is no column "n"')
+  expect(useEditor.getState().problems).toEqual(problems)
+})
