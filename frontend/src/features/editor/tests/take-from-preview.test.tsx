@@ -22,13 +22,13 @@ interface Asked {
   body: { node_id?: string; rows?: unknown; document: DagDocument }
 }
 
-/** What is asked, where the source has a row, its windows two, and a test answers with `result`. */
-function answering(result: object) {
+/** What is asked, where the source has a row, its windows two or other rows, and a test answers with `result`. */
+function answering(result: object, windows = side(1, 2)) {
   const asked: Asked[] = []
   const server = vi.fn<typeof fetch>((address, given) => {
     const body = JSON.parse(String(given?.body)) as Asked['body']
     asked.push({ path: String(address), body })
-    const preview = shown(body.node_id === 'clicks' ? side(7) : side(1, 2))
+    const preview = shown(body.node_id === 'clicks' ? side(7) : windows)
     const answer = String(address).endsWith('/tests') ? { available: true, message: '', results: [result] } : preview
     return Promise.resolve(new Response(JSON.stringify(answer), { status: 200 }))
   })
@@ -56,6 +56,13 @@ it('expects of a job that ends what its preview shows', async () => {
   const asked = answering(ran)
   expect((await taken(drawn('SQL_TASK'))).expect).toEqual({ minutes: [{ n: 1 }, { n: 2 }] })
   expect(asked.map((one) => one.path)).not.toContain('/api/jobs/clicks/tests')
+})
+
+it('expects of a job that ends all rows, where its preview may show the first of them only', async () => {
+  const [outlet] = ran.outlets
+  const rows = Array.from({ length: 1500 }, (_, n) => ({ n }))
+  answering({ ...ran, outlets: [{ ...outlet, rows }] }, side(...rows.slice(0, 1000).map(({ n }) => n)))
+  expect((await taken(drawn('SQL_TASK'))).expect).toEqual({ minutes: rows })
 })
 
 it('says why a test of the stream cannot be run', async () => {

@@ -19,7 +19,7 @@ async function read(document: DagDocument, nodeId: string, rows: number, samples
 
 type Taken = Required<Pick<PipelineTest, 'given' | 'columns' | 'expect'>>
 
-/** What comes out when a test is run: in a stream windows and joins wait for later rows, which a preview has no need of. */
+/** What comes out when a test is run, all of it: in a stream windows and joins wait for later rows, which a preview has no need of. */
 async function tested(document: DagDocument, taken: Taken, signal: AbortSignal): Promise<Taken['expect']> {
   const name = 'taken'
   const expect = Object.fromEntries(Object.keys(taken.expect).map((outlet) => [outlet, []]))
@@ -32,7 +32,8 @@ async function tested(document: DagDocument, taken: Taken, signal: AbortSignal):
 /** Rows, columns and what comes of exactly these rows, kept ones or else the first that a source gives. Throws with the reason where they cannot be read. */
 export async function takenFromPreview(document: DagDocument, nodeId: string, samples: Samples, signal: AbortSignal): Promise<Taken> {
   const taken = await previewed(document, nodeId, samples, signal)
-  return document.type === 'STREAMING' ? { ...taken, expect: await tested(document, taken, signal) } : taken
+  const isCut = Object.values(taken.expect).some((rows) => rows.length >= MOST_ROWS)
+  return document.type === 'STREAMING' || isCut ? { ...taken, expect: await tested(document, taken, signal) } : taken
 }
 
 async function previewed(document: DagDocument, nodeId: string, samples: Samples, signal: AbortSignal): Promise<Taken> {
