@@ -8,6 +8,7 @@ import { useDocument, useEditor } from './editor-store'
 import { ParameterList } from './parameter-list'
 import { SettingChoice } from './setting-choice'
 import { SettingField } from './setting-field'
+import { TimeZoneSetting } from './time-zone-setting'
 
 const JOB_TYPES: JobType[] = ['STREAMING', 'BATCH_ROLLER', 'SQL_TASK']
 const TIMES = ['trigger_interval', 'retry_interval'] as const
@@ -43,6 +44,7 @@ export function JobPanel() {
           {NUMBERS.map((name) => <SettingField key={name} name={name} number />)}
         </div>
         {Object.entries(CHOICES).filter(([name]) => has(name)).map(([name, values]) => <SettingChoice key={name} name={name} values={values} />)}
+        <TimeZoneSetting />
         <CheckpointSettings />
         <ParameterList />
         <div className="pw-field">
