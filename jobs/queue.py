@@ -14,6 +14,8 @@ from django.db import transaction
 from redis import Redis
 from redis.exceptions import RedisError
 
+from jobs.selectors.drivers import interactive_ready
+
 logger = logging.getLogger(__name__)
 
 #: The control command that the supervisor of each worker answers by waking its drivers.
@@ -103,6 +105,8 @@ def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout:
     if found is None and not was_waiting:
         raise InteractiveUnavailable(f"it took longer than {timeout:g} s and was ended")
     if found is None:
+        if interactive_ready():
+            raise InteractiveUnavailable(f"no interactive driver was free within {timeout:g} s: each is busy with other questions")
         raise InteractiveUnavailable(f"no interactive driver answered within {timeout:g} s: is a worker running?")
     answer = json.loads(found[1])
     if "error" in answer:

@@ -22,10 +22,15 @@ class Analysed:
     schemas: dict[str, Any]
 
 
-def analysis(document: Mapping[str, Any], *, project: Project, parameters: Mapping[str, Any], seconds: float) -> Analysed:
-    """InteractiveUnavailable when no driver answers within `seconds`, InteractiveFailed when it could not tell."""
+def analysis(
+    document: Mapping[str, Any], *, project: Project, parameters: Mapping[str, Any], seconds: float, question: str = ""
+) -> Analysed:
+    """InteractiveUnavailable when no driver answers within `seconds`, InteractiveFailed when it could not tell.
+
+    `question`: a name under which it can be cancelled.
+    """
     payload = {"document": document, "project_id": project.pk, "parameters": parameters}
-    found = interactive_call("validate", payload, seconds)
+    found = interactive_call("validate", payload, seconds, question=question)
     problems = [Problem.model_validate(item) for item in found.get("problems", [])]
     return Analysed(tables_awaited(problems, document, project), found.get("schemas", {}))
 

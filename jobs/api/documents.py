@@ -133,7 +133,11 @@ class DocumentView(ApiView):
 
 class ValidateView(DocumentView):
     @described(
-        "Problems of a document: structure at once, then Spark's own analysis", takes=ValidateBody, responds=ValidationOut, tag="documents"
+        "Problems of a document: structure at once, then Spark's own analysis",
+        takes=ValidateBody,
+        responds=ValidationOut,
+        tag="documents",
+        query=[QUESTION],
     )
     def post(self, request: Request) -> Response:
         data = json_object(request)
@@ -145,7 +149,8 @@ class ValidateView(DocumentView):
         if reason := self._unanalysed(body, document, project):
             return answer(ValidationOut(problems=problems, schemas={}, analysed=False, analysis=reason))
         try:
-            found = analysis(body.document, project=project, parameters=body.parameters, seconds=ANALYSIS_SECONDS)
+            question = question_of(request)
+            found = analysis(body.document, project=project, parameters=body.parameters, seconds=ANALYSIS_SECONDS, question=question)
         except (InteractiveUnavailable, InteractiveFailed) as error:
             return answer(ValidationOut(problems=problems, schemas={}, analysed=False, analysis=str(error)))
         more = [problem for problem in found.problems if problem not in problems]

@@ -1,4 +1,4 @@
-"""/api/questions: previews and tests that are asked under a name, and can be cancelled by it."""
+"""/api/questions: analyses, previews and tests that are asked under a name, and can be cancelled by it."""
 
 from uuid import UUID
 
@@ -35,7 +35,9 @@ def _name(request: Request, question: UUID) -> str:
 
 
 class QuestionView(ApiView):
-    @described("Cancel a preview or tests that you asked for under this name; nothing where they ended", status=204, tag="documents")
+    @described(
+        "Cancel an analysis, a preview or tests that you asked for under this name; nothing where they ended", status=204, tag="documents"
+    )
     def delete(self, request: Request, question: UUID) -> Response:
         try:
             interactive_cancel(_name(request, question))

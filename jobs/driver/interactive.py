@@ -112,7 +112,7 @@ def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], taken
     if kind == "preview":
         return _preview(process, document, payload, is_cancelled)
     with _ended_with(process.spark, kind, is_cancelled):
-        return (_script if kind == "script" else _validate)(process, document, payload)
+        return _script(process, document, payload) if kind == "script" else _validate(process, document, payload, is_cancelled)
 
 
 @contextmanager
@@ -165,7 +165,7 @@ def _tests(
     return {"problems": [], "results": [result_data(result, rows=payload.get("rows", False)) for result in results]}
 
 
-def _validate(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any]) -> dict[str, Any]:
+def _validate(process: DriverProcess, document: DagDocument, payload: Mapping[str, Any], is_cancelled: Cancellation) -> dict[str, Any]:
     found = analyse(
         process.spark,
         document,
@@ -173,6 +173,7 @@ def _validate(process: DriverProcess, document: DagDocument, payload: Mapping[st
         limits=_limits(payload),
         parameters=payload.get("parameters") or {},
         job_uid=_job_uid(document, payload),
+        is_cancelled=is_cancelled,
     )
     return {"problems": [problem.model_dump() for problem in found.problems], "schemas": found.schemas}
 

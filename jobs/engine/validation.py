@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from jobs.engine.late_port import refuse_late
 from jobs.engine.plan import Locations, Plan, Settings, Step
 from jobs.engine.steps import Steps
 from jobs.engine.stream_check import StreamCheck
+from jobs.engine.user_code import Cancelled, never
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError, NodeType, Sink, Source
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
@@ -67,11 +68,12 @@ def analyse(
     job_uid: str = "",
     registry: NodeRegistry = REGISTRY,
     given: Mapping[str, GivenTable] | None = None,
+    is_cancelled: Callable[[], bool] = never,
 ) -> Analysis:
     """Every Problem of `document`. Reads no rows; a source may ask its system for columns. `job_uid`: of the saved job, "" before it is.
 
     `given`: tables of sources that are then not asked. A node is analysed when all above it holds, so one fault is told once, where it is;
-    behind a source that cannot be read, but lists its columns, too.
+    behind a source that cannot be read, but lists its columns, too. Cancelled when `is_cancelled` says so before a node.
     """
     problems = structure_problems(document, registry.catalogue())
     try:
@@ -96,7 +98,7 @@ def analyse(
             problems.extend(problem for problem in blamed if problem not in problems)
             broken.add(node_id)
     plan = schema_plan(document, tuple(steps), connections, limits, values, job_uid)
-    found = _Analyser(spark.newSession(), document, Steps(plan, registry), given or {}, unknown).analysis()
+    found = _Analyser(spark.newSession(), document, Steps(plan, registry), given or {}, unknown).analysis(is_cancelled)
     return Analysis([*problems, *found.problems], found.schemas)
 
 
@@ -123,8 +125,10 @@ class _Analyser:
         self._broken: set[str] = set()
         self._found = Analysis()
 
-    def analysis(self) -> Analysis:
+    def analysis(self, is_cancelled: Callable[[], bool]) -> Analysis:
         for step in self._steps.plan.steps:
+            if is_cancelled():
+                raise Cancelled
             if self._broken & {arrow.source for arrow in self._steps.arriving(step.node_id, references=True)}:
                 self._broken.add(step.node_id)
             else:

@@ -1,4 +1,4 @@
-"""Previews and tests that somebody asked under a name, and cancels."""
+"""Analyses, previews and tests that somebody asked under a name, and cancels."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -41,7 +41,7 @@ def test_who_asked_is_answered_at_once_and_the_driver_is_told(browser: Client, e
     assert is_cancelled(request)
 
 
-def test_a_preview_goes_by_the_name_in_its_header(browser: Client, editor: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_driver_is_asked_goes_by_the_name_in_its_header(browser: Client, editor: User, monkeypatch: pytest.MonkeyPatch) -> None:
     job(editor)
     heard: list[str] = []
 
@@ -49,14 +49,15 @@ def test_a_preview_goes_by_the_name_in_its_header(browser: Client, editor: User,
         heard.append(question)
         return {}
 
+    monkeypatch.setattr("jobs.api.analysis.interactive_call", answered)
     monkeypatch.setattr("jobs.api.documents.interactive_call", answered)
     monkeypatch.setattr("jobs.api.pipeline_tests.interactive_call", answered)
     question = uuid4()
     body = {"document": chain(), "node_id": "out"}
     for sent in ({"X-Question-Id": str(question)}, {}):
-        for path, content in (("/api/jobs/preview", body), ("/api/jobs/numbers/tests", {})):
+        for path, content in (("/api/jobs/validate", chain()), ("/api/jobs/preview", body), ("/api/jobs/numbers/tests", {})):
             assert browser.post(path, content, content_type="application/json", headers=sent).status_code == 200
-    assert heard == [f"{editor.pk}:{question}"] * 2 + ["", ""]
+    assert heard == [f"{editor.pk}:{question}"] * 3 + [""] * 3
     wrong = browser.post("/api/jobs/preview", body, content_type="application/json", headers={"X-Question-Id": "mine"})
     assert codes(wrong) == ["request.header"]
     assert browser.delete("/api/questions/mine").status_code == 404

@@ -181,14 +181,14 @@ def test_a_schedule_that_cannot_be_read_is_refused(browser: Client, body: dict[s
 
 def test_structure_problems_come_with_the_schemas_of_what_is_sound(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     schemas = {"numbers": {"out": [{"name": "id", "type": "bigint", "nullable": False}]}}
-    monkeypatch.setattr(analysis, "interactive_call", lambda *_: {"problems": [], "schemas": schemas})
+    monkeypatch.setattr(analysis, "interactive_call", lambda *_, **__: {"problems": [], "schemas": schemas})
     answer = send(browser, "POST", "/api/jobs/validate", {"document": {**chain(), "edges": {}}}).json()
     assert (answer["analysed"], answer["schemas"]) == (True, schemas)
     assert "port.missing" in [problem["code"] for problem in answer["problems"]]
 
 
 def test_what_cannot_be_read_as_a_document_is_not_analysed(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*_: Any) -> dict[str, Any]:
+    def never(*_: Any, **__: Any) -> dict[str, Any]:
         raise AssertionError("there is nothing to analyse")
 
     monkeypatch.setattr(analysis, "interactive_call", never)
@@ -205,7 +205,7 @@ def test_validation_warns_of_a_store_of_checkpoints_that_is_not_set_up(browser: 
 def test_a_document_that_spark_refuses_is_not_published(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = {"severity": "error", "code": "column.unknown", "node_id": "out", "edge_id": None, "pointer": "/x", "message": "no"}
     monkeypatch.setattr(analysis, "interactive_ready", lambda: True)
-    monkeypatch.setattr(analysis, "interactive_call", lambda *_: {"problems": [problem], "schemas": {}})
+    monkeypatch.setattr(analysis, "interactive_call", lambda *_, **__: {"problems": [problem], "schemas": {}})
     assert codes(send(browser, "POST", "/api/jobs", {**chain(), "name": "refused"})) == ["column.unknown"]
     assert codes(send(browser, "POST", "/api/jobs/numbers/publish")) == ["column.unknown"]
     assert [row.version for row in Job.objects.all()] == [1]
@@ -232,7 +232,7 @@ def test_a_table_that_another_job_makes_need_not_be_there_to_publish(browser: Cl
         assert send(browser, "POST", "/api/jobs", document).status_code == 201
     monkeypatch.setattr(analysis, "interactive_ready", lambda: True)
 
-    def refused(_: str, payload: Any, *__: Any) -> dict[str, Any]:
+    def refused(_: str, payload: Any, *__: Any, **___: Any) -> dict[str, Any]:
         table = payload["document"]["nodes"]["orders"]["config"]["table"]
         message = f'"Orders": reading from "shop": no such table: {table}; correct table, query or key column'
         problem = {"severity": "error", "code": "node.refused", "node_id": "orders", "edge_id": None, "message": message}
@@ -274,7 +274,7 @@ def test_a_warning_or_a_driver_that_is_away_does_not_stop_publishing(browser: Cl
 
     warning = {"severity": "warning", "code": "source.unavailable", "node_id": "out", "edge_id": None, "pointer": "/x", "message": "away"}
     monkeypatch.setattr(analysis, "interactive_ready", lambda: True)
-    monkeypatch.setattr(analysis, "interactive_call", lambda *_: {"problems": [warning], "schemas": {}})
+    monkeypatch.setattr(analysis, "interactive_call", lambda *_, **__: {"problems": [warning], "schemas": {}})
     assert send(browser, "POST", "/api/jobs/numbers/publish").status_code == 200
     monkeypatch.setattr(analysis, "interactive_call", away)
     assert send(browser, "POST", "/api/jobs/numbers/publish").status_code == 200
@@ -287,7 +287,7 @@ def test_sparks_analysis_joins_the_problems(browser: Client, monkeypatch: pytest
     }
     asked: list[Any] = []
 
-    def analysed(*given: Any) -> dict[str, Any]:
+    def analysed(*given: Any, **_: Any) -> dict[str, Any]:
         asked.append(given)
         return found
 

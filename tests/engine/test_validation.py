@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from jobs.dag.problems import Problem
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.preview import preview
+from jobs.engine.user_code import Cancelled
 from jobs.engine.validation import Analysis, analyse
 from jobs.nodes.base import ConnectionSettings, Limits
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, keep, numbers
@@ -48,6 +49,13 @@ def test_a_mistyped_column_is_told_on_its_field_with_the_column_that_was_meant(a
     problem = only(analysed({"gen": numbers(), "big": keep("valeu > 1"), "out": COLLECT}, "gen>big, big>out"))
     assert (problem.code, problem.node_id, problem.pointer) == ("column.unknown", "big", "/nodes/big/config/condition")
     assert problem.message == '"Big": there is no column valeu; did you mean value? The columns are id, time, key, value'
+
+
+def test_an_analysis_that_nobody_waits_for_asks_no_further_node(bench: Bench) -> None:
+    drawn = document({"gen": numbers(), "even": keep("id % 2 = 0"), "out": COLLECT}, "gen>even, even>out")
+    answers = iter([False, True])
+    with pytest.raises(Cancelled):
+        analyse(bench.spark, drawn, connections={}, limits=Limits(), parameters={}, registry=REGISTRY, is_cancelled=lambda: next(answers))
 
 
 FOLDER = {"folder": {"type": "string"}}

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from channels.layers import get_channel_layer
+from django.db.models.functions import Now
 
 from jobs import broadcast, queue
-from jobs.models import Connection, Execution, Project
+from jobs.models import Connection, Driver, DriverKind, DriverStatus, Execution, Project
 from jobs.nodes.connection_kind import CheckStep
 from jobs.services.connection_health import connection_checked
 from jobs.services.executions import execution_start
@@ -86,8 +87,12 @@ def test_sending_never_waits_for_redis(settings: Any) -> None:
     broadcast._forget()
 
 
-def test_a_question_without_a_driver_says_so() -> None:
+@pytest.mark.django_db
+def test_a_question_that_no_driver_takes_says_whether_there_is_one() -> None:
     with pytest.raises(queue.InteractiveUnavailable, match="is a worker running"):
+        queue.interactive_call("validate", {}, timeout=0.3)
+    Driver.objects.create(kind=DriverKind.INTERACTIVE, status=DriverStatus.READY, heartbeat_time=Now(), pid=1)
+    with pytest.raises(queue.InteractiveUnavailable, match="each is busy"):
         queue.interactive_call("validate", {}, timeout=0.3)
 
 

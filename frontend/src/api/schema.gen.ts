@@ -1356,7 +1356,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Cancel a preview or tests that you asked for under this name; nothing where they ended
+         * Cancel an analysis, a preview or tests that you asked for under this name; nothing where they ended
          * @description A view of the API; signed-in users only unless it says otherwise.
          */
         delete: operations["questions_question_delete"];
@@ -10720,7 +10720,10 @@ export interface operations {
     jobs_validate_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name of your choice, by which this can be cancelled: DELETE /api/questions/{id}. */
+                "X-Question-Id"?: string;
+            };
             path?: never;
             cookie?: never;
         };

@@ -74,7 +74,7 @@ export interface Analysis {
   analysis: string
 }
 
-export const analyseDocument = (document: DagDocument) => request<Analysis>('POST', '/api/jobs/validate', { document })
+export const analyseDocument = (document: DagDocument, signal: AbortSignal) => askDriver<Analysis>('/api/jobs/validate', { document }, signal)
 
 /** `samples`: rows to take instead of reading these sources. */
 export const previewNode = (document: DagDocument, nodeId: string, rows: number, samples: Record<string, SampleRows>, signal?: AbortSignal) =>

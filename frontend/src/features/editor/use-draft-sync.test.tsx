@@ -10,12 +10,24 @@ import { writeRows } from './use-parameter-rows'
 let answers: (number | null)[]
 let sent: string[]
 let found: Analysis
+/** Whether the driver takes its time for an analysis. */
+let isBusy: boolean
+let asked: string[]
+let cancelled: string[]
 
 beforeEach(() => {
   vi.useFakeTimers()
   sent = []
+  asked = []
+  cancelled = []
+  isBusy = false
   found = { problems: [], schemas: {}, analysed: true, analysis: '' }
-  vi.stubGlobal('fetch', (path: string) => {
+  vi.stubGlobal('fetch', (path: string, { method, headers, signal }: RequestInit) => {
+    if (method === 'DELETE') cancelled.push(path)
+    if (path.endsWith('/validate') && isBusy) {
+      asked.push(new Headers(headers).get('X-Question-Id') ?? '')
+      return new Promise((_, refuse) => signal?.addEventListener('abort', () => refuse(new DOMException('gone', 'AbortError'))))
+    }
     if (path.endsWith('/validate')) return Promise.resolve(new Response(JSON.stringify(found), { status: 200 }))
     if (!path.endsWith('/layout')) return Promise.resolve(new Response('{"revision": 4, "problems": [], "delivery": null}', { status: 200 }))
     sent.push(path)
@@ -97,4 +109,26 @@ it('what Spark found stays where no driver answers later; why is said, and answe
   found = { problems: [], schemas: columns, analysed: true, analysis: '' }
   await act(() => result.current.analyseNow())
   expect(useEditor.getState().unanalysed).toBe('')
+})
+
+it('an analysis ends as soon as its drawing is changed, or is asked about anew', async () => {
+  answers = []
+  isBusy = true
+  const { result, unmount } = renderHook(() => useDraftSync())
+  const { document } = useEditor.getState().history.present
+  const drawn = { ...document, nodes: { a: { type: 'source.mqtt', type_version: 1, name: 'a', config: {} } } }
+  const change = (description: string) => act(() => useEditor.getState().change({ document: { ...drawn, description } }))
+  change('one')
+  await later(1000)
+  change('two')
+  await later(0)
+  expect([cancelled.length, useEditor.getState().analysing]).toEqual([1, false])
+  await later(1000)
+  const again = result.current.analyseNow()
+  await later(0)
+  expect([cancelled.length, useEditor.getState().analysing]).toEqual([2, true])
+  unmount()
+  await again
+  expect(cancelled).toEqual(asked.map((question) => `/api/questions/${question}`))
+  expect(asked.length).toBe(3)
 })

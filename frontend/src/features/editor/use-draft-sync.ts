@@ -24,17 +24,25 @@ function keepFound(document: DagDocument, found: Analysis): void {
   throw new Error(i18next.t('canvas:unanalysed', { why: said(found.analysis) }))
 }
 
+/** Ends the analysis under way: a drawing that is no longer on the screen, or is asked about anew, keeps no driver from others. */
+let asking = new AbortController()
+
 /** Throws where the server cannot say, or Spark did not look; the problems of the latest save stay then. */
 async function analyseNow(): Promise<void> {
   const { document } = useEditor.getState().history.present
   if (Object.keys(document.nodes).length === 0) return
+  asking.abort()
+  const mine = new AbortController()
+  asking = mine
   useEditor.setState({ analysing: true })
   try {
-    const found = await analyseDocument(document)
+    const found = await analyseDocument(document, mine.signal)
     if (useEditor.getState().history.present.document === document) keepFound(document, found)
+  } catch (error) {
+    if (!mine.signal.aborted) throw error
   } finally {
     // Where the server cannot say either, nobody waits for it.
-    useEditor.setState(useEditor.getState().history.present.document === document ? { analysing: false, checked: document } : { analysing: false })
+    if (asking === mine) useEditor.setState(useEditor.getState().history.present.document === document ? { analysing: false, checked: document } : { analysing: false })
   }
 }
 
@@ -102,7 +110,10 @@ export function useDraftSync(): { analyseNow: () => Promise<void> } {
 
   useEffect(() => {
     const timer = setTimeout(() => void analyseNow().catch(() => undefined), ANALYSE_AFTER_MS)
-    return () => clearTimeout(timer)
+    return () => {
+      clearTimeout(timer)
+      asking.abort()
+    }
   }, [document])
 
   return { analyseNow }
