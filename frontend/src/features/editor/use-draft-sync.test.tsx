@@ -91,7 +91,7 @@ it("who closes the tab is warned while a parameter's name will not do, though th
   expect(warns()).toBe(false)
 })
 
-it('what Spark found stays where no driver answers later; why is said, and answers who asks', async () => {
+it('what Spark found stays where no driver answers later; why is said, answers who asks, and goes once one does', async () => {
   answers = []
   const columns = { a: { out: [{ name: 'n', type: 'bigint' }] } }
   found = { ...found, schemas: columns }
@@ -107,7 +107,7 @@ it('what Spark found stays where no driver answers later; why is said, and answe
   expect([state.schemas, state.analysed, state.unanalysed]).toEqual([columns, drawn, 'nobody is there'])
   await expect(result.current.analyseNow()).rejects.toThrow()
   found = { problems: [], schemas: columns, analysed: true, analysis: '' }
-  await act(() => result.current.analyseNow())
+  await later(10_000)
   expect(useEditor.getState().unanalysed).toBe('')
 })
 

@@ -11,6 +11,7 @@ import { nameWaits } from './use-parameter-rows'
 const SAVE_AFTER_MS = 700
 const LAYOUT_AFTER_MS = 1200
 const ANALYSE_AFTER_MS = 900
+const ANALYSE_AGAIN_AFTER_MS = 10_000
 const RETRY_AFTER_MS = 5000
 
 /** Keeps what was found of `document`, which is on the screen. Where Spark did not look, what it said before still is the best that is known. */
@@ -109,8 +110,18 @@ export function useDraftSync(): { analyseNow: () => Promise<void> } {
   }, [layout, saved.layout, jobName])
 
   useEffect(() => {
-    const timer = setTimeout(() => void analyseNow().catch(() => undefined), ANALYSE_AFTER_MS)
+    let left = false
+    let timer: ReturnType<typeof setTimeout>
+    const wait = (milliseconds: number) => {
+      timer = setTimeout(() => void analyseNow().catch(() => undefined).then(again), milliseconds)
+    }
+    // A driver may be starting, or free soon.
+    const again = () => {
+      if (!left && useEditor.getState().unanalysed) wait(ANALYSE_AGAIN_AFTER_MS)
+    }
+    wait(ANALYSE_AFTER_MS)
     return () => {
+      left = true
       clearTimeout(timer)
       asking.abort()
     }
