@@ -1,5 +1,6 @@
 """`source.jdbc` on all databases: whole or by key, resumed, with every type, and one sentence for each way it can fail."""
 
+import json
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, date, datetime
@@ -384,6 +385,14 @@ def test_who_draws_is_not_held_up_by_a_database_that_takes_its_time(
         dialect.last_key(cursor)
     assert not told.value.permanent
     assert read_dialect(source(build, database, {"query": query}, is_run=True).context).seconds == 0
+
+
+def test_a_script_reads_rows_as_long_as_a_run_does(build: Build, database: Database):
+    def seconds(**given: bool) -> int:
+        context = source(build, database, {"table": "numbers"}, **given).context
+        return int(json.loads(reader_options(read_dialect(context), context)["settings"])["seconds"])
+
+    assert (seconds(), seconds(is_run=True), seconds(for_script=True)) == (60, 0, 0)
 
 
 def test_a_key_that_takes_long_to_look_through_is_only_looked_through_in_a_run(

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 TABLE_NAME = r"^([^\x00\r\n.]+(\.[^\x00\r\n.]+)?)?$"
 
 
-#: Where no job runs, a database that takes its time must not hold up who draws: for its columns, and for rows to look at.
+#: Where no job runs, a database that takes its time must not hold up who draws: for its columns, and for rows to look at. A script
+#: reads its rows as a job does, but asks for the columns while it is written.
 _COLUMNS_SECONDS, _ROWS_SECONDS = 20, 60
 
 
@@ -184,7 +185,7 @@ def reader_options(dialect: ReadDialect, context: NodeContext[JdbcSourceConfig])
         "data_dir": str(context.limits.data_dir),
         "jdbc_drivers": str(context.limits.jdbc_drivers or ""),
         "bounded": context.bounded or context.beside,
-        "seconds": 0 if context.is_run else _ROWS_SECONDS,
+        "seconds": _ROWS_SECONDS if context.is_drawn else 0,
     }
     return {"settings": json.dumps(settings), "secret": json.dumps(dict(dialect.settings.secrets))}  # Spark hides options of this name
 
