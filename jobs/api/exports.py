@@ -21,9 +21,11 @@ from jobs.dag.resolved import with_defaults
 from jobs.dag.writing import document_text
 from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
+from jobs.selectors.job_details import holds_document
 from jobs.selectors.jobs import job_get
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
+from jobs.services.access import role_check
 from jobs.services.jobs import job_document
 
 FORMATS = ("json", "yaml", "pyspark")
@@ -50,6 +52,10 @@ class ScriptView(DocumentView):
     def post(self, request: Request) -> Response:
         body = body_read(request, ScriptBody)
         project = self._project(body.document, body.project, Role.VIEWER)
+        document, _ = parse_document(body.document)
+        # Writing it reads from the project's systems: what is drawn or given anew may read others than the job does.
+        if document is not None and (body.parameters or not holds_document(project, document)):
+            role_check(user=self.user(), project=project, role=Role.EDITOR)
         return answer(script_of(body.document, project=project, parameters=body.parameters))
 
 

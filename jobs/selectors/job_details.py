@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from django.db.models import QuerySet
 
-from jobs.dag.document import parse_document
+from jobs.dag.document import DagDocument, logic_hash, parse_document
 from jobs.dag.graph import check_document
 from jobs.dag.problems import Problem, errors_in
+from jobs.dag.resolved import with_defaults
 from jobs.engine.compiler import settings_resolve
-from jobs.models import Job, JobConfig, JobDraft, JobVersion, Role
+from jobs.models import Job, JobConfig, JobDraft, JobVersion, Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.access import role_in
 from jobs.selectors.checkpoint_stores import storage_problems
@@ -55,6 +56,19 @@ def document_problems(text: str) -> list[Problem]:
 def draft_get(job: Job) -> JobDraft:
     """Without its sample rows: they are many, and read on their own."""
     return JobDraft.objects.select_related("updated_by").defer("samples").get(job=job)
+
+
+def holds_document(project: Project, document: DagDocument) -> bool:
+    """Whether a job of this name in `project` does the same, by its draft or one of its versions."""
+    draft = JobDraft.objects.filter(job__project=project, job__job_name=document.name, job__deleted_at=None).defer("samples").first()
+    if draft is None:
+        return False
+    catalogue = REGISTRY.catalogue()
+    whole = logic_hash(with_defaults(document, catalogue))
+    drawn, _ = parse_document(json.loads(draft.document))
+    if drawn is not None and logic_hash(with_defaults(drawn, catalogue)) == whole:
+        return True
+    return JobVersion.objects.filter(job_id=draft.job_id, logic_hash__in={whole, logic_hash(document)}).exists()
 
 
 def draft_out(draft: JobDraft, problems: list[Problem] | None = None) -> DraftOut:

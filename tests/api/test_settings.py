@@ -1,5 +1,6 @@
 """Settings laid over a job, its schedule, and documents that are only looked at."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from jobs.dag.problems import Problem
 from jobs.models import Job, JobConfig, JobSchedule, Project, ProjectMember, Role
 from jobs.scheduling.firing import schedules_tick
 from jobs.selectors.awaited_tables import tables_awaited
+from jobs.services.drafts import draft_save
 from tests.api.rows import chain, codes, job, member, send
 
 pytestmark = pytest.mark.django_db
@@ -321,6 +323,28 @@ def test_a_viewers_document_is_not_analysed_with_the_projects_connections(
     assert told["problems"]
 
 
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"document": chain()}, 503),
+        ({"document": chain(title="Else", description="Only words")}, 503),
+        ({"document": chain(rows=7)}, 503),
+        ({"document": chain(rows=8)}, 403),
+        ({"document": chain(name="others")}, 403),
+        ({"document": chain(), "parameters": {"rows": 7}}, 403),
+        ({"document": chain(), "project": "elsewhere"}, 403),
+    ],
+)
+def test_a_viewer_has_a_script_only_of_what_is_kept(
+    home: Project, elsewhere: Project, editor: User, client_of: Callable[[User], Client], body: dict[str, Any], status: int
+) -> None:
+    draft_save(job=Job.objects.get(), user=editor, document=chain(rows=7), revision=1)
+    vera = member(home, "vera", Role.VIEWER)
+    ProjectMember.objects.create(project=elsewhere, user=vera, role=Role.VIEWER)
+    answer = send(client_of(vera), "POST", "/api/jobs/script", body)
+    assert answer.status_code == status, answer.content  # 503: it would have been written, were there a driver
+
+
 def test_without_a_worker_the_answer_says_that_spark_was_not_asked(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "ANALYSIS_SECONDS", 0.2)
     answer = send(browser, "POST", "/api/jobs/validate", chain()).json()
@@ -419,6 +443,23 @@ def test_no_document_runs_in_a_project_that_is_not_there(tmp_path: Path) -> None
     (tmp_path / "numbers.yaml").write_text(yaml.safe_dump(chain()))
     with pytest.raises(CommandError, match='there is no project "typo"'):
         call_command("run_job", str(tmp_path / "numbers.yaml"), "--project", "typo")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"warehouse": "postgresql://me:hidden@host/db"}, r"warehouse: Input should be an object"),
+        ({"warehouse": {"config": {}}}, r"warehouse\.kind: Field required"),
+        ([], r"Input should be an object"),
+    ],
+)
+def test_a_file_that_holds_no_connections_is_told_in_a_sentence(tmp_path: Path, given: Any, told: str) -> None:
+    (tmp_path / "numbers.yaml").write_text(yaml.safe_dump(chain()))
+    (tmp_path / "own.json").write_text(json.dumps(given))
+    with pytest.raises(CommandError, match=rf"own\.json holds no connections: {told}$") as refused:
+        call_command("run_job", str(tmp_path / "numbers.yaml"), "--connections", tmp_path / "own.json")
+    assert refused.value.returncode == 2
+    assert "hidden" not in str(refused.value)
 
 
 def test_exported_yaml_is_read_back_with_its_texts(browser: Client) -> None:

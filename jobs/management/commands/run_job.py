@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 import uuid
@@ -16,6 +15,7 @@ from typing import Any
 from django import db
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from rich.console import Console
 
 from jobs.dag.document import DagDocument
@@ -36,6 +36,17 @@ from jobs.services.limits import project_limits
 
 COMPLETED, FAILED = 0, 1
 _POLL_SECONDS = 0.2
+
+
+class _Given(BaseModel):
+    """A connection in a file of connections."""
+
+    kind: str
+    config: dict[str, Any] = {}
+    secrets: dict[str, Any] = {}
+
+
+_GIVEN = TypeAdapter(dict[str, _Given])
 
 
 class Command(BaseCommand):
@@ -143,13 +154,21 @@ def _has_installation() -> bool:
 def _connections(options: Mapping[str, Any], project: Project) -> Mapping[str, ConnectionSettings]:
     if options["connections"]:
         try:
-            given = json.loads(options["connections"].read_text(encoding="utf-8"))
-            return {
-                name: ConnectionSettings(name, one["kind"], one.get("config", {}), one.get("secrets", {})) for name, one in given.items()
-            }
-        except (OSError, ValueError, KeyError, AttributeError) as error:
-            raise CommandError(f"{options['connections']} holds no connections: {error!r}", returncode=HAS_PROBLEMS) from None
+            given = _GIVEN.validate_json(options["connections"].read_bytes())
+        except OSError as error:
+            raise CommandError(f"{options['connections']} cannot be read: {error.strerror}", returncode=HAS_PROBLEMS) from None
+        except ValidationError as error:
+            told = f"{options['connections']} holds no connections: {_first_fault(error)}"
+            raise CommandError(told, returncode=HAS_PROBLEMS) from None
+        return {name: ConnectionSettings(name, one.kind, one.config, one.secrets) for name, one in given.items()}
     return connections_open(project.pk) if project.pk else {}
+
+
+def _first_fault(error: ValidationError) -> str:
+    """Without the values: a secret may be among them."""
+    first = error.errors(include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {first['msg']}" if place else str(first["msg"])
 
 
 def _parameters(given: list[str]) -> dict[str, str]:
