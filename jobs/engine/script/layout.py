@@ -14,7 +14,7 @@ import pyspark
 from jobs.dag.document import DagDocument
 from jobs.engine.plan import Plan
 from jobs.engine.script.recording import Recording
-from jobs.engine.script.values import secrets_from_environment
+from jobs.engine.script.values import place_named, secrets_from_environment
 from jobs.engine.session import DELTA_CONF, READING_CONF, execution_conf
 
 _INDENT = "    "
@@ -25,6 +25,8 @@ _AWAITED = """if "--until-drained" in sys.argv:
 else:
     spark.streams.awaitAnyTermination()"""
 _SCALA = "2.13"
+#: Names the folder in which the script keeps its positions, and the pages of APIs that it may have to read again.
+_KEPT = "CHECKPOINTS"
 #: What stands in a script that needs a package of Spark's, and the package.
 _PACKAGES = (
     ('format("kafka")', f"org.apache.spark:spark-sql-kafka-0-10_{_SCALA}:{pyspark.__version__}"),
@@ -78,16 +80,19 @@ def _indented(lines: Iterable[str]) -> str:
 
 def script_text(document: DagDocument, plan: Plan, sections: list[Section], recording: Recording) -> str:
     body = "".join(_before(section) + "\n".join(section.commented()) for section in sections)
-    body, variables = secrets_from_environment(body)
+    body, variables = secrets_from_environment(place_named(body, str(plan.locations.live.parent), _KEPT))
     streaming = plan.job_type == "STREAMING"
+    keeps = streaming or _KEPT in body
     taken = "\n\n\n".join(recording.taken.texts())
     lines = {"from pyspark.sql import SparkSession", *recording.imports, *recording.taken.imports}
     lines |= {"from __future__ import annotations"} if taken else set()
     lines |= {"from pyspark.sql import functions as F"} if re.search(r"\bF\.", body) else set()
-    lines |= {"import os"} if variables or streaming else set()
+    lines |= {"import os"} if variables or keeps else set()
     lines |= {"import sys"} if streaming else set()
     taken = taken and f"\n{_TAKEN}\n\n\n{taken}\n"
     parts = [_head(document, plan, body, sorted(lines), variables), *_imports(lines), taken, _session(plan, body)]
+    if keeps:
+        parts.append(f'{_KEPT} = os.environ.get("{_KEPT}", "checkpoints/{plan.job_name}")')
     if streaming:
         parts.append(_streaming(plan))
     parts.append(body.strip("\n"))
@@ -149,7 +154,6 @@ def _session(plan: Plan, body: str) -> str:
 def _streaming(plan: Plan) -> str:
     interval = f"{max(0, round(plan.settings.trigger_interval * 1000))} milliseconds"
     return (
-        f'CHECKPOINTS = os.environ.get("CHECKPOINTS", "checkpoints/{plan.job_name}")\n'
         "#: Goes on for ever, or until it has read all that is there.\n"
         f'TRIGGER = {{"availableNow": True}} if "--until-drained" in sys.argv else {{"processingTime": "{interval}"}}'
     )

@@ -84,15 +84,16 @@ def script_write(
             recording, sections = _sections(steps, session, {*dir(builtins), *_OTHERS})
         except AtNode as error:
             return Script(problems=[_problem(document, steps, error)])
-        return Script(script_text(document, plan, sections, recording).replace(folder, f"checkpoints/{document.name}"))
+        return Script(script_text(document, plan, sections, recording))
 
 
 def _sections(steps: Steps, session: SparkSession, names: set[str]) -> tuple[Recording, list[Section]]:
-    """Once more where what is taken along for a later node is called as an earlier one."""
+    """Once more where what is taken along or imported for a later node is called as an earlier one."""
     with recorded(names) as recording:
         sections = _Writer(steps, session, recording).sections()
-    meeting = (recording.taken.sources.keys() - recording.taken.made.keys()) & recording.names
-    return _sections(steps, session, names | recording.taken.sources.keys()) if meeting else (recording, sections)
+    needed = recording.names_needed()
+    meeting = needed & (recording.names - names)
+    return _sections(steps, session, names | needed) if meeting else (recording, sections)
 
 
 def _faults(steps: Steps) -> list[Problem]:

@@ -27,7 +27,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 from jobs.engine.script.code import Call, Code, assignment, identifier, operation, statement
 from jobs.engine.script.objects import is_object, listed, object_code, variable
 from jobs.engine.script.simpler import simplified
-from jobs.engine.script.taken import Taken
+from jobs.engine.script.taken import Taken, names_imported
 from jobs.engine.script.values import Unwritable, value_code
 from jobs.nodes.plainly import UserCodeText
 
@@ -79,6 +79,10 @@ class Recording:
             name, number = f"{wanted}_{number}", number + 1
         self.names.add(name)
         return name
+
+    def names_needed(self) -> set[str]:
+        """What the script calls by its own name: what it takes along, and what it imports."""
+        return (self.taken.sources.keys() - self.taken.made.keys()) | names_imported(self.imports | self.taken.imports)
 
     def code_of(self, value: Any) -> Code:
         """Unwritable where nothing was recorded of a frame or column, or a value has no text."""

@@ -6,7 +6,7 @@ import ast
 import importlib
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, count
@@ -76,6 +76,12 @@ class Taken:
         """Two modules may have private things of one name."""
         taken = {*self._names.values(), *self.made}
         return next(one for one in chain([name], (f"{name}_{number}" for number in count(2))) if one not in taken)
+
+
+def names_imported(lines: Iterable[str]) -> set[str]:
+    """What lines of imports make known."""
+    imports = [found for found in ast.parse("\n".join(lines)).body if isinstance(found, ast.Import | ast.ImportFrom)]
+    return {one.asname or one.name.partition(".")[0] for found in imports for one in found.names}
 
 
 @dataclass(frozen=True)

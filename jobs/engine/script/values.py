@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import datetime
 import decimal
 import re
+import tokenize
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import Any
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
@@ -25,6 +28,22 @@ def secrets_from_environment(text: str) -> tuple[str, list[str]]:
     """`text`, where whole quoted stand-ins became variables of the environment, and the names of all that it takes from there."""
     text = re.sub(rf"(['\"]){STAND_IN.pattern}\1", r'os.environ["\2"]', text)
     return text, sorted(set(re.findall(r'os\.environ\["(\w+)"\]', text)))
+
+
+def place_named(code: str, place: str, variable: str) -> str:
+    """`code`, whose texts have `variable` where they had `place`."""
+    lines = code.split("\n")
+    tokens = tokenize.generate_tokens(StringIO(code).readline)
+    for token in reversed([one for one in tokens if one.type == tokenize.STRING and place in one.string]):
+        (first, start), (last, end) = token.start, token.end
+        lines[first - 1 : last] = [lines[first - 1][:start] + _split(token.string, place, variable) + lines[last - 1][end:]]
+    return "\n".join(lines)
+
+
+def _split(literal: str, place: str, variable: str) -> str:
+    between = [text_literal(part) for part in ast.literal_eval(literal).split(place)]
+    written = [part for one in between for part in (variable, one) if part != '""'][1:]
+    return written[0] if len(written) == 1 else f"({' + '.join(written)})"
 
 
 def value_code(value: Any, imports: set[str]) -> Code:

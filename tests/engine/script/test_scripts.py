@@ -1,6 +1,10 @@
 """Whole scripts, run in a session of their own: sinks write what a run writes, secrets stay outside, what has no script says so."""
 
+import ast
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ from jobs.dag.document import parse_document
 from jobs.engine.script.program import Script, script_write
 from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.plainly import secret_stand_in
+from tests.nodes.api_server import Answer, Request, api_server, as_json
 from tests.nodes.conftest import (  # noqa: F401
     Database,
     database,
@@ -124,6 +129,52 @@ def test_kafka_keeps_its_secret_outside(spark, root):  # noqa: F811
         ),
     ],
 )
+def _names_bound(text: str) -> Iterator[str]:
+    for one in ast.parse(text).body:
+        if isinstance(one, ast.Import | ast.ImportFrom):
+            yield from ((alias.asname or alias.name).partition(".")[0] for alias in one.names)
+        elif isinstance(one, ast.FunctionDef | ast.ClassDef):
+            yield one.name
+        elif isinstance(one, ast.Assign):
+            yield from (target.id for target in one.targets if isinstance(target, ast.Name))
+
+
+def test_nodes_called_like_what_the_script_takes_along_or_imports_do_not_hide_it(spark, root):  # noqa: F811
+    names = ["Grouped", "Shown", "Misfit", "Date", "PA", "Quote", "Reduce", "Deque", "Decimal", "Httpx"]
+    code = {"code": "def process(row):\n    return [row]", "columns": [{"name": "value", "type": "long"}]}
+    nodes: dict[str, Any] = {"rows": {"type": "source.generator", "name": "Numbers", "config": {"total_rows": 3}}}
+    nodes |= {f"n{place}": {"type": "flow.filter_rows", "name": name, "config": {"condition": "true"}} for place, name in enumerate(names)}
+    nodes["python"] = {"type": "flow.python", "name": "Fitting", "config": code}
+    nodes["hook"] = {"type": "sink.webhook", "name": "Hook", "config": {"connection": "hook"}}
+    hook = ConnectionSettings("hook", "webhook_receiver", {"url": "http://127.0.0.1:9/"}, {"secret": secret_stand_in("hook", "secret")})
+    order = ["rows", *(f"n{place}" for place in range(len(names))), "python", "hook"]
+    written = script(spark, root, nodes, [f"{one} {next_one}" for one, next_one in pairwise(order)], connections={"hook": hook})
+    assert not written.problems
+    found = Counter(_names_bound(written.text))
+    assert [name for name, times in found.items() if times > 1] == []
+
+
+def test_pages_of_an_api_are_kept_where_the_script_keeps_its_own(spark, root, tmp_path, monkeypatch):  # noqa: F811
+    def records(request: Request) -> Answer:
+        pages = {"1": [{"id": 1}], "2": [{"id": 2}]}
+        return as_json(pages.get(request.query.get("page", ""), []))
+
+    config = {"connection": "api", "path": "rows", "paging": "page", "columns": [{"name": "id", "type": "long"}]}
+    with api_server(records) as server:
+        nodes = {
+            "api": {"type": "source.http_api", "name": "Orders", "config": config},
+            "out": {"type": "sink.file", "name": "Out", "config": {"path": "out", "format": "json"}},
+        }
+        api = ConnectionSettings("api", "http_api", {"base_url": server.url}, {})
+        limits = Limits(file_roots=(root,), data_dir=root, http_allowed_hosts=(server.host,))
+        written = script(spark, root, nodes, ["api out"], connections={"api": api}, limits=limits)
+        assert not written.problems
+        assert "CHECKPOINTS + '/work/api/pages\"" in written.text
+        assert "pipeline-script-" not in written.text
+        run(spark, written.text, monkeypatch, tmp_path)
+    assert sorted(row.id for row in spark.read.json(str(root / "out")).collect()) == [1, 2]
+
+
 def test_what_plain_pyspark_cannot_do_is_told_on_its_node(spark, root, nodes, node_id, why):  # noqa: F811
     lines(root, "1.csv", "1,a,,true")
     refused = script(
