@@ -2,9 +2,11 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +17,9 @@ from pyspark.sql.streaming.datasource import ReadMaxRows
 
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import NodeError
+from jobs.nodes.rabbitmq.told import text_told
 from jobs.nodes.readers.replayed import Beginning, beginning_option
-from jobs.nodes.readers.spool_rows import SpoolStreamReader
+from jobs.nodes.readers.spool_rows import Positions, SpoolReader, SpoolStreamReader
 from jobs.nodes.spool import Message, Spool, SpoolFull, Standing, Taken
 from jobs.nodes.spool_source import _check_reachable
 from jobs.nodes.worker_errors import WorkerFailure, node_error_in
@@ -66,6 +69,15 @@ def test_a_spool_that_never_came_as_far_as_the_position_is_told_and_loses_nothin
     assert spool.trim(5001) == 0
     assert len(values(spool)) == 3
     assert spool.trim(4) == 3
+
+
+def test_a_key_that_is_no_utf_8_is_read_all_the_same(spool: Spool):
+    """A routing key of RabbitMQ is any bytes, and was once kept as such."""
+    spool.take([Message(b"a", key=text_told("größe".encode("latin-1")))], ALL)
+    with closing(sqlite3.connect(spool.path)) as database, database:
+        database.execute("INSERT INTO message SELECT position + 1, received, CAST(X'FF' AS BLOB), headers, value FROM message")
+    (batch,) = SpoolReader(spool, Positions(0, 2), 1).read(Positions(0, 2))
+    assert batch.column("key").to_pylist() == ["gr\ufffd\ufffde", "\ufffd"]
 
 
 @pytest.fixture

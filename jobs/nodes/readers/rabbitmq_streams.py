@@ -16,7 +16,7 @@ from jobs.nodes.connections.rabbitmq_client import RabbitMQAway
 from jobs.nodes.rabbitmq.stream_end import StreamEnd
 from jobs.nodes.rabbitmq.stream_line import Delivered, StreamLine
 from jobs.nodes.rabbitmq.stream_reading import SETTLING_SECONDS, StreamRange, StreamReading, lost_words, shared_out
-from jobs.nodes.rabbitmq.told import headers_told
+from jobs.nodes.rabbitmq.told import headers_told, text_told
 from jobs.nodes.readers.replayed import ReaderSettings, worth_a_record_batch
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
 from jobs.nodes.start_time import time_of
@@ -182,8 +182,8 @@ def _record_batch(messages: Sequence[Delivered], *, told: bool) -> pa.RecordBatc
     if told:
         values += [
             [one.offset for one in messages],
-            [one.method.routing_key for one in messages],
-            [one.method.exchange for one in messages],
+            [text_told(one.method.routing_key) for one in messages],
+            [text_told(one.method.exchange) for one in messages],
             [_sent(one.properties.timestamp) for one in messages],
             [list(headers_told(one.method, one.properties).items()) for one in messages],
         ]

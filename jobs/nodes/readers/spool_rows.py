@@ -155,11 +155,16 @@ def _record_batches(spool: Spool, partition: Positions) -> Iterator[pa.RecordBat
         yield _record_batch(several)
 
 
+def _text(key: str | bytes | None) -> str | None:
+    """A routing key that is no UTF-8 was once kept as bytes."""
+    return key.decode("utf-8", "replace") if isinstance(key, bytes) else key
+
+
 def _record_batch(messages: Sequence[Spooled]) -> pa.RecordBatch:
     columns = [
         pa.array([one.position for one in messages], pa.int64()),
         pa.array([round(one.received * 1_000_000) for one in messages], pa.timestamp("us", tz="UTC")),
-        pa.array([one.key for one in messages], pa.string()),
+        pa.array([_text(one.key) for one in messages], pa.string()),
         pa.array([list(one.headers.items()) for one in messages], pa.map_(pa.string(), pa.string())),
         pa.array([one.value for one in messages], pa.binary()),
     ]

@@ -54,7 +54,7 @@ def header_options(path: Path, config: FileConfig) -> dict[str, str]:
 
 
 def _named_apart(file: Path, config: FileConfig) -> bool:
-    header = next(iter(first_lines(file, config.encoding)), "").removeprefix("\ufeff").rstrip("\r")
+    header = next(iter(first_lines(file, config.encoding)), "").removeprefix("\ufeff")
     names = [name.lower() for name in values_of(header, config)] if header else []
     return not {"", config.null_value.lower()} & {*names} and len({*names}) == len(names)
 

@@ -7,6 +7,7 @@ import codecs
 import csv
 import gzip
 import json
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -42,12 +43,14 @@ def first_lines(file: Path, encoding: str) -> list[str]:
 
 
 def _first_bytes(file: Path) -> bytes:
-    """None of a file that cannot be read."""
+    """None of a file that cannot be read, nor of one of .zst, which Python cannot open."""
+    if file.suffix == ".zst":
+        return b""
     kinds: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
     try:
         with kinds.get(file.suffix, open)(file, "rb") as content:
             return bytes(content.read(_SAMPLED_BYTES))
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return b""
 
 
@@ -55,8 +58,7 @@ def file_in_another_encoding(path: Path, config: FileConfig) -> str:
     """The name of the first file of a sample with bytes that are no characters in the encoding that was chosen; "" if there is none."""
     if config.format not in _IN_CHARACTERS:
         return ""
-    files = (file for file in sample_files(path, config) if file.suffix != ".zst")
-    return next((file.name for file in files if not _fits(_first_bytes(file), config.encoding)), "")
+    return next((file.name for file in sample_files(path, config) if not _fits(_first_bytes(file), config.encoding)), "")
 
 
 def _fits(content: bytes, encoding: str) -> bool:
@@ -72,9 +74,12 @@ def _fits(content: bytes, encoding: str) -> bool:
 
 
 def values_of(line: str, config: FileConfig) -> list[str]:
-    """The values of a line of CSV."""
-    delimiter = delimiter_sign(config.delimiter)
-    return next(csv.reader([line], delimiter=delimiter)) if len(delimiter) == 1 else line.split(delimiter)
+    """The values of a line of CSV, which a carriage return may end too."""
+    line, delimiter = line.partition("\r")[0], delimiter_sign(config.delimiter)
+    try:
+        return next(csv.reader([line], delimiter=delimiter)) if len(delimiter) == 1 else line.split(delimiter)
+    except csv.Error:  # a value longer than Python takes
+        return line.split(delimiter)
 
 
 def require_a_row_a_line(path: Path, config: FileConfig) -> None:
@@ -112,7 +117,7 @@ def _value_over_lines(lines: Sequence[str], config: FileConfig) -> tuple[int, st
     """Line by line the parts of a quoted value would be values of several rows, of which some may fit the columns."""
     if config.is_whole or len(delimiter_sign(config.delimiter)) != 1 or not lines:
         return None
-    width = len(values_of(lines[0].rstrip("\r"), config))
+    width = len(values_of(lines[0], config))
     for number, line in enumerate(lines, 1):
         if line.count('"') % 2 and _record_over_lines(lines[number - 1 : number - 1 + _MOST_LINES], config) == width:
             return number, 'begins a quoted value that ends on a later line, but each line is read as a row; turn on "Multi line"'

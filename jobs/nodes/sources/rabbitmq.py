@@ -15,7 +15,7 @@ from jobs.nodes.form import connection_field, hints
 from jobs.nodes.intake import Intake
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns
 from jobs.nodes.rabbitmq.queue_kind import look_refuse, stream_refuse
-from jobs.nodes.rabbitmq.told import headers_told, reading_act
+from jobs.nodes.rabbitmq.told import headers_told, reading_act, text_told
 from jobs.nodes.spool import Message, Spooled
 from jobs.nodes.spool_source import PACE_FIELDS, SAMPLED, SpoolConfig, SpoolSource
 
@@ -143,7 +143,7 @@ class _Consumer:
         told = headers_told(method, properties)
         message_id = told.get("message_id", "") if self._drop_repeats else ""
         self._tags.append(method.delivery_tag)
-        self._arrived.append(Message(body, key=method.routing_key, headers=told, id=message_id[:300]))
+        self._arrived.append(Message(body, key=text_told(method.routing_key), headers=told, id=message_id[:300]))
         self._arrived_at = time.monotonic()
         self._times.append(self._arrived_at)
 
@@ -161,5 +161,5 @@ def _peeked(context: NodeContext[RabbitMQConfig]) -> list[Spooled]:
             method, properties, body = channel.basic_get(context.config.queue)
             if method is None:
                 break
-            found.append(Spooled(len(found) + 1, time.time(), method.routing_key, headers_told(method, properties), body))
+            found.append(Spooled(len(found) + 1, time.time(), text_told(method.routing_key), headers_told(method, properties), body))
     return found  # closing the line gives them back
