@@ -13,7 +13,7 @@ check:
 test:
 	@$(BOOT) test scripts.test
 
-# Every case of the matrices of which `make test` runs each pair: longer, for a change in checkpoints or sinks.
+# Every case of the matrices of which `make test` runs each pair, and kills of each server: for a change in checkpoints, sources or sinks.
 test-faults:
 	@$(BOOT) test scripts.test_faults
 

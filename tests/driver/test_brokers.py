@@ -26,6 +26,7 @@ from tests.servers.rabbitmq import PASSWORD, USER, RabbitMQServer
 from tests.servers.waiting import wait_until
 
 pytestmark = [
+    pytest.mark.faults,
     pytest.mark.processes,
     pytest.mark.spark,
     pytest.mark.server,

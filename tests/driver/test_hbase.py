@@ -17,6 +17,7 @@ from tests.servers.hbase import HbaseServer
 from tests.servers.waiting import wait_until
 
 pytestmark = [
+    pytest.mark.faults,
     pytest.mark.processes,
     pytest.mark.spark,
     pytest.mark.server,

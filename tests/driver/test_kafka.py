@@ -173,6 +173,7 @@ def test_a_killed_broker_and_a_killed_driver_lose_nothing_and_the_group_follows_
     wait_until(lambda: own_kafka.group_offsets("followers") == position, seconds=30, what="the group at the last checkpoint")
 
 
+@pytest.mark.faults
 def test_in_real_time_a_killed_driver_loses_nothing_and_what_comes_again_bears_the_same_id(
     worker: Worker, own_kafka: KafkaServer, connections: None, start: Start, user: User
 ) -> None:

@@ -17,6 +17,7 @@ from tests.servers.mariadb import USER, MariadbServer, mariadb_missing
 from tests.servers.waiting import wait_until
 
 pytestmark = [
+    pytest.mark.faults,
     pytest.mark.processes,
     pytest.mark.spark,
     pytest.mark.server,

@@ -28,6 +28,7 @@ from tests.servers.rocketmq import RocketmqServer
 from tests.servers.waiting import wait_until
 
 pytestmark = [
+    pytest.mark.faults,
     pytest.mark.processes,
     pytest.mark.spark,
     pytest.mark.server,

@@ -73,6 +73,7 @@ def job_of(user: User, server: S3Server) -> Job:
     return job_create(user=user, document=document)
 
 
+@pytest.mark.faults
 def test_numbered_rows_arrive_once_over_kills_of_the_driver_and_of_the_store(
     worker: Worker, own_s3: S3Server, user: User, start: Callable[..., Execution]
 ) -> None:

@@ -22,6 +22,7 @@ from tests.driver.worker import Worker
 from tests.servers.waiting import wait_until
 
 pytestmark = [
+    pytest.mark.faults,
     pytest.mark.processes,
     pytest.mark.spark,
     pytest.mark.server,

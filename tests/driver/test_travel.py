@@ -70,6 +70,7 @@ def installed(settings: Any, folder: Path) -> Path:
     return folder / "target.sqlite3"
 
 
+@pytest.mark.faults
 def test_jobs_with_and_without_state_go_on_elsewhere_without_a_row_lost_or_doubled(
     database_url: str, user: User, start: Start, tmp_path: Path, settings: Any
 ) -> None:

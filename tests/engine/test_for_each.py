@@ -185,6 +185,7 @@ def test_calls_that_would_be_made_several_times_are_refused(bench: Bench) -> Non
         assert [(problem.node_id, "do its work several times" in problem.message) for problem in found] == [("call", True)]
 
 
+@pytest.mark.faults
 @pytest.mark.processes
 @pytest.mark.slow
 @pytest.mark.timeout(600)

@@ -14,7 +14,7 @@ import pytest
 from tests.nodes.api_server import Answer, ApiServer, Request, api_server, paged
 from tests.servers.waiting import wait_until
 
-pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.faults, pytest.mark.processes, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = 600

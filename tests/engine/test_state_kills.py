@@ -50,6 +50,7 @@ def test_what_keeps_state_gives_what_plain_python_does(bench: Bench) -> None:
     assert all(heard.rows(family, "late") > 0 for family in FAMILIES), "some came too late for each"
 
 
+@pytest.mark.faults
 @pytest.mark.processes
 @pytest.mark.slow
 def test_what_keeps_state_gives_the_same_when_it_is_killed(spark: SparkSession, tmp_path: Path) -> None:
