@@ -8,6 +8,7 @@ import pytest
 from tests.engine.graphs import COLLECT, Bench, Nodes, document
 from tests.engine.nodes import CollectSink
 from tests.engine.shuffled import COLUMNS
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -43,14 +44,17 @@ def test_each_has_its_own_state_and_window(bench: Bench) -> None:
     settings = {"time_zone": "Europe/Berlin"}
     edges = "seen>own, own>states, seen>reduced, reduced>windows"
     plan = bench.plan(document(nodes, edges, type="STREAMING", settings=settings))
-    bench.drained(plan, 4)
 
     def told(sink: str) -> list[tuple[datetime, int]]:
-        rows = [row for batch in CollectSink.rows[plan.generation + sink].values() for row in batch]
+        rows = [row for batch in dict(CollectSink.rows[plan.generation + sink]).values() for row in batch]
         time = "at" if sink == "states" else "window_start"
         return sorted((row[time].astimezone(UTC), row["count"]) for row in rows)
 
     expected = [(at, count) for at in TWICE for count in (1, 2)]
+    run, _ = bench.run(plan)
+    wait_until(lambda: len(told("states")) == len(told("windows")) == len(expected), seconds=90, what="the rows of both queries")
+    run.stop()
+    assert run.wait(30) == "stopped"
     assert told("states") == expected
     assert told("windows") == expected
     shown = {row.shown for batch in CollectSink.rows[plan.generation + "states"].values() for row in batch}
