@@ -1,6 +1,6 @@
 """`make test`: everything. Checks, the whole suite on SQLite, the part that touches the database again on PostgreSQL, the browser.
 
-Three parts run at a time, for most wait for their processes more than they compute; every one has its own servers and folders.
+Two parts run at a time, for each leaves a processor idle now and then; every one has its own servers and folders.
 """
 
 import os
@@ -25,7 +25,7 @@ from tests.servers.s3 import s3_jars_fetch
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
-_AT_A_TIME = 3
+_AT_A_TIME = 2
 LONG = "not e2e and not faults and (spark or server or postgres or slow)"
 
 Part = Callable[[], bool]
