@@ -4,11 +4,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 import time_machine
 from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
@@ -648,3 +650,14 @@ def test_what_a_running_attempt_waits_for_is_shown_until_it_answers_or_the_attem
     kinds = list(events.order_by("seq").values_list("kind", "reason"))
     told = [("waiting", "kafka main"), ("answers", ""), ("answers", ""), ("waiting", "an API"), ("given_up", ""), ("waiting", "kafka main")]
     assert kinds == told
+
+
+@pytest.mark.parametrize("ending", [execution_stopped, partial(execution_attempt_failed, message="broken")], ids=["stopped", "failed"])
+def test_who_ends_an_attempt_holds_its_row_before_it_looks_what_was_asked_for(ending: Callable[..., str]) -> None:
+    """Else a cancel that comes between would be told to have been obeyed, and be forgotten."""
+    execution = running(job_row("a"))
+    execution_stop(execution=execution, user=operator())
+    with CaptureQueriesContext(connection) as captured:
+        ending(execution_id=execution.execution_id, attempt=execution.attempt, actor="d")
+    asked = [query["sql"] for query in captured if Command._meta.db_table in query["sql"] or query["sql"].startswith("UPDATE")]
+    assert asked[0].startswith(f'UPDATE "{Execution._meta.db_table}"')

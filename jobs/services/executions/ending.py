@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -50,6 +51,7 @@ def execution_complete(*, execution_id: str, attempt: int, actor: str) -> None:
 def execution_stopped(*, execution_id: str, attempt: int, actor: str, reason: str = "") -> str:
     """The driver confirmed that nothing runs any more: PAUSED, or CANCELLED where somebody asked for that. Returns the status."""
     with transaction.atomic():
+        _held(execution_id)
         to = status_asked_for(execution_id) or ExecutionStatus.PAUSED
         execution_transition(execution_id=execution_id, expected=LEASED, to=to, attempt=attempt, actor=actor, reason=reason)
         commands_close(execution_id, to, CommandStatus.DONE)
@@ -110,6 +112,11 @@ def execution_refuse(*, execution_id: str, reason: str, error_class: str = "syst
     return True
 
 
+def _held(execution_id: str) -> None:
+    """Written first: who asks for something meanwhile is waited for and heard, or finds that the attempt is over."""
+    Execution.objects.filter(execution_id=execution_id).update(status=F("status"))
+
+
 def _attempt_over(
     execution_id: str,
     attempt: int,
@@ -123,6 +130,7 @@ def _attempt_over(
     death: DriverDeath | None = None,
 ) -> str:
     with transaction.atomic():
+        _held(execution_id)
         row = Execution.objects.only(*_KNOWN).get(execution_id=execution_id)
         most = int(row.resolved.get("max_retry_times", 3))
         endures = most > 0 and _is_endured(outage, row)
