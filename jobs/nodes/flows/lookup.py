@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -16,7 +16,6 @@ from jobs.nodes.duration_fields import Duration
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.kept_references import Keeping, KeepsReferences
 from jobs.nodes.key_pairs import KeyPair, key_pairs_check, key_pairs_field, keys_equal
-from jobs.nodes.one_of_each import one_of_each
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 #: Names that no column of a person begins with.
 _KEY, _FOUND = "__key_", "__found"
 _SIDES = ("the input", "the table")
+#: What one task goes through sooner than Spark spreads it over several.
+_SMALL_BYTES = 32 * 1024 * 1024
 
 
 class LookupConfig(base.Config):
@@ -82,7 +83,7 @@ class Lookup(Flow[LookupConfig], KeepsReferences):
 
     def prepared(self, frame: DataFrame, config: LookupConfig) -> DataFrame:
         require_columns(frame, [pair.other for pair in config.keys], "keys/{row}/right", of=_SIDES[1])
-        return one_of_each(frame, [pair.other for pair in config.keys]) if config.several == "one" else frame
+        return _one_of_each(frame, [pair.other for pair in config.keys]) if config.several == "one" else frame
 
     def config_of_prepared(self, config: LookupConfig) -> LookupConfig:
         return config.model_copy(update={"several": "all"})
@@ -128,7 +129,14 @@ def _keyed(table: DataFrame, context: NodeContext[LookupConfig], brought: list[s
     found = table.select(*named, *(column(name) for name in brought), F.lit(True).alias(_FOUND))
     if config.several == "all":
         return found
-    return found.dropDuplicates(list(keys)) if context.schema_only else one_of_each(found, list(keys))
+    return found.dropDuplicates(list(keys)) if context.schema_only else _one_of_each(found, list(keys))
+
+
+def _one_of_each(frame: DataFrame, keys: list[str]) -> DataFrame:
+    """Some row of each key. A table that Spark knows to be small goes through one task: no shuffle, and one sort instead of two."""
+    plan: Any = frame._jdf.queryExecution().optimizedPlan()
+    is_small = int(str(plan.stats().sizeInBytes())) <= _SMALL_BYTES
+    return (frame.coalesce(1) if is_small else frame).dropDuplicates(keys)
 
 
 def _reason(config: LookupConfig) -> Column:

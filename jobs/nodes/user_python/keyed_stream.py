@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -43,10 +44,9 @@ class KeyedProcessor(StatefulProcessor):
         self._out = Row(*self.keyed.rejecting.schema.names, REJECTED)
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
-        """Spark tells keys apart by Python's wall clock: in the hour that comes twice, rows of two may come as those of one."""
         made, now = list[Made](), self._now(timerValues)
         with self._in_task() as calls:
-            for number, (instants, of_key) in enumerate(groupby(map(self._read, rows), key=self.keyed.instants_of)):
+            for number, (instants, of_key) in enumerate(self._apart(key, map(self._read, rows))):
                 if number > 0:
                     Guarded(self._handle._statefulProcessorApiClient).set_implicit_key(instants)
                 made += calls.rows(self.keyed.seen(instants), list(of_key), self._handle, self._store, now)
@@ -72,6 +72,12 @@ class KeyedProcessor(StatefulProcessor):
         if self.keyed.mode == "event":
             return values.getCurrentWatermarkInMs()
         return values.getCurrentProcessingTimeInMs()
+
+    def _apart(self, key: Any, rows: Iterator[dict[str, Any]]) -> Iterable[tuple[tuple[Any, ...], Iterable[dict[str, Any]]]]:
+        """Spark tells keys apart by Python's wall clock: in the hour that comes twice, rows of two may come as those of one."""
+        if not any(isinstance(value, datetime) for value in key):
+            return [(tuple(key), rows)]
+        return groupby(rows, key=self.keyed.instants_of)
 
     def _read(self, row: Row) -> dict[str, Any]:
         return {name: plain(value) for name, plain, value in zip(self.keyed.names, self._plain, row, strict=True)}
