@@ -81,7 +81,7 @@ def test_what_does_not_fit_is_rejected_as_it_came_and_a_null_is_none(spark: Spar
     lines = ["n=7 word=a", "n=seven", "n=99999999999999999999", 'word="', "word=only other=1", None]
     columns = [{"name": "n", "type": "long"}, {"name": "word", "type": "string"}]
     config = ParseConfig.model_validate({"column": "line", "format": "logfmt", "columns": columns})
-    context = SimpleNamespace(config=config, schema_only=False)
+    context = SimpleNamespace(config=config, schema_only=False, for_script=False)
     frame = Parse().apply({"in": [spark.createDataFrame([(line,) for line in lines], "line string")]}, cast(Any, context))
     *names, rejected = frame.columns
     assert names == ["n", "word"]

@@ -131,21 +131,13 @@ def _attempt_over(
 ) -> str:
     with transaction.atomic():
         _held(execution_id)
-        row = Execution.objects.only(*_KNOWN).get(execution_id=execution_id)
-        most = int(row.resolved.get("max_retry_times", 3))
-        endures = most > 0 and _is_endured(outage, row)
         to = status_asked_for(execution_id)
-        fields: dict[str, Any] = dict(error)
         if to:
             commands_close(execution_id, to, CommandStatus.DONE)
-        elif not endures and (permanent or _is_used_up(row, most, death)):
-            to = ExecutionStatus.FAILED
-            fields.setdefault("error_message", _no_more(row, most, reason))
+            fields: dict[str, Any] = dict(error)
         else:
-            to = ExecutionStatus.SCHEDULED
-            again = _again_after_outage(row, attempt, reason) if endures else _again(row, most, reason, death)
-            reason = again.reason
-            fields |= again.fields | ({"isolation": "dedicated"} if death and death.apart else {})
+            row = Execution.objects.only(*_KNOWN).get(execution_id=execution_id)
+            to, reason, fields = _tried_again(row, attempt, reason, error, permanent, outage, death)
         execution_transition(
             execution_id=execution_id,
             expected=LEASED,
@@ -158,6 +150,20 @@ def _attempt_over(
             **fields,
         )
     return to
+
+
+def _tried_again(
+    row: Execution, attempt: int, reason: str, error: dict[str, str], permanent: bool, outage: Outage, death: DriverDeath | None
+) -> tuple[str, str, dict[str, Any]]:
+    """SCHEDULED, or FAILED where nothing is left to try; the reason that is told of it and the columns that change."""
+    most = int(row.resolved.get("max_retry_times", 3))
+    if most > 0 and _is_endured(outage, row):
+        again = _again_after_outage(row, attempt, reason)
+    elif permanent or _is_used_up(row, most, death):
+        return ExecutionStatus.FAILED, reason, {"error_message": _no_more(row, most, reason)} | error
+    else:
+        again = _again(row, most, reason, death)
+    return ExecutionStatus.SCHEDULED, again.reason, error | again.fields | ({"isolation": "dedicated"} if death and death.apart else {})
 
 
 def _is_endured(outage: Outage, row: Execution) -> bool:

@@ -118,17 +118,6 @@ def test_kafka_keeps_its_secret_outside(spark, root):  # noqa: F811
     assert "--packages org.apache.spark:spark-sql-kafka" in written.text
 
 
-@pytest.mark.parametrize(
-    ("nodes", "node_id", "why"),
-    [
-        ({"rows": files(afterwards="delete"), "out": {"type": "sink.none", "name": "Out", "config": {}}}, "rows", "puts its files away"),
-        (
-            {"rows": files(), "out": {"type": "sink.rocketmq", "name": "Out", "config": {"connection": "m", "topic": "t"}}},
-            "out",
-            "no writer for it",
-        ),
-    ],
-)
 def _names_bound(text: str) -> Iterator[str]:
     for one in ast.parse(text).body:
         if isinstance(one, ast.Import | ast.ImportFrom):
@@ -175,6 +164,17 @@ def test_pages_of_an_api_are_kept_where_the_script_keeps_its_own(spark, root, tm
     assert sorted(row.id for row in spark.read.json(str(root / "out")).collect()) == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("nodes", "node_id", "why"),
+    [
+        ({"rows": files(afterwards="delete"), "out": {"type": "sink.none", "name": "Out", "config": {}}}, "rows", "puts its files away"),
+        (
+            {"rows": files(), "out": {"type": "sink.rocketmq", "name": "Out", "config": {"connection": "m", "topic": "t"}}},
+            "out",
+            "no writer for it",
+        ),
+    ],
+)
 def test_what_plain_pyspark_cannot_do_is_told_on_its_node(spark, root, nodes, node_id, why):  # noqa: F811
     lines(root, "1.csv", "1,a,,true")
     refused = script(
