@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint
+from checkpoints.renewals import renewals_of
 from checkpoints.selectors import checkpoint_problems, completed, executions
 from checkpoints.threads import Pulse, no_pulse
 
@@ -38,14 +39,18 @@ def newest_readable(*, generation: UUID | str, pulse: Pulse = no_pulse) -> Reada
 def passed(generation: UUID | str) -> Iterator[Checkpoint]:
     """The complete checkpoints that a generation and its executions passed through, newest first, back to a start from the beginning."""
     rows, seen, taken_by = completed(), set[int](), timezone.now()
+    of_renewed: dict[str, int | None] = {}
     while True:
         runs = executions().filter(generation=generation)
         own = Q(generation=generation) | Q(execution__in=runs)
         for checkpoint in rows.filter(own, create_time__lte=taken_by).exclude(pk__in=seen):
             seen.add(checkpoint.pk)
             yield checkpoint
-        begun_from = runs.exclude(restored_from_checkpoint_id=None).values("restored_from_checkpoint_id")
-        origin = Checkpoint.objects.filter(pk__in=begun_from, create_time__lt=taken_by).order_by("create_time").first()
+        for renewal in renewals_of(runs):
+            of_renewed |= {str(renewal.before): renewal.origin_before, str(renewal.generation): renewal.origin}
+        begun_from = runs.exclude(restored_from_checkpoint_id=None).values_list("restored_from_checkpoint_id", flat=True)
+        origins = [*begun_from, of_renewed.get(str(generation))]
+        origin = Checkpoint.objects.filter(pk__in=origins, create_time__lt=taken_by).order_by("create_time").first()
         if origin is None or origin.generation == generation:
             return
         generation, taken_by = origin.generation, origin.create_time

@@ -43,8 +43,10 @@ _POLL_SECONDS = 0.1
 _AWAY_GRACE_SECONDS = 3
 #: After a forced end, so long until the driver gives itself up to get rid of what hangs.
 FORCED_SECONDS = 15.0
-#: The end of an execution waits so long for the checkpoint that is being taken.
+#: The end of an execution waits so long for the checkpoint that is being taken; a driver that ends has no such time, and who goes on
+#: takes another.
 LAST_CHECKPOINT_SECONDS = 60.0
+_HANDED_OVER_CHECKPOINT_SECONDS = 3.0
 
 
 class _StopAsked(Exception):
@@ -109,8 +111,10 @@ class Attempt:
     def force(self) -> None:
         """End within seconds, in the middle of a batch."""
         with self._lock:
-            self._stop_asked = self._stop_asked or time.monotonic()
-            self._forced = self._forced or time.monotonic()
+            if self._forced:
+                return
+            self._forced = time.monotonic()
+            self._stop_asked = self._stop_asked or self._forced
             if self._run:
                 self._run.interrupt()
 
@@ -188,7 +192,10 @@ class Attempt:
             return found
         finally:
             self._coordinator = None
-            coordinator.close(outcome=outcome, timeout=0.0 if self._lost.is_set() else LAST_CHECKPOINT_SECONDS)
+            coordinator.close(outcome=outcome, timeout=self._checkpoint_patience())
+
+    def _checkpoint_patience(self) -> float:
+        return 0.0 if self._lost.is_set() else _HANDED_OVER_CHECKPOINT_SECONDS if self._handing_over else LAST_CHECKPOINT_SECONDS
 
     def _outcome_of(self, run: Run, reporter: Reporter, corrections: Corrections) -> str:
         try:
@@ -229,15 +236,13 @@ class Attempt:
         """Only the end of the process ends what hangs."""
         self._host.give_up(f"execution {self.execution_id} cannot be interrupted")
 
+    @property
+    def _own(self) -> dict[str, Any]:
+        """What each change of its status says of who makes it."""
+        return {"execution_id": self.execution_id, "attempt": self.number, "actor": self._host.name}
+
     def _is_running(self) -> None:
-        execution_transition(
-            execution_id=self.execution_id,
-            expected=ExecutionStatus.INITIALIZING,
-            to=ExecutionStatus.RUNNING,
-            attempt=self.number,
-            actor=self._host.name,
-            kind="started",
-        )
+        execution_transition(expected=ExecutionStatus.INITIALIZING, to=ExecutionStatus.RUNNING, kind="started", **self._own)
 
     def _conclude(self, outcome: str, failure: ExecutionFailure | None) -> None:
         if self._lost.is_set() or (failure and failure.fenced):
@@ -251,35 +256,27 @@ class Attempt:
             self._failed(failure)
         elif outcome == "completed":
             self._log.info("completed")
-            self._settle(lambda: execution_complete(execution_id=self.execution_id, attempt=self.number, actor=self._host.name))
+            self._settle(lambda: execution_complete(**self._own))
         elif self._handing_over and not self._settle(lambda: status_asked_for(self.execution_id)):
             self._log.info("handed over: %s", self._handing_over)
-            self._settle(
-                lambda: execution_hand_over(
-                    execution_id=self.execution_id, attempt=self.number, actor=self._host.name, reason=self._handing_over
-                )
-            )
+            self._settle(lambda: execution_hand_over(reason=self._handing_over, **self._own))
         else:
             reason = "by force: the batch that was under way is done again" if self._forced else ""
             self._log.info("stopped %s", reason)
-            self._settle(
-                lambda: execution_stopped(execution_id=self.execution_id, attempt=self.number, actor=self._host.name, reason=reason)
-            )
+            self._settle(lambda: execution_stopped(reason=reason, **self._own))
 
     def _failed(self, failure: ExecutionFailure) -> None:
         text = f"{failure.message}\n{failure.stack_trace}".rstrip()
         self._log.error("%s", text, extra={"node_id": failure.node_id})
         self._settle(
             lambda: execution_attempt_failed(
-                execution_id=self.execution_id,
-                attempt=self.number,
-                actor=self._host.name,
                 message=failure.message,
                 node_id=failure.node_id,
                 error_class=failure.kind,
                 permanent=failure.permanent,
                 outage=failure.outage,
                 stack_trace=failure.stack_trace,
+                **self._own,
             )
         )
 

@@ -1,10 +1,11 @@
 """What was written behind a checkpoint, by batches and generations; whether it was rolled back already."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from uuid import UUID
 
 from checkpoints.models import Checkpoint
+from checkpoints.renewals import Renewal, renewals_of
 from jobs.engine.plan import RollBackPlan
 from jobs.models import Execution
 
@@ -30,25 +31,41 @@ def roll_back_of(execution: Execution) -> RollBackPlan | None:
 def rolled_back_since(checkpoint: Checkpoint) -> int | None:
     """Number of an earlier checkpoint to which the sinks were rolled back after this one: rows between the two are gone from them."""
     rows = Execution.objects.filter(job=checkpoint.execution.job_id, create_time__gt=checkpoint.create_time, attempt__gt=0)
-    rows = rows.filter(restored_from_checkpoint_id__isnull=False)
-    points = [origin for origin, kept in rows.values_list("restored_from_checkpoint_id", "roll_back") if kept and origin]
-    earlier = Checkpoint.objects.filter(pk__in=points, create_time__lt=checkpoint.create_time).order_by("create_time")
+    begun = rows.values_list("execution_id", "restored_from_checkpoint_id", "roll_back")
+    points = {execution_id: origin for execution_id, origin, kept in begun if kept and origin}
+    for renewal in reversed(renewals_of(rows)):
+        if renewal.execution_id in points:
+            points[renewal.execution_id] = renewal.origin_before or points[renewal.execution_id]
+    earlier = Checkpoint.objects.filter(pk__in=points.values(), create_time__lt=checkpoint.create_time).order_by("create_time")
     return earlier.values_list("checkpoint_id", flat=True).first()
 
 
 def _later(checkpoint: Checkpoint) -> set[UUID]:
     own = checkpoint.generation
     job = checkpoint.execution.job_id
-    runs = list(Execution.objects.filter(job=job).values_list("generation", "restored_from_checkpoint_id", "create_time"))
+    runs = Execution.objects.filter(job=job)
+    renewals = renewals_of(runs)
     taken = list(
         Checkpoint.objects.filter(execution__job=job, execution__imported_from__isnull=True).values_list("generation", "pk", "create_time")
     )
-    generation_of = {pk: generation for generation, pk, _ in taken}
-    began = _first([*((one, time) for one, _, time in runs), *((one, time) for one, _, time in taken)])
-    parents = {one: generation_of[origin] for one, origin, _ in runs if origin in generation_of}
+    generation_of: dict[int | None, UUID] = {pk: generation for generation, pk, _ in taken}
+    begun = list(runs.values_list("generation", "restored_from_checkpoint_id", "create_time"))
+    parents = {one: generation_of[origin] for one, origin, _ in begun if origin in generation_of}
+    parents |= {one.before: generation_of[one.origin_before] for one in renewals if one.origin_before in generation_of}
+    parents |= {one.generation: generation_of.get(one.origin, one.before) for one in renewals}
+    began = _first([*_starts(begun, renewals), *((one, time) for one, _, time in taken)])
     before = set(_line(own, parents))
     late = {one for one, time in began.items() if time > checkpoint.create_time}
     return {one for one in began if one not in before and (one in late or own in _line(one, parents))}
+
+
+def _starts(begun: Iterable[tuple[UUID, int | None, datetime]], renewals: Sequence[Renewal]) -> Iterator[tuple[UUID, datetime]]:
+    """When generations began: with an execution, or within one."""
+    renewed = {one.generation for one in renewals}
+    yield from ((one, time) for one, _, time in begun if one not in renewed)
+    for renewal in renewals:
+        yield renewal.generation, renewal.time
+        yield renewal.before, renewal.time  # at the latest
 
 
 def _first(times: Iterable[tuple[UUID, datetime]]) -> dict[UUID, datetime]:

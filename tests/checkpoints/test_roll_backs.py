@@ -10,7 +10,7 @@ from django.test import Client
 from checkpoints.models import Checkpoint
 from jobs.driver.planning import execution_plan
 from jobs.models import Connection, Execution, Job, Project, Role
-from jobs.selectors.roll_backs import roll_back_plan
+from jobs.selectors.roll_backs import roll_back_plan, rolled_back_since
 from jobs.services.executions import execution_generation_renew
 from tests.checkpoints.kept import execution_row, kept
 from tests.checkpoints.test_checkpoint_api import ended, member, send
@@ -76,12 +76,50 @@ def test_a_generation_that_was_renewed_within_its_execution_counts_from_its_rene
     """The execution began before the checkpoint, the generation it has now came of it."""
     execution = run(job)
     checkpoint = checkpoint_of(execution)
+    generation = renewed(execution, checkpoint)
+    plan = roll_back_plan(Checkpoint.objects.select_related("execution__job").get(pk=checkpoint.pk))
+    assert plan is not None
+    assert plan.later == (generation,)
+
+
+def renewed(execution: Execution, checkpoint: Checkpoint) -> str:
+    """Its live folder could not be read, so another generation went on from `checkpoint`."""
     Execution.objects.filter(pk=execution.pk).update(status="RUNNING", end_time=None)
     execution_generation_renew(execution=execution, checkpoint=checkpoint, actor="driver", reason="it was damaged")
     execution.refresh_from_db()
-    plan = roll_back_plan(Checkpoint.objects.select_related("execution__job").get(pk=checkpoint.pk))
-    assert plan is not None
-    assert plan.later == (str(execution.generation),)
+    return str(execution.generation)
+
+
+def test_each_generation_of_an_execution_that_was_renewed_twice_goes(job: Job) -> None:
+    execution = run(job)
+    first = checkpoint_of(execution)
+    second = renewed(execution, first)
+    kept(execution)
+    middle = checkpoint_of(execution)
+    third = renewed(execution, middle)
+    assert roll_back_plan(first).later == tuple(sorted([second, third]))  # type: ignore[union-attr]
+    assert roll_back_plan(middle).later == (third,)  # type: ignore[union-attr]
+
+
+def test_a_generation_that_was_renewed_before_its_first_checkpoint_goes_too(job: Job) -> None:
+    earlier = run(job)
+    execution = restored(earlier)
+    origin = checkpoint_of(earlier)
+    Checkpoint.objects.filter(execution=execution).delete()
+    lost = str(execution.generation)
+    newest = renewed(execution, origin)
+    assert later(earlier) == {lost, newest}
+
+
+def test_what_was_rolled_back_is_told_though_its_generation_was_renewed(job: Job, operator: Client) -> None:
+    execution = execution_row(job)
+    point, ahead = kept(execution), kept(execution, 3)
+    ended(execution)
+    back = restore(operator, point, roll_back=True)
+    Execution.objects.filter(execution_id=back["execution_id"]).update(attempt=1)
+    again = Execution.objects.get(execution_id=back["execution_id"])
+    renewed(again, kept(again))
+    assert rolled_back_since(ahead) == point.checkpoint_id
 
 
 def restore(client: Client, checkpoint: Checkpoint, expected: int = 202, **body: Any) -> Any:

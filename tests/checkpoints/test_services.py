@@ -28,6 +28,7 @@ from checkpoints.storages import folder_of
 from checkpoints.stores.base import StorageFailed
 from checkpoints.verification import checkpoint_verify
 from jobs.models import Execution, ExecutionStatus
+from jobs.services.executions import execution_generation_renew
 from tests.checkpoints.kept import cut_of, execution_row, kept
 from tests.services.job_rows import job_row
 
@@ -206,6 +207,17 @@ def test_the_newest_that_can_be_read_is_found_and_the_others_are_told(execution:
         (damaged.pk, ["out/offsets/2 is missing"]),
     ]
     assert not_restorable(missing) == "its files are not there"
+
+
+def test_what_was_gone_on_from_before_two_renewals_is_found_behind_what_is_damaged(execution: Execution) -> None:
+    good = kept(execution, 2)
+    Execution.objects.filter(pk=execution.pk).update(status=ExecutionStatus.CANCELLED, end_time=timezone.now())
+    onward = execution_row(execution.job, restored_from_checkpoint_id=good.pk)
+    for _ in range(2):
+        damaged = kept(onward, 2)
+        (folder_of(damaged) / "out/offsets/1").unlink()
+        execution_generation_renew(execution=onward, checkpoint=damaged, actor="driver", reason="it was damaged")
+    assert newest_readable(generation=onward.generation).checkpoint == good
 
 
 def test_files_are_found_after_the_root_was_moved(execution: Execution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,6 +96,17 @@ def test_a_stop_ends_what_hangs_before_anything_runs(process: DriverProcess, tmp
     attempt_logger_close(attempt._log)
 
 
+def test_who_hands_over_waits_for_a_checkpoint_less_long_than_its_driver_has_left(
+    process: DriverProcess, tmp_path: Path, settings: Any
+) -> None:
+    settings.LOG_DIR = tmp_path
+    attempt = Attempt(execution_row(job_row()), process)
+    stopped = attempt._checkpoint_patience()
+    attempt.hand_over("the driver ends")
+    assert attempt._checkpoint_patience() < settings.STOP_GRACE_SECONDS / 2 < stopped
+    attempt_logger_close(attempt._log)
+
+
 def test_an_execution_whose_log_has_no_room_runs_all_the_same(tmp_path: Path, settings: Any, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "logs").write_text("a file where the folder should be")
     settings.LOG_DIR = tmp_path / "logs"

@@ -18,6 +18,7 @@ from checkpoints.storages import folder_of
 from jobs.driver.planning import execution_locations
 from jobs.models import Command, Driver, Event, Execution, Job, QueryProgress, TransitionRefused
 from jobs.selectors.refusals import Conflict, Invalid
+from jobs.services.commands import commands_take
 from jobs.services.events import event_record
 from jobs.services.executions import (
     ExecutionConflict,
@@ -512,6 +513,21 @@ def test_a_running_execution_is_paused_only_once_its_driver_confirmed() -> None:
     assert list(Command.objects.values_list("kind", "status")) == [("STOP", "PENDING")]
     assert execution_stopped(execution_id=execution.execution_id, attempt=execution.attempt, actor="d") == "PAUSED"
     assert Command.objects.get().status == "DONE"
+
+
+def test_a_stop_is_handed_out_until_it_is_settled_and_a_savepoint_once() -> None:
+    execution = running(job_row())
+    assert execution.driver is not None
+    checkpoint_request(execution=execution, user=operator(), savepoint=True)
+    execution_stop(execution=execution, user=operator())
+    taking = commands_take(driver=execution.driver)
+    assert next(taking).kind == "SAVEPOINT"
+    assert list(Command.objects.order_by("id").values_list("kind", "status")) == [("SAVEPOINT", "TAKEN"), ("STOP", "PENDING")]
+    taking.close()  # as by an error of the database behind the first
+    for _ in range(2):
+        assert [command.kind for command in commands_take(driver=execution.driver)] == ["STOP"]
+    execution_stopped(execution_id=execution.execution_id, attempt=execution.attempt, actor="d")
+    assert list(commands_take(driver=execution.driver)) == []
 
 
 @pytest.mark.parametrize(("ask", "becomes"), [(execution_stop, "PAUSED"), (execution_cancel, "CANCELLED")])

@@ -8,6 +8,7 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat, Left
 
 from checkpoints.models import Checkpoint
+from checkpoints.renewals import renewal_detail
 from checkpoints.selectors import not_restorable
 from checkpoints.stores.local import LOCAL
 from jobs.models import LEASED, UNFINISHED, Execution, ExecutionStatus, Job, QueryProgress, Role, TriggeredBy
@@ -152,6 +153,8 @@ def execution_generation_renew(*, execution: Execution, checkpoint: Checkpoint, 
     What was written behind the checkpoint is written again, and counted again: the event says so.
     """
     fresh = uuid.uuid4()
+    begun_from = Execution.objects.filter(generation=execution.generation).exclude(restored_from_checkpoint_id=None)
+    origin_before = begun_from.values_list("restored_from_checkpoint_id", flat=True).first()
     mine = Execution.objects.filter(execution_id=execution.execution_id, attempt=execution.attempt, status__in=LEASED)
     if not mine.update(generation=fresh, restored_from_checkpoint_id=checkpoint.pk, seq=F("seq") + 1):
         raise LeaseLost(execution_id=execution.execution_id, current="held by another attempt", wanted="a new generation")
@@ -164,6 +167,7 @@ def execution_generation_renew(*, execution: Execution, checkpoint: Checkpoint, 
         kind="notice",
         actor=actor,
         reason=f"{sentence}rows behind it are sent again",
-        detail={"generation": str(fresh), "before": str(execution.generation), "checkpoint_id": checkpoint.checkpoint_id},
+        detail=renewal_detail(generation=fresh, before=execution.generation, origin=checkpoint.pk, origin_before=origin_before)
+        | {"checkpoint_id": checkpoint.checkpoint_id},
     )
     execution.generation, execution.restored_from_checkpoint_id = fresh, checkpoint.pk
