@@ -26,6 +26,7 @@ from tests.servers.s3 import s3_jars_fetch
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
 _AT_A_TIME = 2
+_NODES = "tests/nodes"
 LONG = "not e2e and not faults and (spark or server or postgres or slow)"
 
 Part = Callable[[], bool]
@@ -93,7 +94,8 @@ def fetched(fetch: Callable[[], object]) -> bool:
 GROUPS: tuple[Mapping[str, Part], ...] = (
     {"the jars of Spark and of the servers": jars, "checks and unit tests": checks_run},
     {
-        "the suite on SQLite, in one session": lambda: suite("-m", f"not processes and {LONG}"),
+        "the suite on SQLite, nodes": lambda: suite("-m", f"not processes and {LONG}", _NODES),
+        "the suite on SQLite, all but nodes": lambda: suite("-m", f"not processes and {LONG}", f"--ignore={_NODES}"),
         "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
         "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
         "the browser": lambda: suite("-m", "e2e", *map(str, files_marked("e2e"))),
