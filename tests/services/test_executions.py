@@ -523,7 +523,7 @@ def test_a_stop_is_handed_out_until_it_is_settled_and_a_savepoint_once() -> None
     taking = commands_take(driver=execution.driver)
     assert next(taking).kind == "SAVEPOINT"
     assert list(Command.objects.order_by("id").values_list("kind", "status")) == [("SAVEPOINT", "TAKEN"), ("STOP", "PENDING")]
-    taking.close()  # as by an error of the database behind the first
+    del taking  # as by an error of the database behind the first
     for _ in range(2):
         assert [command.kind for command in commands_take(driver=execution.driver)] == ["STOP"]
     execution_stopped(execution_id=execution.execution_id, attempt=execution.attempt, actor="d")
