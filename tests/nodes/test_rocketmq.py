@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
 from jobs.nodes.connections.rocketmq import RocketmqConnection
@@ -26,6 +27,8 @@ from jobs.nodes.worker_errors import node_error_in
 from tests.nodes.conftest import Build
 from tests.nodes.rejections import rejections_in, rows_led_on
 from tests.nodes.streams import Drained
+from tests.servers.certificate import self_signed
+from tests.servers.mosquitto import MosquittoServer
 from tests.servers.rocketmq import RocketmqServer
 from tests.servers.waiting import wait_until
 
@@ -278,26 +281,62 @@ def test_a_wrong_secret_is_refused_and_not_told(spark: SparkSession, build: Buil
     assert "canary-0815" not in str(caught.value)
 
 
+STEPS = ("name", "port", "TLS", "name server", "broker", "sign-in")
+
+
 @pytest.mark.parametrize(
-    ("config", "secret", "steps"),
+    ("config", "secret", "failed"),
     [
-        ({"servers": "no-such-host.invalid:9876"}, "", [("name", False)]),
-        ({"servers": "127.0.0.1:1"}, "", [("name", True), ("port", False)]),
-        ({"servers": "broker"}, None, [("name", True), ("port", True), ("name server", False)]),
-        ({}, None, [("name", True), ("port", True), ("name server", True), ("broker", True), ("sign-in", True)]),
-        ({}, "wrong", [("name", True), ("port", True), ("name server", True), ("broker", True), ("sign-in", False)]),
-        ({"access_key": ""}, "", [("name", True), ("port", True), ("name server", True), ("broker", True), ("sign-in", False)]),
+        ({"servers": "no-such-host.invalid:9876"}, "", "name"),
+        ({"servers": "127.0.0.1:1"}, "", "port"),
+        ({"servers": "broker"}, None, "name server"),
+        ({}, None, None),
+        ({}, "wrong", "sign-in"),
+        ({"access_key": ""}, "", "sign-in"),
+        ({"tls": "verify-full"}, None, None),
+        ({"tls": "verify-ca", "servers": "localhost"}, None, None),
+        ({"tls": "verify-full", "servers": "localhost"}, None, "TLS"),
+        ({"tls": "verify-ca", "certificate_authority": ""}, None, "TLS"),
     ],
 )
 def test_a_connection_test_says_which_step_failed(
-    rocketmq_server: RocketmqServer, config: dict[str, Any], secret: str | None, steps: list[Any]
+    rocketmq_server: RocketmqServer, config: dict[str, Any], secret: str | None, failed: str | None
 ):
-    if config.get("servers") == "broker":  # which answers, but is no name server
-        config = {"servers": f"127.0.0.1:{rocketmq_server.port}"}
-    settings = rocketmq_server.settings
-    secrets = settings.secrets if secret is None else {"secret_key": secret}
-    told = RocketmqConnection().check(ConnectionSettings("main", "rocketmq", {**settings.config, **config}, secrets), Limits())
-    assert [(step.name, step.ok) for step in told] == steps
+    """Its certificate is for 127.0.0.1."""
+    places = {"broker": f"127.0.0.1:{rocketmq_server.port}", "localhost": f"localhost:{rocketmq_server.name_server}"}
+    settings = rocketmq_server.encrypted("none") | config
+    settings["servers"] = places.get(settings["servers"], settings["servers"])
+    secrets = rocketmq_server.settings.secrets if secret is None else {"secret_key": secret}
+    told = RocketmqConnection().check(ConnectionSettings("main", "rocketmq", settings, secrets), Limits())
+    assert [(step.name, step.ok) for step in told] == [(step, step != failed) for step in STEPS[: STEPS.index(failed or STEPS[-1]) + 1]]
+    if failed is None:
+        assert ("encrypted by TLS" in told[2].message) == ("tls" in config)
+
+
+def test_a_name_server_that_takes_encrypted_lines_only_is_told(mosquitto_server: MosquittoServer):
+    config = {"servers": f"127.0.0.1:{mosquitto_server.tls_port}"}
+    told = RocketmqConnection().check(ConnectionSettings("main", "rocketmq", config), Limits())
+    assert (told[-1].name, told[-1].ok) == ("name server", False)
+    assert "takes encrypted lines only; choose TLS in the connection" in told[-1].message
+
+
+def test_rows_are_written_and_read_over_encrypted_lines(spark: SparkSession, build: Build, rocketmq_server: RocketmqServer, topic: str):
+    encrypted = {"db": replace(rocketmq_server.settings, config=rocketmq_server.encrypted("verify-full"))}
+    frame = spark.range(3000).withColumn("text", F.repeat(F.lit("é"), 2000))
+    sink = build("sink.rocketmq", {"connection": "db", "topic": topic}, connections=encrypted)
+    sink.node.begin(spark, frame.schema, sink.context)
+    assert sink.node.write(frame, Batch(0, "node"), sink.context) == Written(rows=3000)
+    source = build("source.rocketmq", {"connection": "db", "topic": topic}, connections=encrypted)
+    rows = source.node.read(spark, source.context).collect()
+    assert sorted(row.id for row in rows) == list(range(3000))
+    assert {row.text for row in rows} == {"é" * 2000}
+
+
+def test_a_broker_whose_certificate_is_not_trusted_is_sent_nothing(build: Build, rocketmq_server: RocketmqServer, topic: str):
+    other = rocketmq_server.encrypted("verify-ca") | {"certificate_authority": self_signed()[0]}
+    with RocketMq(replace(rocketmq_server.settings, config=other)) as client, pytest.raises(NodeError, match="is not trusted") as caught:
+        client.route(topic)
+    assert caught.value.permanent
 
 
 def test_a_broker_that_answers_nothing_is_waited_for(build: Build, rocketmq_server: RocketmqServer, topic: str):

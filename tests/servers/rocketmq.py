@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.rocketmq.client import RocketMq
 from scripts.fetch_jars import jars_fetch
 from scripts.ports import free_ports, neighbours_free
+from tests.servers.certificate import self_signed
 from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 
@@ -51,6 +53,11 @@ authorizationEnabled=true
 authorizationProvider=org.apache.rocketmq.auth.authorization.provider.DefaultAuthorizationProvider
 authorizationMetadataProvider=org.apache.rocketmq.auth.authorization.provider.LocalAuthorizationMetadataProvider
 """
+_TLS = """\
+tls.test.mode.enable=false
+tls.server.certPath={folder}/certificate.pem
+tls.server.keyPath={folder}/key.pem
+"""
 _OPENS = ("java.base/java.nio", "java.base/sun.nio.ch", "java.base/jdk.internal.ref", "java.base/jdk.internal.misc")
 
 
@@ -60,7 +67,10 @@ def rocketmq_jars_fetch() -> None:
 
 
 class RocketmqServer:
-    """A context: inside it a name server and a broker answer on loopback; with `signed` only to ACCESS_KEY and SECRET_KEY."""
+    """A context: inside it a name server and a broker answer on loopback; with `signed` only to ACCESS_KEY and SECRET_KEY.
+
+    Lines may be plain or encrypted, by `certificate`.
+    """
 
     def __init__(self, *, signed: bool = False) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="pipeline-web-rocketmq-"))
@@ -69,10 +79,14 @@ class RocketmqServer:
         _, self.port = neighbours_free()
         self.ha, self.name_server = free_ports(2)
         self.name_servers = f"127.0.0.1:{self.name_server}"
+        self.certificate, self._key = self_signed()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> "RocketmqServer":
         rocketmq_jars_fetch()
+        (self.folder / "certificate.pem").write_text(self.certificate)
+        (self.folder / "key.pem").write_text(self._key)
+        (self.folder / "tls.properties").write_text(_TLS.format(folder=self.folder))
         (self.folder / "namesrv.conf").write_text(f"listenPort={self.name_server}\n")
         inner = json.dumps({"accessKey": "inner", "secretKey": "inner-s3cret"})
         user = json.dumps({"username": ACCESS_KEY, "password": SECRET_KEY})
@@ -98,6 +112,10 @@ class RocketmqServer:
         if not self.signed:
             return ConnectionSettings("main", "rocketmq", {"servers": self.name_servers})
         return ConnectionSettings("main", "rocketmq", {"servers": self.name_servers, "access_key": ACCESS_KEY}, {"secret_key": SECRET_KEY})
+
+    def encrypted(self, tls: str) -> dict[str, Any]:
+        """The same connection's config with TLS."""
+        return {**self.settings.config, "tls": tls, "certificate_authority": self.certificate}
 
     def start(self) -> None:
         """Returns when the broker answers; what it held before a `kill` is there again."""
@@ -139,6 +157,7 @@ class RocketmqServer:
     def _launch(self, name: str, main: str, megabytes: int) -> None:
         opens = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENS]
         places = [f"-Drocketmq.home.dir={self.folder}", f"-Duser.home={self.folder}", f"-Djava.io.tmpdir={self.folder}"]
+        places.append(f"-Dtls.config.file={self.folder}/tls.properties")
         memory = [f"-Xmx{megabytes}m", f"-XX:MaxDirectMemorySize={megabytes}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
         command = ["java", *memory, *opens, *places, "-cp", f"{JARS}/*", main, "-c", str(self.folder / f"{name}.conf")]
         with (self.folder / f"{name}.log").open("ab") as log:

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind, check_steps
-from jobs.nodes.connections.rocketmq_reach import names_resolve, ports_answer
-from jobs.nodes.connections.rocketmq_settings import RocketmqSettings
-from jobs.nodes.rocketmq.client import RocketMq
+from jobs.nodes.connections.rocketmq_reach import host_and_port, names_resolve, ports_answer, server_there
+from jobs.nodes.connections.rocketmq_settings import RocketmqSettings, rocketmq_tls
+from jobs.nodes.connections.tls import speaks_tls, tls_step
+from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
 from jobs.nodes.rocketmq.line import Away
 
 
@@ -21,20 +22,31 @@ class RocketmqConnection(ConnectionKind):
     secrets: ClassVar[Mapping[str, str]] = {"secret_key": "Secret key, with an access key"}
 
     def check(self, settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
-        """Names, ports, what the name server says, the brokers it names, the sign-in there; stops at the first that fails."""
+        """Names, ports, TLS, what the name server says, the brokers it names, the sign-in there; stops at the first that fails."""
         typed = RocketmqSettings.model_validate(settings.config)
         with RocketMq(settings) as client:
             return check_steps(
                 ("name", lambda: names_resolve(typed)),
                 ("port", lambda: ports_answer(typed)),
-                ("name server", lambda: _brokers_named(client)),
+                ("TLS", lambda: _encrypted(typed)),
+                ("name server", lambda: _brokers_named(client, typed)),
                 ("broker", lambda: _brokers_reached(client)),
                 ("sign-in", lambda: _signed_in(client, typed)),
             )
 
 
-def _brokers_named(client: RocketMq) -> str:
-    there = client.brokers_there()
+def _encrypted(typed: RocketmqSettings) -> str:
+    context = rocketmq_tls(typed, "encrypting the line")
+    return tls_step(*host_and_port(server_there(typed)), context)
+
+
+def _brokers_named(client: RocketMq, typed: RocketmqSettings) -> str:
+    try:
+        there = client.brokers_there()
+    except RocketmqAway:
+        if typed.tls == "none" and speaks_tls(*host_and_port(server_there(typed))):
+            raise NodeError("the name server takes encrypted lines only; choose TLS in the connection") from None
+        raise
     return f"{len(there)} broker(s): {', '.join(f'{name} at {address}' for name, address in there.items())}"
 
 

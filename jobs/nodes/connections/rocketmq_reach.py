@@ -39,11 +39,16 @@ def names_resolve(typed: RocketmqSettings) -> str:
 
 def ports_answer(typed: RocketmqSettings) -> str:
     """Which name server takes a connection; one is enough. NodeError if none does."""
+    return f"{server_there(typed)} takes connections"
+
+
+def server_there(typed: RocketmqSettings) -> str:
+    """The first name server that takes a connection. NodeError if none does."""
     refusals = []
     for server in typed.name_servers:
         try:
             line_try(*host_and_port(server), seconds=SECONDS)
-            return f"{server} takes connections"
+            return server
         except (OSError, OverflowError) as error:
             refusals.append(f"{server}: {getattr(error, 'strerror', None) or error}")
     raise NodeError(f"nothing answers ({'; '.join(refusals)}); check ports, firewall and whether the name servers run")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ssl
+from typing import Literal
+
 from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.connections.server_fields import certificate_field
+from jobs.nodes.connections.tls import tls_context
 from jobs.nodes.form import hints
 from jobs.nodes.rocketmq.frames import Credentials
 
@@ -27,6 +32,13 @@ class RocketmqSettings(base.Config):
         description="The access key (in RocketMQ 5 the user) that signs in, where the brokers ask for one; its secret stands below.",
         examples=["pipeline"],
     )
+    tls: Literal["none", "verify-ca", "verify-full"] = Field(
+        "none",
+        description="Whether the lines are encrypted, and whether a server's certificate must bear the name or address it is reached by: "
+        "that of a broker is the one it registered with.",
+        examples=["verify-ca"],
+    )
+    certificate_authority: str = certificate_field(when="tls=verify-ca|verify-full")
 
     @property
     def name_servers(self) -> tuple[str, ...]:
@@ -37,3 +49,12 @@ def rocketmq_credentials(settings: ConnectionSettings) -> Credentials | None:
     """None where nobody signs in."""
     access_key = RocketmqSettings.model_validate(settings.config).access_key
     return Credentials(access_key, settings.secrets.get("secret_key", "")) if access_key else None
+
+
+def rocketmq_tls(typed: RocketmqSettings, act: str) -> ssl.SSLContext | None:
+    """What encrypts the lines; None where they are to be plain. NodeError beginning with `act` where the authority is none."""
+    if typed.tls == "none":
+        return None
+    context = tls_context(typed.certificate_authority, act)
+    context.check_hostname = typed.tls == "verify-full"
+    return context

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from types import TracebackType
 from typing import TypeVar
 
 from jobs.nodes.base import ConnectionSettings, NodeError
-from jobs.nodes.connections.rocketmq_settings import SECONDS, RocketmqSettings, rocketmq_credentials
+from jobs.nodes.connections.rocketmq_settings import SECONDS, RocketmqSettings, rocketmq_credentials, rocketmq_tls
+from jobs.nodes.connections.tls import tls_fault
 from jobs.nodes.node_error import SystemAway
 from jobs.nodes.rocketmq.frames import Frame
 from jobs.nodes.rocketmq.line import Away, Line, Refused, Silent
@@ -32,7 +35,8 @@ class RocketMq:
 
     def __init__(self, settings: ConnectionSettings, *, seconds: float = SECONDS) -> None:
         self.name = settings.name
-        self._name_servers = RocketmqSettings.model_validate(settings.config).name_servers
+        self._typed = RocketmqSettings.model_validate(settings.config)
+        self._name_servers = self._typed.name_servers
         self._credentials = rocketmq_credentials(settings)
         self._seconds = seconds
         self._lines: dict[str, Line] = {}
@@ -48,10 +52,17 @@ class RocketMq:
             self.drop(address)
 
     def line(self, address: str) -> Line:
-        """The one connection to `address`; Away if there is none to be had."""
+        """The one connection to `address`; Away if there is none to be had, NodeError where its certificate is not to be trusted."""
         if address not in self._lines:
-            self._lines[address] = Line(address, self._credentials, self._seconds)
+            try:
+                self._lines[address] = Line(address, self._credentials, self._seconds, self._tls)
+            except ssl.SSLCertVerificationError as error:
+                raise tls_fault(error, f'rocketmq "{self.name}": {address}') from None
         return self._lines[address]
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext | None:
+        return rocketmq_tls(self._typed, f'rocketmq "{self.name}"')
 
     def drop(self, address: str) -> None:
         """Another one is made when it is needed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import socket
+import ssl
 from collections.abc import Mapping
 
 from jobs.nodes.rocketmq.frames import BrokenFrame, Credentials, Frame, frame_bytes, frame_length, frame_of
@@ -29,18 +30,23 @@ class Refused(Exception):
 
 
 class Line:
-    """Not for several threads at once. `seconds` is the longest silence; after Away the line is of no use any more."""
+    """Not for several threads at once. `seconds` is the longest silence; after Away the line is of no use any more.
 
-    def __init__(self, address: str, credentials: Credentials | None, seconds: float) -> None:
+    Encrypted by `tls` if given: ssl.SSLCertVerificationError where the server's certificate is not to be trusted.
+    """
+
+    def __init__(self, address: str, credentials: Credentials | None, seconds: float, tls: ssl.SSLContext | None = None) -> None:
         self.address = address
         self._credentials = credentials
         self._seconds = seconds
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Frame] = {}
-        host, _, port = address.rpartition(":")
         try:
-            self._socket = socket.create_connection((host.strip("[]"), int(port)), timeout=seconds)
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._socket = _connected(address, seconds, tls)
+        except ssl.SSLCertVerificationError:
+            raise
+        except ssl.SSLError as error:
+            raise Away(f"{address}: the line cannot be encrypted ({error.reason or error}); it may not speak TLS") from None
         except (OSError, ValueError, OverflowError) as error:
             raise Away(f"{address}: {getattr(error, 'strerror', None) or error}") from None
         self._incoming = self._socket.makefile("rb", buffering=_BUFFER)
@@ -92,6 +98,17 @@ class Line:
         if len(content) < size:
             raise Away(f"{self.address}: the connection was closed")
         return content
+
+
+def _connected(address: str, seconds: float, tls: ssl.SSLContext | None) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    plain = socket.create_connection((host.strip("[]"), int(port)), timeout=seconds)
+    try:
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return tls.wrap_socket(plain, server_hostname=host.strip("[]")) if tls else plain
+    except BaseException:
+        plain.close()
+        raise
 
 
 def _text(value: object) -> str:
