@@ -31,6 +31,7 @@ from jobs.nodes.http_guard import guarded_transport
 from jobs.nodes.http_messages import HttpRequest, JsonAnswer, Refused
 from jobs.nodes.http_pace import Pace
 from jobs.nodes.http_sign_in import SignIn
+from jobs.nodes.json_pointer import MISSING
 from jobs.nodes.retry_note import RetryNote
 
 _MOST_BYTES = 64 * 1024 * 1024
@@ -93,7 +94,11 @@ class HttpApi:
 
     def get_json(self, path: str, parameters: Mapping[str, str]) -> Any:
         """The JSON at `path` below the base address; NodeError, tried `attempts` times where that may help."""
-        return self.ask(HttpRequest(path, parameters)).document
+        request = HttpRequest(path, tuple(parameters.items()))
+        if (document := self.ask(request).document) is MISSING:
+            where = f"{request.method} {without_query(self._address(request))}"
+            raise NodeError(f"{where}: the answer is empty; try later")
+        return document
 
     def ask(self, request: HttpRequest) -> JsonAnswer:
         """The JSON that answers `request`; NodeError, tried `attempts` times where that may help."""
@@ -200,7 +205,7 @@ class HttpApi:
             if not (response.is_redirect and target):
                 return response, body
             url = _redirected(request, response, joined(str(response.url), target))
-            request = replace(request, parameters={})
+            request = replace(request, parameters=())
             redirects += 1
         raise NodeError(
             f"{request.method} {without_query(url)}: redirected more than {_MOST_REDIRECTS} times; correct the address", permanent=True
@@ -209,7 +214,7 @@ class HttpApi:
     def _signed(self, request: HttpRequest, url: str, signed: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
         at_home = origin(url) == origin(self._typed.base_url)
         headers = {header.name: header.value for header in self._typed.headers} if at_home else {}
-        parameters = ({} if request.link else dict(request.parameters)) | (self.sign_in.parameters() if at_home else {})
+        parameters = httpx.QueryParams(() if request.link else request.parameters).merge(self.sign_in.parameters() if at_home else {})
         if request.body is not None:
             headers["Content-Type"] = request.content_type
         try:

@@ -9,10 +9,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """What is asked of an API. `link`: a whole address in place of path and parameters; `body`: JSON text."""
+    """What is asked of an API. `link`: a whole address in place of path and parameters; `body`: JSON text.
+
+    A parameter may be named several times.
+    """
 
     path: str = ""
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: tuple[tuple[str, str], ...] = ()
     method: str = "GET"
     body: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -44,6 +44,8 @@ class Paging:
     link_pointer: str = "/next"
     at_once: int = 8
     most_pages: int = 1_000_000
+    #: Whether `${offset}` stands in the request.
+    asks_offset: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Page:
 class PageRequest:
     """`link`: the page's address as the API gave it; `values`: what `${name}` places stand for, None for what is not there yet."""
 
-    parameters: dict[str, str]
+    parameters: tuple[tuple[str, str], ...]
     values: Mapping[str, Any] = field(default_factory=dict)
     link: str | None = None
 
@@ -85,18 +87,18 @@ def page_request(paging: Paging, key: PageKey, now: str) -> PageRequest:
     if paging.style in ("next_link", "link_header"):
         values["cursor"] = None
         if key.cursor is not None:
-            return PageRequest({}, values, str(key.cursor))
-    filled = ((name, _filled(value, values)) for name, value in paging.parameters)
-    asked = {name: value for name, value in filled if value is not None}
+            return PageRequest((), values, str(key.cursor))
+    own: dict[str, str] = {}
     if paging.style != "none":
-        asked |= _named(paging.page_size_parameter, paging.page_size)
+        own |= _named(paging.page_size_parameter, paging.page_size)
     if paging.style == "page":
-        asked |= _named(paging.page_parameter, key.page)
+        own |= _named(paging.page_parameter, key.page)
     elif paging.style == "offset":
-        asked |= _named(paging.offset_parameter, key.cursor)
+        own |= _named(paging.offset_parameter, key.cursor)
     elif paging.style == "cursor" and key.cursor is not None:
-        asked |= _named(paging.cursor_parameter, key.cursor)
-    return PageRequest(asked, values)
+        own |= _named(paging.cursor_parameter, key.cursor)
+    filled = ((name, _filled(value, values)) for name, value in paging.parameters if name not in own)
+    return PageRequest((*((name, value) for name, value in filled if value is not None), *own.items()), values)
 
 
 def following_place(paging: Paging, key: PageKey, records: int, answer: JsonAnswer) -> Place:
@@ -153,8 +155,18 @@ def circle_error(paging: Paging, page: Page) -> NodeError:
     return NodeError(text, permanent=True)
 
 
+def passed_over_error(page: Page, passed: int, rows: int) -> NodeError:
+    return NodeError(
+        f"${{offset}} of page {page.key.page} counts {passed:,} records in the pages read before it, but these hold {rows:,}: "
+        "what lies between would be missing; choose paging by offset",
+        permanent=True,
+        kind="user",
+        field="paging",
+    )
+
+
 def _offset(paging: Paging, key: PageKey) -> int | None:
-    if paging.style == "page":
+    if paging.style == "page" and key.cursor is None:
         return (key.page - paging.first_page) * paging.page_size
     return int(key.cursor or 0) if paging.style in COUNTED else None
 

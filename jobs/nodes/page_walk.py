@@ -31,6 +31,7 @@ from jobs.nodes.page_styles import (
     key_behind,
     keys_ahead,
     page_request,
+    passed_over_error,
 )
 
 #: What one page is asked with → its answer.
@@ -143,6 +144,20 @@ class PageWalk:
             if page.records:
                 raise NodeError(f"page {key.page} is missing, but page {page.key.page} behind it is there; it is tried again")
 
+    def _check_passed_over(self, position: Position, page: Page) -> None:
+        """That `${offset}`, which takes every page for full, left out no records of an API that gives fewer than it is asked for.
+
+        Else the page would not be the same at the offset of the records that were read.
+        """
+        paging, passed = self._paging, position.walked * self._paging.page_size
+        if paging.style != "page" or not paging.asks_offset or position.rows >= passed:
+            return
+        if not page.records and position.walked > 1 and passed - position.rows < paging.page_size:
+            return  # the last page alone was short, as it may be; records that came since are no fault
+        offset = (page.key.page - paging.first_page) * paging.page_size - passed + position.rows
+        if self._looked_up(PageKey(page.key.page, offset), position.now).records != page.records:
+            raise passed_over_error(page, passed, position.rows)
+
     def batch(self, start: Position, pages: int) -> tuple[list[Page], Position]:
         """The next pages, at most `pages`, and the position behind them; the same position when there are none."""
         if start.done:
@@ -151,6 +166,7 @@ class PageWalk:
         taken: list[Page] = []
         coming = self._following(start, pages)
         for page in coming:
+            self._check_passed_over(position, page)
             if not page.records and self._paging.style not in CHAINED:
                 if page.is_missing:
                     self._check_ended(position, page.key, coming)

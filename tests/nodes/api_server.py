@@ -22,6 +22,7 @@ class Request:
     headers: dict[str, str]
     method: str = "GET"
     body: bytes = b""
+    query_string: str = ""
 
     @property
     def document(self) -> Any:
@@ -140,7 +141,7 @@ def api_server(answer: Callable[[Request], Answer]) -> Iterator[ApiServer]:
             parts = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(parts.query).items()}
             sent = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-            request = Request(parts.path, query, dict(self.headers.items()), self.command, sent)
+            request = Request(parts.path, query, dict(self.headers.items()), self.command, sent, parts.query)
             server.requests.append(request)
             status, headers, body = server.answer(request)
             try:

@@ -382,6 +382,50 @@ def test_places_are_filled_in_path_and_parameters_too():
         assert server.requests[1].query == {"skip": "10", "x": "${other}"}
 
 
+def test_a_parameter_may_be_named_several_times():
+    parameters = [{"name": "status", "value": "open"}, {"name": "status", "value": "pending"}, {"name": "page_size", "value": "99"}]
+    with api_server(paged(15)) as server:
+        assert ids(walk_of(server, {"auth": "api_key", "api_key_in": "query"}, {"api_key": "k"}, parameters=parameters)) == list(range(15))
+        assert [request.query_string for request in server.requests] == [
+            f"status=open&status=pending&page_size=10&page={page}&api_key=k" for page in (1, 2, 3)
+        ]
+
+
+SKIPPING: dict[str, Any] = {"paging": "page", "parameters": [{"name": "skip", "value": "${offset}"}]}
+
+
+@pytest.mark.parametrize("pages", [1, 4])
+@pytest.mark.parametrize("count", [50, 300])
+def test_an_offset_of_numbered_pages_that_passes_over_records_is_told(count: int, pages: int):
+    """Of an API that never gives more than ten: whether the page there holds records or none."""
+
+    def answer(request: Request) -> Answer:
+        first = int(request.query["skip"])
+        return as_json({"results": records(first, min(first + 10, count))})
+
+    with api_server(answer) as server:
+        with pytest.raises(NodeError, match=r"page 2 counts 100 records.*these hold 10:.*choose paging by offset") as caught:
+            ids(walk_of(server, page_size=100, **SKIPPING), pages)
+        assert (caught.value.permanent, caught.value.field) == (True, "paging")
+        assert ids(walk_of(server, **SKIPPING), pages) == list(range(count))
+
+
+def test_an_offset_behind_the_last_page_which_is_short_passes_over_nothing():
+    def answer(request: Request) -> Answer:
+        """One more comes when all were read."""
+        return as_json({"results": records(int(request.query["skip"]), 25 if request.query["page"] < "4" else 26)[:10]})
+
+    with api_server(answer) as server:
+        assert ids(walk_of(server, **SKIPPING)) == list(range(25))
+
+
+@pytest.mark.parametrize("config", [{"paging": "page"}, SKIPPING])
+def test_numbered_pages_may_be_short_where_the_api_takes_no_offset(config: dict[str, Any]):
+    pages = {"1": records(0, 3), "2": records(3, 5), "3": records(5, 15)}
+    with api_server(lambda request: as_json({"results": pages.get(request.query["page"], [])})) as server:
+        assert ids(walk_of(server, **config)) == list(range(15))
+
+
 def test_a_cursor_cannot_lead_out_of_the_path_nor_be_filled_in_again():
     answers = iter([{"results": records(0, 1), "next_cursor": "a/../${now}"}, {"results": records(1, 2), "next_cursor": ".."}])
     with api_server(lambda request: as_json(next(answers))) as server:

@@ -40,7 +40,7 @@ def numbers(count: int, size: int = 2) -> Fetch:
 
 
 def walk_over(paging: Paging, fetch: Fetch) -> PageWalk:
-    return PageWalk(paging, lambda request: JsonAnswer(fetch(request.parameters)))
+    return PageWalk(paging, lambda request: JsonAnswer(fetch(dict(request.parameters))))
 
 
 def everything(walk: PageWalk, pages: int) -> list[Any]:

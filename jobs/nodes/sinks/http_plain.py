@@ -173,7 +173,7 @@ class Sending:
         headers = httpx.Headers({**own, **request.headers})
         headers.update({**self.api.headers, **token, **signed})
         auth = None if self.api.token_url else self.api.user
-        address = httpx.URL(url).copy_merge_params({**request.parameters, **self.api.parameters})
+        address = httpx.URL(url).copy_merge_params(request.parameters).copy_merge_params(self.api.parameters)
         return client.request(request.method, address, content=request.content, headers=headers, auth=auth)
 
 

@@ -103,9 +103,9 @@ class Requests:
             raise Unfit(f"the path has {len(path):,} characters; {_LONGEST_ADDRESS:,} is the most")
         return path
 
-    def _parameters(self, row: Row) -> dict[str, str]:
-        filled = {pair.name: text_filled(pair.value, _text_in(row)) for pair in self._config.parameters}
-        if sum(map(len, filled.values())) > _LONGEST_ADDRESS:
+    def _parameters(self, row: Row) -> tuple[tuple[str, str], ...]:
+        filled = tuple((pair.name, text_filled(pair.value, _text_in(row))) for pair in self._config.parameters)
+        if sum(len(value) for _, value in filled) > _LONGEST_ADDRESS:
             raise Unfit(f"the parameters have more than {_LONGEST_ADDRESS:,} characters")
         return filled
 
