@@ -124,7 +124,8 @@ class HttpApi:
         def linked(target: str) -> str:
             return self.sign_in.unsigned(joined(str(response.url), target))
 
-        return JsonAnswer(json_of(response, body, self.sign_in.scrubbed), linked(following) if following else None, linked)
+        document = MISSING if response.status_code == httpx.codes.NO_CONTENT else json_of(response, body, self.sign_in.scrubbed)
+        return JsonAnswer(document, linked(following) if following else None, linked)
 
     def _sent_off(self, request: HttpRequest, accepted: Collection[int]) -> Refused | None:
         response, body = self._answer(request)

@@ -30,7 +30,10 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class JsonAnswer:
-    """A document, and the next page's address from the header Link. `linked`: an address in it as a whole one, without any key."""
+    """A document, and the next page's address from the header Link. `linked`: an address in it as a whole one, without any key.
+
+    The document is MISSING where the server says that it has nothing to tell.
+    """
 
     document: Any
     next_link: str | None = None

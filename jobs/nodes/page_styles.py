@@ -102,19 +102,14 @@ def page_request(paging: Paging, key: PageKey, now: str) -> PageRequest:
 
 
 def following_place(paging: Paging, key: PageKey, records: int, answer: JsonAnswer) -> Place:
-    """Where the page behind `key` is; None for a chain's end and where places are not needed."""
-    match paging.style:
-        case "cursor":
-            return _next_cursor(paging, answer.document)
-        case "next_link":
-            found = _scalar(pointed(answer.document, paging.link_pointer), paging.link_pointer, "address")
-            return None if found is None else answer.linked(str(found))
-        case "link_header":
-            return answer.next_link
-        case "offset" | "until_empty":
-            return int(key.cursor or 0) + records
-        case _:
-            return None
+    """Where the page behind `key` is; None for a chain's end and where places are not needed.
+
+    At its end a chain may stay where it is, so that records which come later are found there.
+    """
+    if paging.style in ("offset", "until_empty"):
+        return int(key.cursor or 0) + records
+    place = _place_told(paging, answer)
+    return None if place == key.cursor and not records else place
 
 
 def keys_ahead(paging: Paging, start: PageKey, pages: int) -> list[PageKey]:
@@ -181,6 +176,16 @@ def _filled(value: str, values: Mapping[str, Any]) -> str | None:
 
 def _named(parameter: str, value: Any) -> dict[str, str]:
     return {parameter: str(value)} if parameter else {}
+
+
+def _place_told(paging: Paging, answer: JsonAnswer) -> Place:
+    """What an answer says of the page behind it; None where it has nothing to say."""
+    if paging.style == "cursor":
+        return _next_cursor(paging, answer.document)
+    if paging.style == "next_link":
+        found = _scalar(pointed(answer.document, paging.link_pointer), paging.link_pointer, "address")
+        return None if found is None else answer.linked(str(found))
+    return answer.next_link if paging.style == "link_header" else None
 
 
 def _next_cursor(paging: Paging, answer: Any) -> Place:

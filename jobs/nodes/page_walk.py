@@ -253,7 +253,7 @@ class PageWalk:
             )
 
     def _page(self, key: PageKey, answer: JsonAnswer) -> Page:
-        found = pointed(answer.document, self._paging.records_pointer)
+        found = [] if answer.document is MISSING else pointed(answer.document, self._paging.records_pointer)
         if not isinstance(found, list):
             text = _no_records(answer.document, found, self._paging.records_pointer)
             raise NodeError(text, permanent=True, kind="user", field="records_pointer")

@@ -299,6 +299,68 @@ def test_a_chain_goes_on_over_an_empty_page():
         assert ids(walk_of(server, paging="cursor"), 2) == [0, 2, 3]
 
 
+def staying_at_the_end(style: str, count: int) -> Callable[[Request], Answer]:
+    """Every page says where to go on; behind the last that is where one is, for records to come."""
+
+    def answer(request: Request) -> Answer:
+        first = int(request.query.get("cursor", "0"))
+        found = records(first, min(first + 10, count))
+        place = first + len(found)
+        if style == "cursor":
+            return as_json({"results": found, "next_cursor": place})
+        link = f"/things?cursor={place}"
+        if style == "next_link":
+            return as_json({"results": found, "next": link})
+        return as_json({"results": found}, Link=f"<{link}>; rel=next")
+
+    return answer
+
+
+@pytest.mark.parametrize("style", ["cursor", "next_link", "link_header"])
+@pytest.mark.parametrize("count", [0, 20, 25])
+@pytest.mark.parametrize("pages", [1, 3])
+def test_a_chain_that_stays_where_it_is_without_a_record_is_at_its_end(style: str, count: int, pages: int):
+    with api_server(staying_at_the_end(style, count)) as server:
+        assert ids(walk_of(server, paging=style), pages) == list(range(count))
+
+
+def test_behind_such_an_end_the_records_that_came_since_are_read():
+    with api_server(staying_at_the_end("cursor", 20)) as server:
+        walk = walk_of(server, paging="cursor")
+        _, position = walk.batch(walk.start(), 2)
+        assert walk.batch(position, 2) == ([], position)
+        server.answer = staying_at_the_end("cursor", 25)
+        taken, _ = walk.batch(position, 2)
+        assert [json.loads(record)["id"] for page in taken for record in page.records] == list(range(20, 25))
+
+
+NO_CONTENT: Answer = (204, {}, b"")
+
+
+@pytest.mark.parametrize("style", ["page", "offset", "until_empty"])
+@pytest.mark.parametrize("count", [0, 20])
+@pytest.mark.parametrize("pages", [1, 4])
+def test_an_answer_without_content_is_a_page_without_records(style: str, count: int, pages: int):
+    with api_server(ending(STYLES[style](count), NO_CONTENT)) as server:
+        assert ids(walk_of(server, paging=style), pages) == list(range(count))
+
+
+@pytest.mark.parametrize("style", ["cursor", "next_link", "none"])
+def test_an_answer_without_content_says_of_no_page_behind_it(style: str):
+    with api_server(lambda request: NO_CONTENT) as server:
+        assert ids(walk_of(server, paging=style)) == []
+        assert len(server.requests) == 1
+
+
+def test_a_chain_goes_on_over_an_answer_without_content_by_its_link():
+    def answer(request: Request) -> Answer:
+        first = int(request.query.get("from", "0"))
+        return (204, {"Link": "</things?from=20>; rel=next"}, b"") if first == 10 else by_link(30, header=True)(request)
+
+    with api_server(answer) as server:
+        assert ids(walk_of(server, paging="link_header")) == [*range(10), *range(20, 30)]
+
+
 @pytest.mark.parametrize("style", ["next_link", "link_header"])
 @pytest.mark.parametrize("base", ["{url}/things", "//{host}/things", "?", "/things"])
 def test_a_next_link_may_be_written_in_any_way(style: str, base: str):

@@ -58,7 +58,7 @@ class HttpApiConfig(base.Config):
     )
     cursor_pointer: JsonPointer = Field(
         "/next_cursor",
-        description="JSON pointer to the next page's cursor, or address; nothing there ends it.",
+        description="JSON pointer to the next page's cursor, or address; nothing there, or the same again on an empty page, ends it.",
         examples=["/next_cursor", "/links/next"],
         json_schema_extra=hints(when="paging=cursor", half=True),
     )
