@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from jobs.nodes.base import REJECTED, ConnectionSettings, Limits
+from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeError
 from jobs.nodes.misfits import reason_told
 from jobs.nodes.readers import http_pages
 from jobs.nodes.readers.http_pages import HttpPages
@@ -101,6 +101,27 @@ def test_a_whole_read_walks_all_pages(spark: SparkSession, build: Build):
         frame = built.node.read(spark, built.context)
         assert frame.dtypes == [("id", "bigint"), ("name", "string"), (REJECTED, "string")]
         assert sorted(row["id"] for row in frame.collect()) == list(range(25))
+
+
+def test_columns_are_those_of_the_first_page_that_holds_records(spark: SparkSession, build: Build):
+    def answer(request: Request) -> Answer:
+        page = int(request.query.get("cursor", "0"))
+        return as_json({"results": [] if page < 3 else records(page, page + 1), "next_cursor": page + 1 if page < 5 else None})
+
+    with api_server(answer) as server:
+        built = source(build, server, {"columns": [], "paging": "cursor"})
+        frame = built.node.read(spark, built.context)
+        assert frame.dtypes == [("id", "bigint"), ("name", "string"), (REJECTED, "string")]
+        assert sorted(row["id"] for row in frame.collect()) == [3, 4, 5]
+
+
+def test_pages_without_records_tell_no_columns(spark: SparkSession, build: Build):
+    numbers = iter(range(1, 1000))
+    with api_server(lambda request: as_json({"results": [], "next_cursor": next(numbers)})) as server:
+        built = source(build, server, {"columns": [], "paging": "cursor"})
+        with pytest.raises(NodeError, match="the first page is empty, so it tells no columns; list the columns"):
+            built.node.read(spark, built.context)
+        assert len(server.requests) == 20
 
 
 def test_validation_asks_for_nothing_when_the_columns_are_listed(spark: SparkSession, build: Build):

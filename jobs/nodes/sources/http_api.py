@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from jobs.nodes.page_walk import PageWalk
+
+#: So many pages are asked for one with records.
+_MOST_SAMPLED = 20
+
 
 class HttpApiSource(Source[HttpApiConfig]):
     """Reads records from a JSON API, page by page: by number, offset, cursor or link.
@@ -93,7 +98,7 @@ def _pages(context: NodeContext[HttpApiConfig]) -> Path:
 
 
 def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructType:
-    """What the form lists, else the first page's; a stream keeps it, so that a restart reads the same types."""
+    """What the form lists, else that of the first page with records; a stream keeps it, so that a restart reads the same types."""
     from pyspark.sql.types import StructType
 
     from jobs.nodes.page_requests import page_walk
@@ -104,11 +109,22 @@ def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructT
     if context.mode == "stream" and kept.is_file():
         return StructType.fromJson(json.loads(kept.read_text(encoding="utf-8")))
     with closing(page_walk(context.config, context.connection(context.config.connection), context.limits)) as walk:
-        pages, _ = walk.batch(walk.start(), 1)
-    if not pages:
+        records = _first_records(walk)
+    if not records:
         raise NodeError("reading an API: the first page is empty, so it tells no columns; list the columns", kind="user", field="columns")
-    schema = spark.read.json(spark.sparkContext.parallelize(pages[0].records, 1)).schema
+    schema = spark.read.json(spark.sparkContext.parallelize(records, 1)).schema
     sampled_names_check(schema.names, "the records of the first page")
     if context.mode == "stream" and not context.schema_only:
         text_place(kept, schema.json())
     return schema
+
+
+def _first_records(walk: PageWalk) -> tuple[str, ...]:
+    """Of the first page that holds some, if there is one near: a chain may begin with empty pages."""
+    position = walk.start()
+    for _ in range(_MOST_SAMPLED):
+        pages, following = walk.batch(position, 1)
+        if following == position or any(page.records for page in pages):
+            return pages[0].records if pages else ()
+        position = following
+    return ()

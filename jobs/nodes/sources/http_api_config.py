@@ -86,7 +86,7 @@ class HttpApiConfig(base.Config):
     )
     columns: tuple[ColumnField, ...] = Field(
         (),
-        description="The fields of a record that become columns; empty takes names and types from the first page.",
+        description="The fields of a record that become columns; empty takes names and types from the first page with records.",
         examples=[[{"name": "carrier", "type": "string"}, {"name": "dep_delay", "type": "double"}]],
         json_schema_extra=hints("columns"),
     )
