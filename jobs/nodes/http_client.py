@@ -112,6 +112,10 @@ class HttpApi:
         """The status of `path` below the base address, asked for once; NodeError only when nothing answers."""
         return self._tried(lambda: self._answer(HttpRequest(path))[0].status_code)
 
+    def rest(self) -> None:
+        """Until the next request may follow, as another client would send it: each begins with a pace of its own."""
+        self._pace.rest()
+
     def signed_in(self) -> str:
         """Whatever has to be asked for before the first request; NodeError when it is refused."""
         return self._tried(lambda: f"a token for {self.sign_in.token().seconds:g} s" if self._typed.auth == "oauth2" else "")

@@ -28,3 +28,10 @@ class Pace:
             self._next = turn + self._gap
         if turn > now:
             self._sleep(turn - now)
+
+    def rest(self) -> None:
+        """Until the next caller may pass, for one who has a pace of its own."""
+        with self._lock:
+            left = self._next - self._clock()
+        if left > 0:
+            self._sleep(left)

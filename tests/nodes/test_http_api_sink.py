@@ -2,7 +2,9 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -269,8 +271,6 @@ def test_requests_at_once_are_as_many_as_allowed_and_no_more(spark: SparkSession
 
 
 def test_a_pace_holds_for_all_tasks_together(spark: SparkSession, build: Build):
-    import time
-
     times: list[float] = []
 
     def answer(request: Request) -> Answer:
@@ -281,6 +281,27 @@ def test_a_pace_holds_for_all_tasks_together(spark: SparkSession, build: Build):
         config = {"concurrency": 4, "keep_order": False, "requests_per_second": 20}
         assert written(sink(build, server, config), numbers(spark, 12, 4)) == Written(rows=12)
     assert max(times) - min(times) >= 11 / 20 - 0.1
+
+
+def test_a_pace_holds_over_batches_too(spark: SparkSession, build: Build):
+    times: list[float] = []
+
+    def answer(request: Request) -> Answer:
+        times.append(time.monotonic())
+        return 200, {}, b""
+
+    with api_server(answer) as server:
+        built = sink(build, server, {"requests_per_second": 1})
+        for batch_id in range(3):
+            assert written(built, numbers(spark, 1), batch_id) == Written(rows=1)
+    assert min(later - earlier for earlier, later in pairwise(times)) > 0.5
+
+
+def test_a_parameter_may_be_named_several_times(spark: SparkSession, build: Build):
+    with api_server(taken) as server:
+        parameters = [{"name": "tag", "value": "a"}, {"name": "tag", "value": "${name}"}]
+        assert written(sink(build, server, {"parameters": parameters}), numbers(spark, 1)) == Written(rows=1)
+        assert server.requests[0].query_string == "tag=a&tag=n0"
 
 
 def test_a_column_that_does_not_exist_is_told_before_anything_is_sent(spark: SparkSession, build: Build):

@@ -1,7 +1,9 @@
 """`source.http_api` inside Spark, against a real server."""
 
 import json
+import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,21 @@ def test_a_run_after_the_end_finds_only_what_is_new(spark: SparkSession, build: 
         server.answer = paged(25, total=False)
         drained.run(built.node.read(spark, built.context), tmp_path / "live")
     assert drained.batches == {0: list(range(10)), 1: list(range(10, 20)), 2: list(range(20, 25))}
+
+
+def test_a_pace_holds_over_batches(spark: SparkSession, build: Build, tmp_path: Path):
+    times: list[float] = []
+
+    def answer(request: Request) -> Answer:
+        times.append(time.monotonic())
+        return paged(30)(request)
+
+    with api_server(answer) as server:
+        built = source(build, server, {"requests_per_second": 1, "total_pointer": "/total"}, mode="stream")
+        drained = Drained()
+        drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert len(drained.batches) == 3
+    assert min(later - earlier for earlier, later in pairwise(times)) > 0.5
 
 
 @pytest.mark.parametrize("style", ["page", "cursor"])

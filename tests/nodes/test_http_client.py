@@ -387,6 +387,23 @@ def test_the_pace_spreads_requests_evenly_whichever_thread_sends_them():
     assert len(slept) == 2
 
 
+def test_a_pace_rests_until_one_that_begins_anew_may_follow():
+    slept: list[float] = []
+    pace = Pace(4, clock=lambda: 100.0, sleep=slept.append)
+    pace.rest()
+    assert slept == []
+    pace.wait()
+    pace.rest()
+    pace.rest()
+    assert slept == [0.25, 0.25]
+
+
+def test_a_document_that_is_asked_for_and_is_not_there_is_a_fault():
+    with api_server(lambda request: (204, {}, b"")) as server, client(server) as api:
+        with pytest.raises(NodeError, match=r"GET http://127.0.0.1:\d+/x: the answer is empty"):
+            api.get_json("x", {})
+
+
 def test_requests_keep_the_pace():
     with api_server(lambda request: as_json([])) as server:
         limits = Limits(http_allowed_hosts=(server.host,))

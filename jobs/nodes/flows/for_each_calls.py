@@ -42,6 +42,7 @@ class Calling(Sending):
                 yield with_reasons(own, batch.schema.names[:-2], reasons)
                 if len(reasons) < batch.num_rows or (self.stops_at_rejected and any(reasons)):
                     return
+            api.rest()
 
     def _reasons(self, api: HttpApi, batch: pa.RecordBatch, gone: int) -> list[str | None]:
         """Of each row; of the first ones only, where the job ends with one that is refused."""

@@ -41,7 +41,6 @@ class MailLine:
         self._act = f'sending by smtp "{connection.name}"'
         self._pace = Pace(mails_per_minute / 60, sleep=sleep)
         self._line: smtplib.SMTP | None = None
-        self._has_sent = False
 
     def __enter__(self) -> MailLine:
         return self
@@ -67,12 +66,10 @@ class MailLine:
 
     def rest(self) -> None:
         """Until the next mail may follow, as another task would send it: each begins with a pace of its own."""
-        if self._has_sent:
-            self._pace.wait()
+        self._pace.rest()
 
     def _sent(self, recipients: Sequence[str], message: bytes) -> str:
         self._pace.wait()
-        self._has_sent = True
         try:
             with smtp_errors(self._connection, self._act):
                 return self._handed_over(self._open(), recipients, message)

@@ -140,6 +140,7 @@ class Sending:
 
             groups = grouped(rows, self.form.rows_per_request)
             yield from map(sent, groups) if self.at_once == 1 else at_once_mapped(sent, groups, self.at_once)
+        pace.rest()
 
     def _refusal(self, client: httpx.Client, request: HttpRequest, token: Mapping[str, str], pace: Pace) -> str:
         """Why the server does not want it, "" when it took it; tried again where that may help."""

@@ -71,6 +71,7 @@ class Sending:
                 tally.add([row.kept or row.text for row in outcome.rows], outcome.reason)
                 if tally.rejected and self.stops_at_rejected:
                     break
+            api.rest()
         yield tally.as_batch()
 
     def _batch_told(self) -> str:
