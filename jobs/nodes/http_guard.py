@@ -18,6 +18,8 @@ from jobs.nodes.base import Limits, NodeError
 Result = TypeVar("Result")
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+#: Translators within a network, sites of their own, and two old ways to write IPv4: nothing public is reached only by these.
+_WITHIN = tuple(map(ipaddress.ip_network, ("64:ff9b:1::/48", "fec0::/10", "::/96", "::ffff:0:0:0/96")))
 
 
 def guarded_transport(limits: Limits, most_connections: int = 20) -> httpx.HTTPTransport:
@@ -95,6 +97,8 @@ def is_public(address: str) -> bool:
     """Whether `address` belongs to the internet at large, also behind its IPv6 disguises."""
     parsed = ipaddress.ip_address(address.split("%", 1)[0])
     if isinstance(parsed, ipaddress.IPv6Address):
+        if any(parsed in network for network in _WITHIN):
+            return False
         inner = parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo[1] if parsed.teredo else None)
         if parsed in _NAT64:
             inner = ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)
