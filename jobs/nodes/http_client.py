@@ -15,6 +15,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_aft
 
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.http_api import HttpApiSettings
+from jobs.nodes.connections.tls import tls_fault, untrusted
 from jobs.nodes.http_addresses import joined, origin, without_query
 from jobs.nodes.http_answers import (
     ServerAway,
@@ -75,7 +76,7 @@ class HttpApi:
         self._pace = Pace(requests_per_second)
         self._link_hosts = {host.lower() for host in link_hosts}
         self._client = httpx.Client(
-            transport=guarded_transport(limits, most_connections),
+            transport=guarded_transport(limits, most_connections, self._typed.certificate_authority),
             timeout=httpx.Timeout(timeout_seconds, connect=min(timeout_seconds, 10.0)),
             follow_redirects=False,
             trust_env=False,
@@ -250,6 +251,8 @@ class HttpApi:
         except httpx.TimeoutException:
             raise ServerAway(f"{where}: no answer in time; try later, or allow more seconds") from None
         except (httpx.TransportError, httpx.DecodingError) as error:
+            if certificate := untrusted(error):
+                raise tls_fault(certificate, where) from None
             raise ServerAway(f"{where}: {error or type(error).__name__}; check address and network") from None
 
 

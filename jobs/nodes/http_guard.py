@@ -7,13 +7,14 @@ import socket
 import ssl
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import httpcore
 import httpx
 
 from jobs.nodes.base import Limits, NodeError
+from jobs.nodes.connections.tls import tls_context
 
 Result = TypeVar("Result")
 
@@ -22,22 +23,22 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _WITHIN = tuple(map(ipaddress.ip_network, ("64:ff9b:1::/48", "fec0::/10", "::/96", "::ffff:0:0:0/96")))
 
 
-def guarded_transport(limits: Limits, most_connections: int = 20) -> httpx.HTTPTransport:
+def guarded_transport(limits: Limits, most_connections: int = 20, certificate_authority: str = "") -> httpx.HTTPTransport:
     """A transport that resolves a name itself, checks every address behind it, and connects to the one it checked.
 
     The check stands where the socket is opened, so a name that changes its address between check and use gains nothing.
     """
     kept = httpx.Limits(max_connections=most_connections, max_keepalive_connections=most_connections)
-    transport = httpx.HTTPTransport(verify=_tls(), trust_env=False, limits=kept)
+    transport = httpx.HTTPTransport(verify=http_tls(certificate_authority), trust_env=False, limits=kept)
     pool: Any = transport._pool
     pool._network_backend = _GuardedBackend(limits)
     return transport
 
 
-@cache
-def _tls() -> ssl.SSLContext:
-    """Reading the certificates takes longer than many a request."""
-    return httpx.create_ssl_context(trust_env=False)
+@lru_cache(maxsize=32)
+def http_tls(certificate_authority: str) -> ssl.SSLContext:
+    """Trusts these PEM certificates; empty: the usual ones, of which reading takes longer than many a request. NodeError for others."""
+    return tls_context(certificate_authority, "encrypting the line") if certificate_authority else httpx.create_ssl_context(trust_env=False)
 
 
 class _GuardedBackend(httpcore.NetworkBackend):

@@ -11,6 +11,8 @@ from itertools import islice
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.servers.certificate import self_signed, server_context
+
 #: Path and query → status, headers, body; a body in parts is sent as they come.
 Answer = tuple[int, dict[str, str], bytes | Iterator[bytes]]
 
@@ -36,10 +38,12 @@ class ApiServer:
     answer: Callable[[Request], Answer]
     port: int = 0
     requests: list[Request] = field(default_factory=list)
+    #: Of one that is encrypted.
+    certificate: str = ""
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http{'s' if self.certificate else ''}://127.0.0.1:{self.port}"
 
     @property
     def host(self) -> str:
@@ -130,7 +134,7 @@ def trickling(release: threading.Event, part: bytes = b" ") -> Answer:
 
 
 @contextmanager
-def api_server(answer: Callable[[Request], Answer]) -> Iterator[ApiServer]:
+def api_server(answer: Callable[[Request], Answer], *, encrypted: bool = False) -> Iterator[ApiServer]:
     server = ApiServer(answer)
 
     class Handler(BaseHTTPRequestHandler):
@@ -170,6 +174,9 @@ def api_server(answer: Callable[[Request], Answer]) -> Iterator[ApiServer]:
             """Quiet."""
 
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if encrypted:
+        server.certificate, key = self_signed()
+        listener.socket = server_context(server.certificate, key).wrap_socket(listener.socket, server_side=True)
     server.port = listener.server_address[1]
     thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

@@ -1,34 +1,30 @@
 """The HTTP client: tries again, refuses private addresses, carries secrets to one host only, and speaks plainly."""
 
 import socket
-import ssl
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from jobs.nodes import http_answers, http_client, http_guard
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.http_api import HttpApiConnection, HttpApiSettings
 from jobs.nodes.connections.http_api_check import api_silent
+from jobs.nodes.connections.webhook_receiver import WebhookReceiverConnection
 from jobs.nodes.http_answers import retry_after
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.http_guard import is_public
 from jobs.nodes.http_messages import HttpRequest, Refused
 from jobs.nodes.http_pace import Pace
-from jobs.nodes.node_error import SystemAway
+from jobs.nodes.node_error import SignInRefused, SystemAway
 from jobs.nodes.retry_note import RetryNote
-from jobs.nodes.sinks.http_api import HttpApiSink
+from jobs.nodes.sinks.http_api import HttpApiSink, HttpApiSinkConfig
+from jobs.nodes.sinks.http_plain import Form, Sending, plain_api
 from jobs.nodes.sources.http_api import HttpApiSource
 from tests.nodes.api_server import Answer, ApiServer, Request, api_server, as_gzip, as_json, trickling
 from tests.nodes.conftest import Build
@@ -321,47 +317,34 @@ def test_a_connection_test_says_which_step_failed():
     assert steps_of(server) == [("name", True), ("port", False)]
 
 
-def test_a_certificate_that_is_not_trusted_fails_the_step_of_tls(tmp_path: Path):
-    with api_server(lambda request: as_json([])) as server, tls_server(tmp_path) as port:
-        limits = Limits(http_allowed_hosts=(server.host, f"127.0.0.1:{port}"))
-        step = HttpApiConnection().check(settings_for(f"https://127.0.0.1:{port}"), limits)[-1]
-    assert (step.name, step.ok) == ("TLS", False)
-    assert "the certificate is not trusted: self-signed certificate" in step.message
+def test_a_certificate_is_checked_against_the_authority_of_the_connection():
+    with api_server(lambda request: as_json([1]), encrypted=True) as server:
+        limits = Limits(http_allowed_hosts=(server.host,))
+        untrusted, trusted = settings_for(server.url), settings_for(server.url, certificate_authority=server.certificate)
+        step = HttpApiConnection().check(untrusted, limits)[-1]
+        assert (step.name, step.ok) == ("TLS", False)
+        assert "the certificate is not trusted (self-signed certificate)" in step.message
+        with HttpApi(untrusted, limits, attempts=3, timeout_seconds=5) as api, pytest.raises(SignInRefused, match="is not trusted"):
+            api.get_json("", {})
+        assert all(step.ok for step in HttpApiConnection().check(trusted, limits))
+        with HttpApi(trusted, limits, attempts=1, timeout_seconds=5) as api:
+            assert api.get_json("", {}) == [1]
 
 
-@contextmanager
-def tls_server(folder: Path) -> Iterator[int]:
-    """Shakes hands with a certificate nobody knows; its port."""
-    certificate = self_signed(folder)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            while True:
-                try:
-                    plain, _ = listener.accept()
-                except OSError:
-                    return
-                with plain, suppress(OSError), context.wrap_socket(plain, server_side=True):
-                    pass
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield listener.getsockname()[1]
-        listener.shutdown(socket.SHUT_RDWR)
+def test_an_authority_that_is_no_certificate_fails_the_step_of_tls():
+    with api_server(lambda request: as_json([]), encrypted=True) as server:
+        assert steps_of(server, certificate_authority="-----BEGIN CERTIFICATE-----") == [("TLS", False)]
 
 
-def self_signed(folder: Path) -> Path:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    begins = datetime.now(UTC)
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
-    made = builder.not_valid_before(begins).not_valid_after(begins + timedelta(days=1)).sign(key, hashes.SHA256())
-    pem = serialization.Encoding.PEM
-    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    path = folder / "server.pem"
-    path.write_bytes(secret + made.public_bytes(pem))
-    return path
+def test_a_receiver_and_a_script_check_against_the_authority_too():
+    with api_server(lambda request: (204, {}, b""), encrypted=True) as server:
+        limits = Limits(http_allowed_hosts=(server.host,))
+        config: dict[str, Any] = {"certificate_authority": server.certificate}
+        receiver = ConnectionSettings("hook", "webhook_receiver", {"url": server.url, **config}, {"secret": "s"})
+        assert [step.ok for step in WebhookReceiverConnection().check(receiver, limits)] == [True] * 4
+        api = plain_api(settings_for(server.url, **config), HttpApiSinkConfig(connection="api", attempts=1))
+        Sending(api, Form(), "job").send([SimpleNamespace(row='{"id": 1}', columns_used=[])])
+        assert [request.document for request in server.requests] == [{"id": 1}]
 
 
 def test_an_answer_that_trickles_in_for_ever_is_given_up():

@@ -1,7 +1,10 @@
 """A certificate that the test servers show on loopback."""
 
+import ssl
+import tempfile
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
+from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -29,3 +32,12 @@ def self_signed() -> tuple[str, str]:
     )
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     return made.public_bytes(Encoding.PEM).decode(), secret.decode()
+
+
+def server_context(certificate: str, key: str) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("certificate", certificate), ("key", key)):
+            (Path(folder) / name).write_text(text)
+        context.load_cert_chain(Path(folder) / "certificate", Path(folder) / "key")
+    return context

@@ -2,14 +2,12 @@
 
 import asyncio
 import ssl
-import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import SMTP as POLICY
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
@@ -17,7 +15,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 from scripts.ports import free_port
-from tests.servers.certificate import self_signed
+from tests.servers.certificate import self_signed, server_context
 
 USER, PASSWORD = "pipeline", "canary-smtp-4711"
 _TAKEN = "250 OK"
@@ -113,12 +111,7 @@ class SmtpServer:
 
     def _tls(self) -> ssl.SSLContext:
         self.certificate, key = self_signed()
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        with tempfile.TemporaryDirectory() as folder:
-            for name, text in (("certificate", self.certificate), ("key", key)):
-                (Path(folder) / name).write_text(text)
-            context.load_cert_chain(Path(folder) / "certificate", Path(folder) / "key")
-        return context
+        return server_context(self.certificate, key)
 
 
 def _authenticated(server: SMTP, session: Any, envelope: Any, mechanism: str, given: Any) -> AuthResult:

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind
+from jobs.nodes.connections.server_fields import certificate_field
 from jobs.nodes.form import hints
 
 HEADER_NAME = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
@@ -100,6 +101,7 @@ class HttpApiSettings(base.Config):
         examples=["status"],
         json_schema_extra=hints(advanced=True),
     )
+    certificate_authority: str = certificate_field(empty="empty takes the usual ones. Also for the address that gives out tokens")
     headers: tuple[Header, ...] = Field(
         (),
         description="Further headers of every request.",

@@ -9,15 +9,16 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
-
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, check_steps
 from jobs.nodes.connections.http_api import HttpApiSettings
 from jobs.nodes.connections.reach import line_try
+from jobs.nodes.connections.tls import tls_fault
 from jobs.nodes.http_client import HttpApi
-from jobs.nodes.http_guard import checked_addresses, first_reached
+from jobs.nodes.http_guard import checked_addresses, first_reached, http_tls
 from jobs.nodes.retry_note import RetryNote
+
+Step = tuple[str, Callable[[], str]]
 
 _SECONDS = 10.0
 _SILENT_SECONDS = 3.0
@@ -25,14 +26,22 @@ _SILENT_SECONDS = 3.0
 
 def api_check(settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
     """Name, port, TLS (of https), sign-in, path; stops at the first that fails. At the base address any page or none may be."""
-    with HttpApi(settings, limits, attempts=1, timeout_seconds=_SECONDS) as api:
-        return check_steps(*_Check(HttpApiSettings.model_validate(settings.config), limits, api).steps())
+    return _checked(settings, limits, _Check.steps)
 
 
 def address_check(settings: ConnectionSettings, limits: Limits) -> list[CheckStep]:
     """Name, port, TLS (of https) without a request."""
+    return _checked(settings, limits, _Check.line_steps)
+
+
+def _checked(settings: ConnectionSettings, limits: Limits, steps: Callable[[_Check], Iterator[Step]]) -> list[CheckStep]:
+    typed = HttpApiSettings.model_validate(settings.config)
+    try:
+        http_tls(typed.certificate_authority)
+    except NodeError as error:
+        return [CheckStep("TLS", False, error.message)]
     with HttpApi(settings, limits, attempts=1, timeout_seconds=_SECONDS) as api:
-        return check_steps(*_Check(HttpApiSettings.model_validate(settings.config), limits, api).line_steps())
+        return check_steps(*steps(_Check(typed, limits, api)))
 
 
 def api_awaited(connection: ConnectionSettings, limits: Limits, work_dir: Path) -> str:
@@ -71,13 +80,13 @@ class _Check:
         self._status = 0
         self._unanswered: NodeError | None = None
 
-    def line_steps(self) -> Iterator[tuple[str, Callable[[], str]]]:
+    def line_steps(self) -> Iterator[Step]:
         yield "name", self._name
         yield "port", self._reached
         if self._secure:
             yield "TLS", self._encrypted
 
-    def steps(self) -> Iterator[tuple[str, Callable[[], str]]]:
+    def steps(self) -> Iterator[Step]:
         yield from self.line_steps()
         yield "sign-in", self._signed_in
         yield "path", self._answered
@@ -103,13 +112,13 @@ class _Check:
             ) from None
 
     def _encrypted(self) -> str:
-        context = httpx.create_ssl_context(trust_env=False)
+        context = http_tls(self._typed.certificate_authority)
         with closing(self._connected()) as plain:
             try:
                 with context.wrap_socket(plain, server_hostname=self._host) as secure:
                     return f"{secure.version()}, the certificate is valid for {self._host}"
             except ssl.SSLCertVerificationError as error:
-                raise NodeError(f"the certificate is not trusted: {error.verify_message}; correct host or certificate") from None
+                raise tls_fault(error, "encrypting the line") from None
             except ssl.SSLError as error:
                 raise NodeError(f"no TLS at {self._host}:{self._port()} ({error.reason or error}); check scheme and port") from None
 

@@ -7,6 +7,7 @@ import ssl
 from datetime import UTC, datetime
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.node_error import SignInRefused
 
 _SECONDS = 10.0
 _PROBE_SECONDS = 3.0
@@ -26,15 +27,23 @@ def tls_context(certificate_authority: str, act: str) -> ssl.SSLContext:
 
 
 def tls_fault(error: ssl.SSLError, act: str) -> NodeError:
-    """Why a line could not be encrypted, beginning with `act`."""
+    """Why a line could not be encrypted, beginning with `act`. A stream that worked waits for a certificate that is to be trusted."""
     if isinstance(error, ssl.SSLCertVerificationError):
         why = error.verify_message
         message = f"{act}: the certificate is not trusted ({why}); correct the host, or the authority that it is checked against"
-    elif error.reason in _NOT_TLS:
+        return SignInRefused(message, permanent=True, kind="user")  # one that ran out is made anew there
+    if error.reason in _NOT_TLS:
         message = f"{act}: the port does not speak TLS; take the port for TLS, or go without TLS"
     else:
         message = f"{act}: the line cannot be encrypted ({error.reason or error}); check TLS, port and certificates"
     return NodeError(message, permanent=True, kind="user")
+
+
+def untrusted(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    """What of a certificate was behind an error."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def tls_step(host: str, port: int, context: ssl.SSLContext | None) -> str:

@@ -12,6 +12,7 @@ from jobs.nodes import base
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep, ConnectionKind
 from jobs.nodes.connections.http_api import RESERVED_HEADERS
+from jobs.nodes.connections.server_fields import certificate_field
 from jobs.nodes.connections.webhook import WebhookProof, proof_of
 from jobs.nodes.form import hints
 from jobs.nodes.http_messages import HttpRequest, Refused
@@ -31,6 +32,8 @@ class WebhookAddress(base.Config):
 
 
 class WebhookReceiverSettings(WebhookProof, WebhookAddress):
+    certificate_authority: str = certificate_field()
+
     @model_validator(mode="after")
     def _headers_are_harmless(self) -> WebhookReceiverSettings:
         names = {self.proof_header.lower(), self.id_header.lower()}
@@ -82,7 +85,8 @@ class Proving:
 
 def as_http_api(settings: ConnectionSettings) -> ConnectionSettings:
     """The same place as an API without a sign-in; the secret goes along so that no text shows it."""
-    return ConnectionSettings(settings.name, "http_api", {"base_url": settings.config.get("url", "")}, settings.secrets, settings.problem)
+    config = {"base_url": settings.config.get("url", ""), "certificate_authority": settings.config.get("certificate_authority", "")}
+    return ConnectionSettings(settings.name, "http_api", config, settings.secrets, settings.problem)
 
 
 def proving_of(settings: ConnectionSettings) -> Proving:

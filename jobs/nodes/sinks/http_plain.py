@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import random
+import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -55,7 +56,10 @@ class Form:
 
 @dataclass(frozen=True)
 class Api:
-    """Where it is sent to and how it signs in: by `user` and password, by headers or parameters, or with a token from `token_url`."""
+    """Where it is sent to and how it signs in: by `user` and password, by headers or parameters, or with a token from `token_url`.
+
+    `certificate_authority`: the PEM certificates that the server's is checked against; empty: the usual ones.
+    """
 
     base_url: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -63,6 +67,7 @@ class Api:
     user: tuple[str, str] | None = None
     token_url: str = ""
     token_form: Mapping[str, str] = field(default_factory=dict)
+    certificate_authority: str = ""
     timeout_seconds: float = 30
     attempts: int = 5
 
@@ -128,7 +133,9 @@ class Sending:
 
     def _outcomes(self, rows: Iterator[Row]) -> Iterator[Outcome]:
         requests, pace = Requests(self.form, identity=self.identity, batch=_batch()), Pace(self.requests_per_second)
-        with httpx.Client(timeout=self.api.timeout_seconds, headers={"Accept": "application/json"}) as client:
+        authority = self.api.certificate_authority
+        trusted = ssl.create_default_context(cadata=authority) if authority else True
+        with httpx.Client(verify=trusted, timeout=self.api.timeout_seconds, headers={"Accept": "application/json"}) as client:
             token = self.api.token(client)
 
             def sent(rows: list[Row]) -> Outcome:
@@ -206,7 +213,7 @@ def plain_sending(
         idempotency_header=config.idempotency_header,
     )
     return Sending(
-        api=_api(connection, config),
+        api=plain_api(connection, config),
         form=form,
         identity=f"{context.job_uid}/{context.node_id}",
         at_once=at_once,
@@ -217,13 +224,13 @@ def plain_sending(
     )
 
 
-def _api(connection: ConnectionSettings, config: HttpApiSinkConfig) -> Api:
+def plain_api(connection: ConnectionSettings, config: HttpApiSinkConfig) -> Api:
     from jobs.nodes.connections.http_api import HttpApiSettings
 
     typed, secrets = HttpApiSettings.model_validate(connection.config), connection.secrets
     headers = {one.name: one.value for one in typed.headers}
     form = {"grant_type": "client_credentials", "scope": typed.scope, "audience": typed.audience}
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {"certificate_authority": typed.certificate_authority} if typed.certificate_authority else {}
     match typed.auth:
         case "basic":
             given["user"] = (typed.user, secrets.get("password", ""))
