@@ -183,8 +183,12 @@ def _number(one: Found) -> int | None:
 
 
 def living_generations(jobs: Any) -> dict[str, set[str]]:
-    """Job uid → those whose live folder may still be gone on from: unfinished ones, the latest, and the latest that did not complete."""
-    runs = executions().filter(job=OuterRef("pk")).order_by("-create_time", "-id").values("generation")
+    """Job uid → those whose live folder may still be gone on from: unfinished ones, the latest, and the latest that did not complete.
+
+    One that was cancelled before it ran is not gone on from.
+    """
+    ran = executions().exclude(status="CANCELLED", attempt=0)
+    runs = ran.filter(job=OuterRef("pk")).order_by("-create_time", "-id").values("generation")
     latest = {"latest": Subquery(runs[:1]), "not_completed": Subquery(runs.exclude(status="COMPLETED")[:1])}
     living: dict[str, set[str]] = {}
     for uid, deleted_at, *generations in jobs.annotate(**latest).values_list("job_uid", "deleted_at", *latest):

@@ -3,9 +3,9 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from django import db
 from django.conf import settings
@@ -13,10 +13,11 @@ from django.db import connection
 
 from checkpoints.coordinator import Coordinator
 from jobs.driver.asked import checkpoint_settle
-from jobs.driver.attempt_failure import attempt_failure
+from jobs.driver.attempt_failure import attempt_failure, failure_kept
 from jobs.driver.checkpointing import coordinator_of, end_check
 from jobs.driver.corrections import Corrections
 from jobs.driver.host import Host
+from jobs.driver.insisting import insisted
 from jobs.driver.logs import attempt_logger, attempt_logger_close
 from jobs.driver.planning import plan_renewed
 from jobs.driver.position import plan_with_position
@@ -26,7 +27,6 @@ from jobs.engine.plan import Plan
 from jobs.engine.runner import Run
 from jobs.models import Command, CommandKind, Execution, ExecutionStatus, TransitionRefused
 from jobs.reporting import Reporter
-from jobs.reporting.visits import database_visit
 from jobs.services.executions import (
     execution_attempt_failed,
     execution_complete,
@@ -37,14 +37,14 @@ from jobs.services.executions import (
 )
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 _POLL_SECONDS = 0.1
 #: Instead of the grace period, where the batch cannot end because its target is away.
 _AWAY_GRACE_SECONDS = 3
 #: After a forced end, so long until the driver gives itself up to get rid of what hangs.
 FORCED_SECONDS = 15.0
-#: The end of an execution waits so long for the checkpoint that is being taken; a driver that ends has no such time, and who goes on
-#: takes another.
+#: The end of an execution waits so long for the checkpoint that is being taken. A driver that ends has less: who goes on takes another.
 LAST_CHECKPOINT_SECONDS = 60.0
 _HANDED_OVER_CHECKPOINT_SECONDS = 3.0
 
@@ -144,8 +144,8 @@ class Attempt:
         failure: ExecutionFailure | None = None
         outcome = "stopped"
         try:
-            plan = plan_with_position(self.execution, actor=self._host.name, log=self._log, pulse=self._pulse)
-            reporter = self._reporter(plan)
+            plan = self._prepared(lambda: plan_with_position(self.execution, actor=self._host.name, log=self._log, pulse=self._pulse))
+            reporter = self._prepared(lambda: self._reporter(plan))
             if not self._stop_asked:
                 outcome = self._run_to_end(plan, reporter)
         except _StopAsked:
@@ -157,6 +157,15 @@ class Attempt:
             if reporter is not None:
                 reporter.close()
         self._conclude(outcome, failure)
+
+    def _prepared(self, act: Callable[[], T]) -> T:
+        """A database that is away for a moment costs no attempt; one that is for longer takes the lease."""
+
+        def tried() -> T:
+            self._pulse()
+            return act()
+
+        return insisted(tried, given_up=lambda: time.monotonic() > self.claimed_at + settings.LEASE_SECONDS, log=self._log)
 
     def _pulse(self) -> None:
         if self._stop_asked:
@@ -172,8 +181,8 @@ class Attempt:
         )
 
     def _run_to_end(self, plan: Plan, reporter: Reporter) -> str:
-        coordinator = self._coordinator = coordinator_of(
-            self.execution, plan, actor=self._host.name, log=self._log, mark=lambda batches: self._run is None or self._run.mark(batches)
+        coordinator = self._coordinator = self._prepared(
+            lambda: coordinator_of(self.execution, plan, actor=self._host.name, log=self._log, mark=self._is_marked)
         )
         coordinator.start()
         corrections = Corrections(self.execution)
@@ -193,6 +202,9 @@ class Attempt:
         finally:
             self._coordinator = None
             coordinator.close(outcome=outcome, timeout=self._checkpoint_patience())
+
+    def _is_marked(self, batches: Mapping[str, int]) -> bool:
+        return self._run is None or self._run.mark(batches)
 
     def _checkpoint_patience(self) -> float:
         return 0.0 if self._lost.is_set() else _HANDED_OVER_CHECKPOINT_SECONDS if self._handing_over else LAST_CHECKPOINT_SECONDS
@@ -242,7 +254,11 @@ class Attempt:
         return {"execution_id": self.execution_id, "attempt": self.number, "actor": self._host.name}
 
     def _is_running(self) -> None:
-        execution_transition(expected=ExecutionStatus.INITIALIZING, to=ExecutionStatus.RUNNING, kind="started", **self._own)
+        try:
+            execution_transition(expected=ExecutionStatus.INITIALIZING, to=ExecutionStatus.RUNNING, kind="started", **self._own)
+        except TransitionRefused as refused:
+            if refused.current != ExecutionStatus.RUNNING:  # else it was written, and the answer was lost
+                raise
 
     def _conclude(self, outcome: str, failure: ExecutionFailure | None) -> None:
         if self._lost.is_set() or (failure and failure.fenced):
@@ -268,29 +284,14 @@ class Attempt:
     def _failed(self, failure: ExecutionFailure) -> None:
         text = f"{failure.message}\n{failure.stack_trace}".rstrip()
         self._log.error("%s", text, extra={"node_id": failure.node_id})
-        self._settle(
-            lambda: execution_attempt_failed(
-                message=failure.message,
-                node_id=failure.node_id,
-                error_class=failure.kind,
-                permanent=failure.permanent,
-                outage=failure.outage,
-                stack_trace=failure.stack_trace,
-                **self._own,
-            )
-        )
+        self._settle(lambda: execution_attempt_failed(**failure_kept(failure), **self._own))
 
     def _settle(self, write: Callable[[], Any]) -> Any:
         """Write a status, however long the database is away, until the lease is lost."""
-        while not self._lost.is_set():
-            try:
-                with database_visit():
-                    return write()
-            except TransitionRefused as refused:
-                self._log.warning("%s", refused)
-                self._lost.set()
-                self.force()
-            except db.Error as error:
-                self._log.warning("the database does not answer: %s", error)
-                time.sleep(0.5)
+        try:
+            return None if self._lost.is_set() else insisted(write, given_up=self._lost.is_set, log=self._log)
+        except (TransitionRefused, db.Error) as refused:
+            self._log.warning("%s", refused)
+            self._lost.set()
+            self.force()
         return None

@@ -1,6 +1,7 @@
 """Why an attempt ended before or beside its run, as the execution's failure."""
 
 import traceback
+from typing import Any
 
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.failure import ExecutionFailure
@@ -17,3 +18,9 @@ def attempt_failure(error: Exception) -> ExecutionFailure:
     if isinstance(error, Refusal):
         return ExecutionFailure(error.message, kind="user", permanent=True)
     return ExecutionFailure(f"the driver failed: {error}", stack_trace="".join(traceback.format_exception(error)))
+
+
+def failure_kept(failure: ExecutionFailure) -> dict[str, Any]:
+    """What an execution keeps of it, as `execution_attempt_failed` takes it."""
+    told = {"message": failure.message, "node_id": failure.node_id, "error_class": failure.kind, "stack_trace": failure.stack_trace}
+    return told | {"permanent": failure.permanent, "outage": failure.outage}

@@ -23,7 +23,7 @@ from jobs.models import Command, CommandKind, Driver, DriverKind
 from jobs.nodes.registry import REGISTRY
 from jobs.nodes.user_python.worker_memory import memory_limit
 from jobs.reporting import Writer
-from jobs.services.commands import command_settle, commands_again, commands_take
+from jobs.services.commands import command_settle, commands_take
 from jobs.services.drivers import DriverUsage, driver_drain, driver_heartbeat, driver_ready
 from jobs.services.executions import execution_claim, leases_renew
 from jobs.services.executions.claiming import driver_name
@@ -131,7 +131,6 @@ class DriverProcess:
             if execution is None:
                 return
             self._ran = True
-            commands_again(execution_id=execution.execution_id)
             self._begin(Attempt(execution, self))
 
     def _begin(self, attempt: Attempt) -> None:

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from jobs.driver.child import Child, is_driver, scratch_clear, scratch_folders
-from jobs.driver.exits import exit_reason
+from jobs.driver.exits import LEASE_LOST, exit_reason
 from jobs.engine.recurring import Recurring
 from jobs.models import DriverKind
 from jobs.selectors.drivers import dedicated_waiting, drivers_claimed_alive, drivers_frozen, scratch_unneeded
@@ -38,7 +38,8 @@ class Supervisor:
         self._woken = threading.Event()
         self._pauses: dict[str, tuple[float, float]] = {}
         self._silent: dict[uuid.UUID, float] = {}
-        self._ended: list[tuple[Child, str]] = []
+        #: Child, how it ended, and whether what it ran may be why.
+        self._ended: list[tuple[Child, str, bool]] = []
         self._begun = time.monotonic()
         self._uncut = Recurring(logger)
         self._thread = threading.Thread(target=self._run, name="drivers", daemon=True)
@@ -91,7 +92,8 @@ class Supervisor:
         try:
             for driver in drivers_claimed_alive(host=settings.STORAGE_HOST, worker=self._worker):
                 if not is_driver(driver.pid):
-                    driver_gone(driver_id=driver.driver_id, reason=f"driver {driver.pid} ended with its worker")
+                    reason = f"driver {driver.pid} ended with its worker"
+                    driver_gone(driver_id=driver.driver_id, reason=reason, accused=False)
             scratch_clear(scratch_unneeded(scratch_folders()))
         except db.Error as error:
             logger.warning("the supervisor does not reach the database: %s", error)
@@ -160,15 +162,15 @@ class Supervisor:
             reason = exit_reason(child.pid, code)
             expected = code == 0
             (logger.info if expected else logger.error)("%s %s%s", child.kind, reason, "" if expected else f"\n{child.last_words()}")
-            self._ended.append((child, reason))
+            self._ended.append((child, reason, code != LEASE_LOST and child.driver_id not in self._silent))
             self._pause(child.kind, lived=time.monotonic() - child.started_at, expected=expected)
 
     def _tell_ended(self) -> None:
         """Told until the database has heard: the sooner its leases end, the sooner another driver goes on."""
         while self._ended:
-            child, reason = self._ended[0]
+            child, reason, accused = self._ended[0]
             close_old_connections()
-            for execution_id in driver_gone(driver_id=child.driver_id, reason=reason):
+            for execution_id in driver_gone(driver_id=child.driver_id, reason=reason, accused=accused):
                 logger.warning("execution %s was let go: %s", execution_id, reason)
             self._ended.pop(0)
             child.clear()

@@ -45,13 +45,16 @@ def driver_drain(*, driver: Driver) -> None:
     Driver.objects.filter(pk=driver.pk).exclude(status=DriverStatus.GONE).update(status=DriverStatus.DRAINING)
 
 
-def driver_gone(*, driver_id: uuid.UUID, reason: str) -> list[str]:
-    """Its process has ended, which the caller has seen: its leases end at once. The executions that were let go."""
+def driver_gone(*, driver_id: uuid.UUID, reason: str, accused: bool = True) -> list[str]:
+    """Its process has ended, which the caller has seen: its leases end at once. The executions that were let go.
+
+    `accused`: it may have died of what one of them did.
+    """
     driver = Driver.objects.filter(driver_id=driver_id).first()
     if driver is None:
         return []
     Driver.objects.filter(pk=driver.pk).update(status=DriverStatus.GONE, end_time=Now(), end_reason=reason[:500])
-    return driver_leases_end(driver=driver, reason=reason)
+    return driver_leases_end(driver=driver, reason=reason, accused=accused)
 
 
 def drivers_silent_mark() -> int:

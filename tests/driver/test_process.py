@@ -1,15 +1,17 @@
 """A driver process in itself: what it holds, and how it lets go."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from jobs.driver.attempt import FORCED_SECONDS, Attempt
 from jobs.driver.exits import HANGING
 from jobs.driver.logs import attempt_logger, attempt_logger_close
 from jobs.driver.process import DriverProcess
+from jobs.models import Execution
 from tests.checkpoints.kept import execution_row
 from tests.services.job_rows import driver_row, job_row
 
@@ -104,6 +106,42 @@ def test_who_hands_over_waits_for_a_checkpoint_less_long_than_its_driver_has_lef
     stopped = attempt._checkpoint_patience()
     attempt.hand_over("the driver ends")
     assert attempt._checkpoint_patience() < settings.STOP_GRACE_SECONDS / 2 < stopped
+    attempt_logger_close(attempt._log)
+
+
+def interrupted(fails: int, act: Callable[[], Any]) -> Callable[[], Any]:
+    """`act`, at whose first calls the line to the database breaks."""
+    left = [OperationalError("server closed the connection unexpectedly")] * fails
+
+    def tried() -> Any:
+        if left:
+            raise left.pop()
+        return act()
+
+    return tried
+
+
+def test_a_database_that_is_away_for_a_moment_costs_no_attempt(process: DriverProcess, tmp_path: Path, settings: Any) -> None:
+    settings.LOG_DIR = tmp_path
+    attempt = Attempt(execution_row(job_row()), process)
+    assert attempt._prepared(interrupted(1, lambda: "there")) == "there"
+    attempt.claimed_at -= settings.LEASE_SECONDS
+    with pytest.raises(OperationalError):
+        attempt._prepared(interrupted(2, lambda: "there"))
+    attempt_logger_close(attempt._log)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_change_whose_answer_was_lost_is_no_lost_lease(process: DriverProcess, tmp_path: Path, settings: Any) -> None:
+    settings.LOG_DIR = tmp_path
+    attempt = Attempt(execution_row(job_row(), status="INITIALIZING"), process)
+    attempt._settle(attempt._is_running)
+    attempt._settle(attempt._is_running)
+    assert not attempt.is_lost()
+    assert Execution.objects.get().status == "RUNNING"
+    Execution.objects.update(attempt=2)
+    attempt._settle(attempt._is_running)
+    assert attempt.is_lost()
     attempt_logger_close(attempt._log)
 
 

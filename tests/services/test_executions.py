@@ -19,6 +19,7 @@ from jobs.driver.planning import execution_locations
 from jobs.models import Command, Driver, Event, Execution, Job, QueryProgress, TransitionRefused
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.commands import commands_take
+from jobs.services.drivers import driver_gone
 from jobs.services.events import event_record
 from jobs.services.executions import (
     ExecutionConflict,
@@ -200,7 +201,9 @@ def test_what_reads_all_at_once_begins_a_generation_after_completion_and_keeps_i
     execution_complete(execution_id=execution.execution_id, attempt=execution.attempt, actor="d")
     following = start(job, start_from=start_from)
     assert following.generation != execution.generation
-    execution_cancel(execution=following, user=operator())
+    claimed = execution_claim(driver=driver_row(pid=2))
+    assert claimed is not None
+    execution_attempt_failed(execution_id=claimed.execution_id, attempt=claimed.attempt, actor="d", message="no", permanent=True)
     assert start(job).generation == following.generation
 
 
@@ -239,6 +242,15 @@ def test_a_parameter_says_whether_it_is_read_on_after_completion(incremental: bo
     document["parameters"] = {"inc": {"type": "boolean"}}
     last = completed(version_add(job, document), {"inc": incremental})
     assert (start(job, parameters={"inc": incremental}).generation == last.generation) is incremental
+
+
+def test_a_start_that_was_cancelled_before_it_ran_is_not_gone_on_from() -> None:
+    execution = failed(job_row())
+    mistaken = start(execution.job, start_from="beginning")
+    assert mistaken.generation != execution.generation
+    execution_cancel(execution=mistaken, user=operator())
+    assert fresh(mistaken).status == "CANCELLED"
+    assert start(execution.job).generation == execution.generation
 
 
 def test_continue_without_anything_to_continue_is_refused() -> None:
@@ -476,6 +488,16 @@ def test_one_that_kills_its_driver_again_and_again_does_not_end_the_others(setti
     together_in(alone, [newest])
     driver_leases_end(driver=alone, reason="killed")
     assert fresh(newest).status == "FAILED"
+
+
+def test_none_is_accused_of_the_end_of_a_driver_that_lost_its_leases(settings: Any) -> None:
+    settings.DEDICATED_DRIVERS = 1
+    executions = [start(job_row(name)) for name in ("one", "other")]
+    for pid in range(3):
+        driver = driver_row(pid=10 + pid)
+        together_in(driver, executions)
+        driver_gone(driver_id=driver.driver_id, reason="its leases could not be renewed", accused=False)
+    assert {(fresh(one).status, fresh(one).isolation) for one in executions} == {("SCHEDULED", "shared")}
 
 
 def test_of_many_none_ends_by_what_one_of_them_does(settings: Any) -> None:

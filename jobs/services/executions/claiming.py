@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce, Now
 from checkpoints.storage import live_folder
 from jobs import queue
 from jobs.models import LEASED, Driver, DriverKind, Execution, ExecutionStatus, Job
+from jobs.services.commands import commands_again
 from jobs.services.events import event_append
 from jobs.services.execution_locks import executions_lock
 from jobs.services.executions.clock import now_plus
@@ -66,6 +67,7 @@ def _claim(execution_id: str, job_id: int, generation: UUID, driver: Driver) -> 
     if not taken:
         transaction.set_rollback(True)
         return False
+    commands_again(execution_id=execution_id)
     event_append(
         execution_id=execution_id,
         kind="claimed",
@@ -111,13 +113,14 @@ def execution_hand_over(*, execution_id: str, attempt: int, actor: str, reason: 
     queue.wake()
 
 
-def driver_leases_end(*, driver: Driver, reason: str) -> list[str]:
+def driver_leases_end(*, driver: Driver, reason: str, accused: bool = True) -> list[str]:
     """The driver's process is proven dead: what it held need not wait for its lease. The ids that were let go.
 
-    Where it held several and took them along once before, the likeliest cause goes on in a driver of its own, if there may be one more.
+    Where it held several and took them along once before, the likeliest cause goes on in a driver of its own, if there may be one more;
+    none where `accused` is False, as they had no part in its end.
     """
     held = dict(Execution.objects.filter(driver=driver, status__in=LEASED).values_list("execution_id", "attempt"))
-    suspect = _suspect(held) if driver.kind == DriverKind.SHARED and len(held) > 1 else ""
+    suspect = _suspect(held) if accused and driver.kind == DriverKind.SHARED and len(held) > 1 else ""
     ended = []
     for execution_id, attempt in held.items():
         death = DriverDeath(others=len(held) - 1, apart=execution_id == suspect)
