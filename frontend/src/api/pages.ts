@@ -39,6 +39,19 @@ export function listOf<T, P extends { results: T[] }>(query: UseInfiniteQueryRes
     hasMore: query.hasNextPage,
     loadingMore: query.isFetchingNextPage,
     more: () => void query.fetchNextPage(),
-    refetch: () => void query.refetch(),
+    refetch: () => void readAnew(query),
+    readAnew: () => readAnew(query),
   }
+}
+
+interface Readable {
+  isFetching: boolean
+  refetch: (options: { cancelRefetch: boolean }) => Promise<unknown>
+}
+
+/** Reads anew what a query shows, behind a reading that is under way: else that one would be dropped, and with it the page that it brings. */
+export async function readAnew(query: Readable): Promise<void> {
+  const behind = query.isFetching
+  await query.refetch({ cancelRefetch: false })
+  if (behind) await query.refetch({ cancelRefetch: false })
 }

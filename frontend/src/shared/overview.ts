@@ -54,28 +54,36 @@ export function useRateNow(execution: Execution | null | undefined, listed: numb
 
 const CALM_MS = 1_500
 
-/** Reads a list anew once executions have changed, or connections begun or ended to fail: every second and a half while they go on to. */
-export function useRefetchOnChange(refetch: () => void): void {
+/** Reads a list anew once executions have changed, or connections begun or ended to fail: while they go on to, a second and a half
+ * behind each reading. A reading is waited for: one that is begun anew and anew would never end. */
+export function useRefetchOnChange(refetch: () => Promise<unknown>): void {
   const number = useStore(overviewStore, (overview) => overview.state.number + overview.state.turns)
   const latest = useRef({ refetch, number })
   const seen = useRef(number)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const left = useRef(false)
   useEffect(() => {
     latest.current = { refetch, number }
   })
   useEffect(() => {
-    if (number === seen.current || timer.current !== undefined) return
-    timer.current = setTimeout(() => {
-      timer.current = undefined
+    const read = async () => {
       seen.current = latest.current.number
-      latest.current.refetch()
-    }, CALM_MS)
+      await latest.current.refetch().catch(() => undefined) // the list shows it
+      timer.current = undefined
+      begin()
+    }
+    const begin = () => {
+      if (left.current || latest.current.number === seen.current || timer.current !== undefined) return
+      timer.current = setTimeout(() => void read(), CALM_MS)
+    }
+    begin()
   }, [number])
-  useEffect(
-    () => () => {
+  useEffect(() => {
+    left.current = false
+    return () => {
+      left.current = true
       clearTimeout(timer.current)
       timer.current = undefined
-    },
-    [],
-  )
+    }
+  }, [])
 }

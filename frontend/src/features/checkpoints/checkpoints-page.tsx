@@ -64,7 +64,7 @@ export default function CheckpointsPage() {
   const [arriving, setArriving] = useState(false)
   const usage = useQuery({ queryKey: ['checkpoints', 'usage'], queryFn: () => request<CheckpointUsage>('GET', '/api/checkpoints/usage'), refetchInterval: 15_000 })
   const list = usePagedList<Checkpoint>(['checkpoints'], withQuery('/api/checkpoints', { q, job, status: state, kept }), { refetchInterval: 15_000 })
-  useRefetchOnChange(list.refetch)
+  useRefetchOnChange(list.readAnew)
   const { rows } = list
   const listed = rows?.find((one) => String(one.id) === chosen)
   const linked = useQuery({ queryKey: ['checkpoints', 'linked', chosen], queryFn: () => request<Checkpoint>('GET', `/api/checkpoints/${chosen}`), enabled: chosen !== '' && rows !== undefined && !listed, retry: false })

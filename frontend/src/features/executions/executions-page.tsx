@@ -58,7 +58,7 @@ export default function ExecutionsPage() {
   const [state, setState] = useUrlState('state')
   const [trigger, setTrigger] = useUrlState('trigger')
   const list = usePagedList<Execution>(['executions'], withQuery('/api/executions', { q, job_name: job, status: state, triggered_by: trigger }), { refetchInterval: 10_000 })
-  useRefetchOnChange(list.refetch)
+  useRefetchOnChange(list.readAnew)
   const columns = useMemo<Column<Execution>[]>(
     () => [
       { key: 'state', title: t('column.state'), width: 136, cell: (row) => <State row={row} /> },

@@ -7,6 +7,8 @@ import { isFinal } from '../../shared/execution-state'
 const TAIL_BYTES = 200_000
 const POLL_MS = 1_500
 const LINES_KEPT = 3_000
+/** The most that the server tells together. */
+const LINES_ASKED = 2_000
 
 interface Asked {
   level: string
@@ -31,35 +33,38 @@ interface Place {
 }
 
 const TAIL: Place = { offset: -TAIL_BYTES, attempt: null }
+/** What is looked for may stand anywhere. */
+const BEGINNING: Place = { offset: 0, attempt: null }
 
 const isOfAnother = (page: LogPage, { attempt }: Place) => attempt !== null && page.attempt !== null && page.attempt !== attempt
 
 const withLines = (lines: LogLine[], fresh: LogLine[]): LogLine[] => (fresh.length ? [...lines, ...fresh].slice(-LINES_KEPT) : lines)
 
-/** The tail of the log, then what is written after it, as long as one follows. */
+/** The tail of the log, or all lines that fit the filters; then what is written after it, as long as one follows. */
 export function useLog(execution: Execution, { level, search, nodeId, attempt, follow }: Asked): Log {
   const [log, setLog] = useState<Omit<Log, 'retry'>>({ lines: [], attempts: [], error: null, pending: true })
   const [round, setRound] = useState(0)
   const place = useRef(TAIL)
   const id = execution.execution_id
   const over = isFinal(execution.status)
+  const start = level || search || nodeId ? BEGINNING : TAIL
   const retry = useCallback(() => setRound((old) => old + 1), [])
 
   useEffect(() => {
-    place.current = TAIL
+    place.current = start
     setLog((old) => ({ ...old, lines: [], pending: true, error: null }))
-  }, [id, level, search, nodeId, attempt, round])
+  }, [id, level, search, nodeId, attempt, start, round])
 
   useEffect(() => {
     let gone = false
     let timer: ReturnType<typeof setTimeout> | undefined
     const ask = async () => {
       try {
-        const page = await request<LogPage>('GET', withQuery(`/api/executions/${encodeURIComponent(id)}/logs`, { after: place.current.offset, level, search, node_id: nodeId, attempt }))
+        const page = await request<LogPage>('GET', withQuery(`/api/executions/${encodeURIComponent(id)}/logs`, { after: place.current.offset, level, search, node_id: nodeId, attempt, limit: LINES_ASKED }))
         if (gone) return
         const { attempts, results } = page
         const isAnother = isOfAnother(page, place.current)
-        place.current = isAnother ? TAIL : { offset: page.next_offset, attempt: page.attempt ?? place.current.attempt }
+        place.current = isAnother ? start : { offset: page.next_offset, attempt: page.attempt ?? place.current.attempt }
         setLog((old) => ({ lines: isAnother ? [] : withLines(old.lines, results), attempts, error: null, pending: isAnother }))
         if (isAnother || page.more) timer = setTimeout(() => void ask(), 0)
         else if (follow && !over) timer = setTimeout(() => void ask(), POLL_MS)
@@ -74,6 +79,6 @@ export function useLog(execution: Execution, { level, search, nodeId, attempt, f
       gone = true
       clearTimeout(timer)
     }
-  }, [id, level, search, nodeId, attempt, follow, over, round])
+  }, [id, level, search, nodeId, attempt, start, follow, over, round])
   return { ...log, retry }
 }

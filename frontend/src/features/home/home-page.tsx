@@ -5,6 +5,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { useStore } from 'zustand'
+import { readAnew } from '../../api/pages'
 import { request } from '../../api/request'
 import { said } from '../../api/sentences/said'
 import type { Overview } from '../../api/types'
@@ -132,7 +133,7 @@ function NextStarts({ overview }: { overview: Overview }) {
 export default function HomePage() {
   const { t } = useTranslation(['home', 'shared'])
   const found = useQuery({ queryKey: ['overview'], queryFn: () => request<Overview>('GET', '/api/overview'), refetchInterval: 10_000, placeholderData: keepPreviousData })
-  useRefetchOnChange(() => void found.refetch())
+  useRefetchOnChange(() => readAnew(found))
   const overview = found.data
   const edits = useMay()('EDITOR')
   const alone = useIsWithoutProject()

@@ -35,7 +35,7 @@ export default function JobsPage() {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [dialog, setDialog] = useState<{ job: Job; kind: JobDialog } | null>(null)
   const list = usePagedList<Job>(['jobs'], withQuery('/api/jobs', { ...filter }), { refetchInterval: 10_000 })
-  useRefetchOnChange(list.refetch)
+  useRefetchOnChange(list.readAnew)
   const rows = list.rows
   const picked = useMemo(() => (rows ?? []).filter((job) => chosen.has(job.job_name)), [rows, chosen])
 

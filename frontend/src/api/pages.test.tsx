@@ -1,0 +1,32 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { act, renderHook } from '@testing-library/react'
+import type { ReactNode } from 'react'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { usePagedList } from './pages'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  vi.stubGlobal('fetch', async (path: string) => {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const page = Number(new URL(path, location.origin).searchParams.get('page') ?? '1')
+    return new Response(JSON.stringify({ results: [page], next: `/api/things?page=${String(page + 1)}` }))
+  })
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+it('a page that is read while the list is to be read anew is there when both are done', async () => {
+  const client = new QueryClient()
+  const wrapper = ({ children }: { children: ReactNode }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>
+  const { result } = renderHook(() => usePagedList<number>(['things'], '/api/things'), { wrapper })
+  const pass = (milliseconds: number) => act(() => vi.advanceTimersByTimeAsync(milliseconds))
+  await pass(200)
+  expect(result.current.rows).toEqual([1])
+  act(() => result.current.more())
+  await pass(20)
+  act(() => result.current.refetch())
+  await pass(1_000)
+  expect(result.current.rows).toEqual([1, 2])
+})
