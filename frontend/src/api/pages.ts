@@ -49,9 +49,14 @@ interface Readable {
   refetch: (options: { cancelRefetch: boolean }) => Promise<unknown>
 }
 
+/** A reading that takes longer hangs, as on a line that broke without a word. */
+const PATIENCE_MS = 20_000
+
+const patience = () => new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))
+
 /** Reads anew what a query shows, behind a reading that is under way: else that one would be dropped, and with it the page that it brings. */
 export async function readAnew(query: Readable): Promise<void> {
   const behind = query.isFetching
-  await query.refetch({ cancelRefetch: false })
-  if (behind) await query.refetch({ cancelRefetch: false })
+  await Promise.race([query.refetch({ cancelRefetch: false }), patience()])
+  if (behind) await Promise.race([query.refetch({ cancelRefetch: true }), patience()])
 }
