@@ -1,9 +1,7 @@
 """Checkpoint rows as retention, restores and drivers read them; what a user may see is jobs.selectors.checkpoints'."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -110,19 +108,6 @@ def batches_kept(*, generation: UUID | str) -> dict[str, int]:
     return {key: int(query["batch_id"]) for key, query in (newest or {}).items()}
 
 
-def positions_restorable(*, job_uid: str) -> list[dict[str, Any]]:
-    """Node → offset in every complete checkpoint of a job, those that were brought from another job left out: they count other rows."""
-    rows = _own(job_uid)
-    return [state.get("sources", {}) for state in rows.values_list("state_data", flat=True)]
-
-
-def folders_restorable(*, job_uid: str, node_id: str, until: ExitStack) -> list[Path]:
-    """The folder of every complete checkpoint of a job in which a source has a position, with its logs of sources, until `until` ends."""
-    rows = _own(job_uid).select_related("execution__job")
-    taken = [row for row in rows if node_id in row.state_data.get("sources", {})]
-    return [until.enter_context(opened(row, wanted=lambda name: f"/sources/{node_id}" in name)) for row in taken]
-
-
 def checkpoint_problems(checkpoint: Checkpoint, pulse: Pulse = no_pulse) -> list[str]:
     """What is wrong with its files, a sentence a file; every byte is read. StorageFailed where they cannot be had here, or not now."""
     try:
@@ -132,11 +117,6 @@ def checkpoint_problems(checkpoint: Checkpoint, pulse: Pulse = no_pulse) -> list
         return storage_of(checkpoint).verify(key_of(checkpoint), scratch_of(checkpoint), pulse)
     except OSError as error:
         raise StorageFailed(f"the local disk gives trouble: {error}") from error
-
-
-def _own(job_uid: str) -> "QuerySet[Checkpoint]":
-    taken_here = Q(execution__imported_from__isnull=True) | Q(execution__imported_from__job_uid=job_uid)
-    return Checkpoint.objects.filter(taken_here, execution__job__job_uid=job_uid, status=CheckpointStatus.COMPLETED)
 
 
 def not_restorable(checkpoint: Checkpoint, *, trusting: bool = False) -> str:

@@ -13,7 +13,8 @@ from checkpoints.fall_back import Readable, newest_readable, passed
 from checkpoints.job_cut import job_queries
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
-from checkpoints.selectors import batches_kept, folders_restorable, positions_restorable
+from checkpoints.restorable import folders_restorable, positions_restorable
+from checkpoints.selectors import batches_kept
 from checkpoints.services import checkpoints_check, damage_note
 from checkpoints.storage import checkpoint_restore
 from checkpoints.storages import opened, root_away
@@ -28,7 +29,7 @@ from jobs.engine.grouping import query_folder
 from jobs.engine.plan import Plan
 from jobs.engine.steps import Steps
 from jobs.models import Execution
-from jobs.selectors.graph_comparisons import compared, has_position, run_of
+from jobs.selectors.graph_comparisons import compared, has_position, reaches, run_of
 from jobs.services.executions import execution_generation_renew
 from jobs.services.metrics import batches_written, query_kept
 
@@ -105,7 +106,8 @@ def positions_tell(plan: Plan, log: logging.Logger, positions: Mapping[str, Any]
                 _insisted(partial(source.checkpointed, positions[node_id], context))
                 source.trim(partial(_restorable, plan.job_uid, node_id, positions[node_id]), context)
                 with ExitStack() as stack:
-                    source.put_away(partial(folders_restorable, job_uid=plan.job_uid, node_id=node_id, until=stack), context)
+                    folders = partial(folders_restorable, job_uid=plan.job_uid, node_id=node_id, until=stack, reaches=reaches)
+                    source.put_away(folders, context)
             except Exception as error:
                 log.warning("the checkpoint is good, but its position was not passed on: %s", error, extra={"node_id": node_id})
 

@@ -1,6 +1,6 @@
 """What becomes of a position that one version of a job made when another version, or the same with other settings, goes on from it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,21 @@ def node_names(execution: Execution) -> dict[str, str]:
     except Incomparable:
         return {}
     return {node_id: node.name for node_id, node in document.nodes.items()} if document else {}
+
+
+def reaches(execution: Execution, node_id: str, sinks: Collection[str]) -> bool:
+    """Whether rows of a node reach one of `sinks` in the version that an execution ran; True where that cannot be told any more."""
+    try:
+        document = parse_document(run_of(execution).version.dag_definition)[0]
+    except Incomparable:
+        return True
+    if document is None:
+        return True
+    reached, waiting = set(), [node_id] if node_id in document.nodes else []
+    while waiting:
+        reached.add(node := waiting.pop())
+        waiting += [edge.target[0] for edge in document.edges.values() if edge.source[0] == node and edge.target[0] not in reached]
+    return not reached.isdisjoint(sinks)
 
 
 def run_to_be(version: JobVersion, given: Mapping[str, Any]) -> Run:

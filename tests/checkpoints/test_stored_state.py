@@ -13,13 +13,14 @@ from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
 from checkpoints.ledger import Ticket
 from checkpoints.models import Checkpoint
 from checkpoints.placing import Placing
-from checkpoints.selectors import folders_restorable
+from checkpoints.restorable import folders_restorable
 from checkpoints.services import checkpoint_begin, checkpoint_complete
 from checkpoints.spark_folder import last_committed
 from checkpoints.storages import folder_of, key_of, opened, storage_named
 from checkpoints.verification import checkpoint_verify
 from jobs.driver.checkpoint_state import state_answer
 from jobs.models import Execution
+from jobs.selectors.graph_comparisons import reaches
 from tests.checkpoints.kept import execution_row, live_of, spark_folder, stored
 from tests.services.job_rows import job_row
 
@@ -78,7 +79,7 @@ def test_only_the_lists_of_the_source_are_fetched_to_put_its_files_away(executio
         (live / "sources" / node_id / "0").write_text('v1\n{"path":"file:///in/a.csv","timestamp":1,"batchId":0}')
     rows = [stored(execution, name, batches) for name, batches in (("file", 2), ("database", 3), ("local", 4))]
     with ExitStack() as stack:
-        folders = folders_restorable(job_uid=str(execution.job.job_uid), node_id="numbers", until=stack)
+        folders = folders_restorable(job_uid=str(execution.job.job_uid), node_id="numbers", until=stack, reaches=reaches)
         assert len(folders) == len(rows)
         assert all((folder / "out/sources/numbers/0").is_file() for folder in folders)
         fetched = [folder for folder in folders if folder != folder_of(rows[2])]

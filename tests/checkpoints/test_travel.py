@@ -17,8 +17,8 @@ from django.test import AsyncClient, Client
 
 from checkpoints.models import Checkpoint
 from checkpoints.orphans import orphans
+from checkpoints.restorable import positions_restorable
 from checkpoints.retention import Scope
-from checkpoints.selectors import positions_restorable
 from checkpoints.storages import folder_of
 from checkpoints.verification import checkpoint_verify
 from jobs.models import AuditEntry, Execution, Job, Role
