@@ -119,12 +119,12 @@ def _files_between(live: Path, node_id: str, position: Any, reached: Any) -> set
     after, upto = (one.get("logOffset") if isinstance(one, Mapping) else None for one in (position, reached))
     if not isinstance(after, int) or not isinstance(upto, int):
         return None
-    found: set[str] = set()
-    for folder in _queries(live):
-        for log in (folder / "sources").glob("*"):
-            if log.name == node_id or log.name.startswith(f"{node_id}__"):
-                found.update(_logged(log, after, upto))
-    return found
+    logs = [log for folder in _queries(live) for log in (folder / "sources").glob("*")]
+    mine = [log for log in logs if log.name == node_id or log.name.startswith(f"{node_id}__")]
+    try:
+        return {file for log in mine for file in _logged(log, after, upto)}
+    except (ValueError, LookupError, TypeError, AttributeError):  # an entry is damaged: the live folder may be why one goes back
+        return None
 
 
 def _logged(log: Path, after: int, upto: int) -> Iterator[str]:

@@ -237,6 +237,21 @@ def test_files_are_counted_in_the_log_of_their_source(execution: Execution, oper
     assert (source["files"], source["bytes"]) == (3, 15)
 
 
+@pytest.mark.parametrize(
+    "damaged", [b'v1\n{"path":"file:/a', b"v1\n\xff\xfe", b"v1\n{}", b"v1\n[1]"], ids=["cut off", "no text", "no path", "no file"]
+)
+def test_a_damaged_log_of_the_live_folder_leaves_the_files_unknown(
+    checkpoint: Checkpoint, execution: Execution, operator: Client, damaged: bytes
+) -> None:
+    offsets_set(checkpoint, execution, {"logOffset": 1}, {"logOffset": 3})
+    log = live_of(execution) / "out" / "sources" / "numbers"
+    log.mkdir(parents=True)
+    (log / "2").write_bytes(damaged)
+    found = precheck(operator, checkpoint)
+    assert found["ok"]
+    assert [(source["files"], source["rows"]) for source in found["replay"]["sources"]] == [(None, None)]
+
+
 def test_behind_the_newest_batch_nothing_is_read_again(execution: Execution, operator: Client) -> None:
     checkpoint = kept(execution, 4)
     offsets_set(checkpoint, execution, {"page": 1}, {"page": 1})
