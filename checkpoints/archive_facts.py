@@ -37,6 +37,13 @@ class TakenCheckpoint(_Facts):
     operators: list[dict[str, Any]]
     phases: dict[str, _Count]
 
+    @field_validator("state_data")
+    @classmethod
+    def _has_positions(cls, state_data: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(state_data.get("sources", {}), dict):
+            raise ValueError("its sources are no positions by node")
+        return state_data
+
 
 class TakenRun(_Facts):
     """The execution it was taken of. `read_earlier`: source nodes of all versions in its line of positions, this one's too."""
@@ -62,6 +69,16 @@ class Taken(_Facts):
     run: TakenRun
     job: TakenJob
     document: dict[str, Any]
+
+
+class KeptQuery(BaseModel):
+    """What the manifest of a checkpoint says of a query, which its row will say too."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    folder: str
+    batch_id: int
+    sinks: list[str]
 
 
 class FileFacts(_Facts):

@@ -10,14 +10,14 @@ import hashlib
 import io
 import os
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pydantic import ValidationError
 
-from checkpoints.archive_facts import ARCHIVE, LARGEST_TEXT, ArchiveFacts, FileFacts, is_inside
+from checkpoints.archive_facts import ARCHIVE, LARGEST_TEXT, ArchiveFacts, FileFacts, KeptQuery, is_inside
 from checkpoints.copying import checkpoint_positions
 from checkpoints.cut import CutDamaged
 from checkpoints.manifest import MANIFEST, ManifestDamaged, manifest_read, versions
@@ -114,12 +114,16 @@ def _facts_of(text: bytes) -> ArchiveFacts:
     try:
         facts = ArchiveFacts.model_validate_json(text)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_context=False)[0]
-        place = ".".join(str(part)[:_SHOWN] for part in fault["loc"])
-        raise ArchiveRefused(f"{ARCHIVE} is not what one says: {place + ': ' if place else ''}{fault['msg']}") from None
+        raise _not_as_told(ARCHIVE, error) from None
     if problems := data_problems(facts.model_dump(mode="json")):
         raise ArchiveRefused(f"{ARCHIVE} holds something that cannot be kept: {problems[0].message}")
     return facts
+
+
+def _not_as_told(name: str, error: ValidationError) -> ArchiveRefused:
+    fault = error.errors(include_url=False, include_context=False)[0]
+    place = ".".join(str(part)[:_SHOWN] for part in fault["loc"])
+    return ArchiveRefused(f"{name} is not what one says: {place + ': ' if place else ''}{fault['msg']}")
 
 
 def _release(version: str) -> tuple[int, ...]:
@@ -189,7 +193,7 @@ def _blocks(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> Iterator[bytes]
 
 def _check(folder: Path, facts: ArchiveFacts) -> None:
     queries = checkpoint_queries(folder)
-    told = [[key, str(query["folder"]), int(query["batch_id"]), [str(sink) for sink in query["sinks"]]] for key, query in queries.items()]
+    told = _queries_told(queries)
     if unkept := data_problems({"queries": told, "positions": checkpoint_positions(folder)}):
         raise ArchiveRefused(f"its positions hold something that cannot be kept: {unkept[0].message}")
     if odd := [key for key, query in queries.items() if query["folder"] not in ("", query_folder(key))]:
@@ -202,6 +206,13 @@ def _check(folder: Path, facts: ArchiveFacts) -> None:
     for query in queries.values():
         if query["folder"]:
             _cut_check(folder / query["folder"], int(query["batch_id"]))
+
+
+def _queries_told(queries: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return {key: KeptQuery.model_validate(query).model_dump() for key, query in queries.items()}
+    except ValidationError as error:
+        raise _not_as_told(MANIFEST, error) from None
 
 
 def _cut_check(cut: Path, batch_id: int) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 from django.test import Client
 
+from checkpoints.manifest import manifest_parse, manifest_text
+
 
 @dataclass
 class Parts:
@@ -43,6 +45,16 @@ class Parts:
         content = next(content for entry, content in self.entries if entry.name == name)
         self.without(name)
         self.file(name, change(content), announced=announced)
+
+    def manifest(self, **said: Any) -> None:
+        """Another word on its query, with the checksum that fits."""
+
+        def change(content: bytes) -> bytes:
+            facts = manifest_parse(content)
+            facts["queries"]["out"].update(said)
+            return manifest_text(facts).encode()
+
+        self.changed("manifest.json", change)
 
     @property
     def bytes(self) -> bytes:

@@ -279,6 +279,9 @@ BAD: list[tuple[str, Callable[[Parts], None], str]] = [
     ("another form", lambda parts: parts.facts.update(format=2), "format"),
     ("a later Spark", future, "written by Spark 99.1.0"),
     ("a header with a number that is none", lambda parts: parts.header({"GNU.sparse.size": "abc"}), "cannot be read as a tar archive"),
+    ("positions that are none", lambda parts: parts.facts["checkpoint"]["state_data"].update(sources=[1]), "no positions by node"),
+    ("a sink that is no name", lambda parts: parts.manifest(sinks=[1]), "manifest.json is not what one says: sinks.0"),
+    ("half a batch", lambda parts: parts.manifest(batch_id=1.5), "manifest.json is not what one says: batch_id"),
     ("settings of no run", lambda parts: parts.facts["run"].update(resolved={"parallelism": "many"}), "settings that it ran with"),
 ]
 
