@@ -106,3 +106,18 @@ class CheckpointData(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class CheckpointRoot(models.Model):
+    """A folder that was marked as one where checkpoints are kept. `host`: the name of its disk, "" where all hosts see the same."""
+
+    host = models.CharField(max_length=200, blank=True)
+    path = models.CharField(max_length=500)
+    create_time = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "pipeline_checkpoint_root"
+        constraints = [models.UniqueConstraint(fields=["host", "path"], name="checkpoint_root_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.path}"

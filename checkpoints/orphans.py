@@ -15,9 +15,10 @@ from django.utils import timezone
 from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.retention import Decision, Scope
 from checkpoints.retention_rules import Why
+from checkpoints.roots import root_is_there
 from checkpoints.selectors import RowState, executions, jobs_at_work, rows_by_folder, with_jobs
 from checkpoints.storage import Found, folders_found
-from checkpoints.storages import folder_of, root_is_there, storages_known
+from checkpoints.storages import folder_of, storages_known
 from checkpoints.stores.base import CheckpointStorage, Stored
 from checkpoints.stores.local import LOCAL
 
@@ -107,7 +108,7 @@ def folders_orphaned(scope: Scope) -> Iterator[Orphan]:
 
 
 def rows_without_files(scope: Scope) -> list[Orphan]:
-    """COMPLETED ones on this host's disk whose folder somebody took away. Empty where the whole root is: a disk may not be mounted."""
+    """COMPLETED ones on this host's disk whose folder somebody took away. Empty where its root is not there: a disk may not be mounted."""
     if not root_is_there():
         return []
     there = {(one.key, one.path.name) for one in folders_found(Path(settings.CHECKPOINT_ROOT)) if one.kind == "checkpoint"}

@@ -12,7 +12,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from checkpoints.storages import folder_of, host_of, key_of, opened, root_away, root_is_there, scratch_of, storage_of
+from checkpoints.roots import root_away, root_is_there
+from checkpoints.storages import folder_of, host_of, key_of, opened, scratch_of, storage_of
 from checkpoints.stores.base import StorageFailed, StorageUnfit
 from checkpoints.stores.local import LOCAL
 from checkpoints.threads import Pulse, no_pulse
@@ -178,8 +179,7 @@ def _next_best(rows: Iterable[Checkpoint]) -> int | None:
 
 
 def _first_good(rows: Iterable[Checkpoint]) -> int | None:
-    unseen = not root_is_there()
-    return next((row.pk for row in rows if (unseen and row.storage == LOCAL) or not not_restorable(row)), None)
+    return next((row.pk for row in rows if not not_restorable(row) or (row.storage == LOCAL and not root_is_there())), None)
 
 
 def nearest_good(checkpoint: Checkpoint) -> Checkpoint | None:

@@ -17,6 +17,7 @@ from django.conf import settings
 from checkpoints.database_storage import DATABASE, DatabaseStorage
 from checkpoints.manifest import MANIFEST
 from checkpoints.models import Checkpoint
+from checkpoints.roots import root_away
 from checkpoints.storage import OutsideRoot, inside, storage_key
 from checkpoints.stores.addresses import Access, name_of, storage_at
 from checkpoints.stores.base import CheckpointStorage, StorageFailed, StorageUnfit, Wanted, everything
@@ -93,17 +94,6 @@ def host_of(checkpoint: Checkpoint) -> str:
     if checkpoint.storage != LOCAL or host == settings.STORAGE_HOST or settings.CHECKPOINT_ROOT_SHARED:
         return ""
     return "" if (folder_of(checkpoint) / MANIFEST).is_file() else host
-
-
-def root_is_there() -> bool:
-    """Whether anything lies where checkpoints are kept: its disk may not be mounted."""
-    root = Path(settings.CHECKPOINT_ROOT)
-    return root.is_dir() and any(root.iterdir())
-
-
-def root_away() -> str:
-    """Why nothing can be told of what lies on the local disk, "" if it can."""
-    return "" if root_is_there() else f"there is nothing in {settings.CHECKPOINT_ROOT}: is its disk mounted?"
 
 
 @contextmanager

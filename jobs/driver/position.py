@@ -14,10 +14,11 @@ from checkpoints.job_cut import job_queries
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
 from checkpoints.restorable import folders_restorable, positions_restorable
+from checkpoints.roots import root_away, root_take
 from checkpoints.selectors import batches_kept
 from checkpoints.services import checkpoints_check, damage_note
 from checkpoints.storage import checkpoint_restore
-from checkpoints.storages import opened, root_away
+from checkpoints.storages import opened
 from checkpoints.stores.base import StorageFailed, StorageUnfit
 from checkpoints.stores.local import LOCAL
 from checkpoints.threads import Pulse, no_pulse
@@ -56,6 +57,7 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger,
         raise ExecutionFailure(_LEFT_BEHIND, kind="user", permanent=True)
     damage = _damage(execution, plan)
     if not damage:
+        _root_take(plan)
         return _told(plan, restored, log)
     if (away := root_away()) and _lies_there(execution):
         raise ExecutionFailure(f"the position of this job cannot be read ({damage}): {away}", kind="external")
@@ -73,6 +75,17 @@ def plan_with_position(execution: Execution, *, actor: str, log: logging.Logger,
     execution_generation_renew(execution=execution, checkpoint=found.checkpoint, actor=actor, reason="; ".join([damage, *_words(found)]))
     restored = _restored(execution, pulse)
     return _told(execution_plan(execution), restored, log)
+
+
+def _root_take(plan: Plan) -> None:
+    """What begins where no disk is mounted would be hidden by it later, and the others' checkpoints would seem to be gone."""
+    if not job_queries(plan) or plan.settings.checkpoint_storage != LOCAL:
+        return
+    try:
+        root_take()
+    except StorageFailed as away:
+        if not plan.locations.live.exists():
+            raise ExecutionFailure(f"the job cannot begin: {away}", kind="external") from away
 
 
 def _lies_there(execution: Execution) -> bool:

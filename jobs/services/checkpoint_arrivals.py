@@ -21,12 +21,14 @@ from checkpoints.cut import CutDamaged, folder_remove, partial_of, rename_into_p
 from checkpoints.files import Brought, files_bring
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
+from checkpoints.roots import root_take
 from checkpoints.services import checkpoint_adopt
 from checkpoints.spark_folder import FolderDamaged
 from checkpoints.state_data import state_moved
 from checkpoints.storage import checkpoint_folder, storage_key
 from checkpoints.storages import opened
 from checkpoints.stores.base import StorageFailed
+from checkpoints.stores.local import LOCAL
 from jobs.dag.document import DagDocument, canonical_json, parse_document
 from jobs.engine.plan import Settings
 from jobs.models import Execution, ExecutionStatus, Job, Role, TriggeredBy
@@ -126,6 +128,7 @@ def arrive(
 
     They go to the installation's store; Conflict where that does not answer.
     """
+    _root_take()
     execution_id = str(uuid.uuid4())
     place = Path(settings.CHECKPOINT_ROOT).resolve(), str(job.job_uid), execution_id
     partial = partial_of(checkpoint_folder(*place, 1))
@@ -151,6 +154,14 @@ def arrive(
         if partial.parent.is_dir() and not any(partial.parent.iterdir()):
             partial.parent.rmdir()
         raise
+
+
+def _root_take() -> None:
+    try:
+        if settings.CHECKPOINT_STORAGE == LOCAL:
+            root_take()
+    except StorageFailed as failed:
+        raise Conflict(f"the store of checkpoints does not take it now: {failed}", code="checkpoint.storage") from None
 
 
 def _brought(folder: Path, key: str) -> Brought:
