@@ -27,6 +27,7 @@ from jobs.reporting.counts import Counts, Rates, state_of
 from jobs.reporting.figures import columns_of, metrics_message, sample_of
 from jobs.reporting.history import History
 from jobs.reporting.writer import Writer
+from jobs.selectors.sample_holds import IDLE_SECONDS
 from jobs.services.events import event_record
 from jobs.services.executions import execution_waits
 from jobs.services.metrics import Rejected, Reported, counts_read
@@ -34,8 +35,6 @@ from jobs.services.metrics import Rejected, Reported, counts_read
 #: Rejected rows kept of one node and batch, and characters of each.
 REJECTED_MOST = 100
 REJECTED_LENGTH = 10_000
-#: An idle execution still leaves a sample this often.
-IDLE_SECONDS = 10.0
 _PRINTED_SECONDS = 0.5
 #: Earlier retries are forgotten once an attempt has committed a batch after running for so long, and for so many checkpoint intervals.
 HEALTHY_SECONDS, HEALTHY_INTERVALS = 600.0, 3

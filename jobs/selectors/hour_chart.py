@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import Q, QuerySet, Sum
 
 from jobs.models import LEASED, Execution, MetricSample
+from jobs.selectors.sample_holds import LONGEST_SECONDS, held_seconds
 from jobs.selectors.shapes.overview import ChartOut
 
 STEP = 20
@@ -22,9 +23,9 @@ def chart_out(visible: QuerySet[Execution], now: datetime) -> ChartOut:
     # The ids are read first: by them alone both databases find the samples through the samples' own index.
     concerned = visible.filter(Q(status__in=LEASED) | Q(end_time__gte=now - SPAN)).order_by().values_list("execution_id", flat=True)
     samples = MetricSample.objects.filter(execution_id__in=list(concerned[:MOST_EXECUTIONS]))
-    start, recent, end = (datetime.fromtimestamp(second, UTC) for second in (first, last - ROLLED_UP, last))
+    start, recent = (datetime.fromtimestamp(second, UTC) for second in (first, last - ROLLED_UP))
     rows_in, rows_out = _rolled_up(samples, start, recent)
-    _add_fresh(samples, recent, end, rows_in, rows_out)
+    _add_fresh(samples, range(last - ROLLED_UP, last, STEP), now, rows_in, rows_out)
     steps = range(first, last, STEP)
     return ChartOut(
         times=[datetime.fromtimestamp(step, UTC) for step in steps],
@@ -46,15 +47,18 @@ def _rolled_up(samples: QuerySet[MetricSample], start: datetime, end: datetime) 
     return rows_in, rows_out
 
 
-def _add_fresh(samples: QuerySet[MetricSample], start: datetime, end: datetime, rows_in: Rates, rows_out: Rates) -> None:
-    """The newest steps, from samples of one second: of each execution the mean of its step."""
-    rows = samples.filter(resolution=1, time__gte=start, time__lt=end).order_by()
-    of_step: defaultdict[tuple[int | str, int], list[tuple[float, float]]] = defaultdict(list)
+def _add_fresh(samples: QuerySet[MetricSample], steps: range, now: datetime, rows_in: Rates, rows_out: Rates) -> None:
+    """The newest steps, from samples of one second, each for as long as it holds."""
+    begin = datetime.fromtimestamp(steps.start - LONGEST_SECONDS, UTC)
+    rows = samples.filter(resolution=1, time__gte=begin).order_by("execution_id", "time")
+    of_execution: defaultdict[int | str, list[tuple[datetime, float, float]]] = defaultdict(list)
     for execution_id, time, rate_in, rate_out in rows.values_list("execution_id", "time", "in_per_second", "out_per_second"):
-        of_step[execution_id, _step(time)].append((rate_in, rate_out))
-    for (_, step), rates in of_step.items():
-        rows_in[step] += sum(rate for rate, _ in rates) / len(rates)
-        rows_out[step] += sum(rate for _, rate in rates) / len(rates)
+        of_execution[execution_id].append((time, rate_in, rate_out))
+    for mine in of_execution.values():
+        for place, step, seconds in held_seconds([time for time, _, _ in mine], resolution=1, window=STEP, now=now):
+            if step in steps:
+                rows_in[step] += mine[place][1] * seconds / STEP
+                rows_out[step] += mine[place][2] * seconds / STEP
 
 
 def _step(time: datetime) -> int:

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,6 +16,7 @@ from django.utils import timezone
 from jobs.dag.storable import storable
 from jobs.engine.grouping import query_folder
 from jobs.models import UNFINISHED, Execution, MetricSample, QueryProgress, RejectedRow
+from jobs.selectors.sample_holds import LONGEST_SECONDS, held_seconds
 from jobs.services.execution_locks import executions_lock
 
 #: Resolution in seconds → how long its samples are kept, and the next coarser one.
@@ -35,6 +36,10 @@ _FIGURES = (
     *("rows_in", "rows_out", "rows_rejected", "in_per_second", "out_per_second"),
     *("batch_id", "batch_ms", "backlog", "detail"),
 )
+
+#: Execution and window; a sample, and the seconds of the window for which it holds.
+_Place = tuple[str, datetime]
+_Held = tuple[MetricSample, float]
 
 
 @dataclass(frozen=True)
@@ -163,7 +168,7 @@ def _roll_up(fine: int, coarse: int, now: datetime) -> int:
     step = timedelta(seconds=coarse * _WINDOWS)
     made = 0
     while start < end:
-        made += _roll_up_between(fine, coarse, start, min(start + step, end))
+        made += _roll_up_between(fine, coarse, start, min(start + step, end), now)
         start += step
     return made
 
@@ -175,13 +180,11 @@ def _roll_up_start(fine: int, coarse: int, now: datetime) -> datetime:
     return kept if newest is None else max(kept, _floor(min(newest, now) - _LATE, coarse))
 
 
-def _roll_up_between(fine: int, coarse: int, start: datetime, end: datetime) -> int:
-    groups: dict[tuple[str, datetime], list[MetricSample]] = {}
-    for sample in MetricSample.objects.filter(resolution=fine, time__gte=start, time__lt=end).order_by("time").iterator():
-        groups.setdefault((sample.execution_id, _floor(sample.time, coarse)), []).append(sample)
+def _roll_up_between(fine: int, coarse: int, start: datetime, end: datetime, now: datetime) -> int:
+    groups = _held_in_windows(fine, coarse, start, end, now)
     made_before = MetricSample.objects.filter(resolution=coarse, time__gte=start, time__lt=end)
     there = {(row.execution_id, row.time): _figures(row) for row in made_before}
-    rolled = {place: _rolled(samples, coarse, place[1]) for place, samples in sorted(groups.items())}
+    rolled = {place: _rolled(held, coarse, place[1]) for place, held in sorted(groups.items())}
     rows = [row for place, row in rolled.items() if there.get(place) != _figures(row)]
     for begin in range(0, len(rows), 500):
         MetricSample.objects.bulk_create(
@@ -193,13 +196,27 @@ def _roll_up_between(fine: int, coarse: int, start: datetime, end: datetime) -> 
     return len(rows)
 
 
+def _held_in_windows(fine: int, coarse: int, start: datetime, end: datetime, now: datetime) -> dict[_Place, list[_Held]]:
+    """Execution and window in [start, end) → its samples, and the one before that still held; each with its seconds there."""
+    around = timedelta(seconds=LONGEST_SECONDS)
+    samples: defaultdict[str, list[MetricSample]] = defaultdict(list)
+    for sample in MetricSample.objects.filter(resolution=fine, time__gte=start - around, time__lt=end + around).order_by("time").iterator():
+        samples[sample.execution_id].append(sample)
+    groups: defaultdict[_Place, list[_Held]] = defaultdict(list)
+    for execution_id, mine in samples.items():
+        for place, begin, seconds in held_seconds([one.time for one in mine], resolution=fine, window=coarse, now=now):
+            if start <= (window := datetime.fromtimestamp(begin, tz=start.tzinfo)) < end:
+                groups[execution_id, window].append((mine[place], seconds))
+    return groups
+
+
 def _figures(row: MetricSample) -> tuple[Any, ...]:
     return tuple(getattr(row, name) for name in _FIGURES)
 
 
-def _rolled(samples: Sequence[MetricSample], resolution: int, begin: datetime) -> MetricSample:
+def _rolled(held: Sequence[_Held], resolution: int, begin: datetime) -> MetricSample:
     """Totals of the newest, means of the rates, the longest batch."""
-    last = samples[-1]
+    last = held[-1][0]
     return MetricSample(
         execution_id=last.execution_id,
         resolution=resolution,
@@ -207,10 +224,10 @@ def _rolled(samples: Sequence[MetricSample], resolution: int, begin: datetime) -
         rows_in=last.rows_in,
         rows_out=last.rows_out,
         rows_rejected=last.rows_rejected,
-        in_per_second=sum(sample.in_per_second for sample in samples) / len(samples),
-        out_per_second=sum(sample.out_per_second for sample in samples) / len(samples),
+        in_per_second=sum(sample.in_per_second * seconds for sample, seconds in held) / resolution,
+        out_per_second=sum(sample.out_per_second * seconds for sample, seconds in held) / resolution,
         batch_id=last.batch_id,
-        batch_ms=max((sample.batch_ms for sample in samples if sample.batch_ms is not None), default=None),
+        batch_ms=max((sample.batch_ms for sample, _ in held if sample.batch_ms is not None), default=None),
         backlog=last.backlog,
         detail=last.detail,
     )

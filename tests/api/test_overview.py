@@ -150,6 +150,16 @@ def test_rates_and_the_chart_add_up_what_runs(browser: Client, editor: User) -> 
     assert at[(step - timedelta(minutes=10)).strftime("%Y-%m-%dT%H:%M:%SZ")] == (60, 20)
 
 
+def test_the_newest_steps_of_the_chart_count_the_seconds_in_which_nothing_came(browser: Client, editor: User) -> None:
+    now = timezone.now()
+    step = now.replace(second=0, microsecond=0) - timedelta(minutes=1)
+    run = running(job(editor, "now-and-then"), start_time=now - timedelta(minutes=30))
+    for second, rate in ((0, 100), (3, 0), (13, 0), (23, 0)):  # as a reporter keeps them
+        MetricSample.objects.create(execution=run, resolution=1, time=step + timedelta(seconds=second), in_per_second=rate)
+    chart = browser.get("/api/overview").json()["chart"]
+    assert dict(zip(chart["times"], chart["in"], strict=True))[step.strftime("%Y-%m-%dT%H:%M:%SZ")] == 300 / 20
+
+
 def test_a_lane_joins_runs_of_one_state_and_keeps_the_others_apart(browser: Client, editor: User) -> None:
     made = job(editor)
     begin = timezone.now() - timedelta(hours=5)

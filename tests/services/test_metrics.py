@@ -146,7 +146,41 @@ def test_a_late_sample_counts() -> None:
     sample(execution, NOON + timedelta(seconds=9), 7, 4.0).save()
     assert metrics_roll_up(now=NOON + timedelta(seconds=70)) == 2
     assert metrics_roll_up(now=NOON + timedelta(seconds=80)) == 0
-    assert [(row.rows_in, row.in_per_second) for row in MetricSample.objects.exclude(resolution=1)] == [(7, 3.0), (7, 3.0)]
+    rolled = list(MetricSample.objects.exclude(resolution=1).order_by("resolution"))
+    assert [row.rows_in for row in rolled] == [7, 7]
+    assert [row.in_per_second for row in rolled] == pytest.approx([2.2, 2.2 / 6])
+
+
+def bursts(execution: Execution, every: int, until: int) -> list[MetricSample]:
+    """As a reporter keeps them where 300 rows come every so many seconds: where something changes, else every ten seconds."""
+    found = []
+    for second in range(0, until, every):
+        rows = 300 * (second // every + 1)
+        found.append(sample(execution, NOON + timedelta(seconds=second), rows, 100.0))
+        quiet = range(second + 3, second + every, 10)
+        found += [sample(execution, NOON + timedelta(seconds=at), rows, 0.0) for at in quiet]
+    return found
+
+
+@pytest.mark.parametrize("every", [5, 10, 30, 60])
+def test_what_lies_below_the_curve_of_a_stream_that_rests_is_what_it_read(every: int) -> None:
+    MetricSample.objects.bulk_create(bursts(claimed(), every, until=600))
+    metrics_roll_up(now=NOON + timedelta(seconds=620))
+    rolled = MetricSample.objects.order_by("time")
+    rates = {seconds: list(rolled.filter(resolution=seconds).values_list("in_per_second", flat=True)) for seconds in (10, 60)}
+    read = 600 / every * 300
+    assert [sum(rates[seconds]) * seconds for seconds in (10, 60)] == pytest.approx([read, read])
+    assert rates[60] == pytest.approx([300 / every] * 10)
+
+
+def test_a_rate_that_holds_longer_than_a_window_is_in_each_of_them() -> None:
+    execution = claimed()
+    seconds = (0, 9, 20, 31, 40)  # a trigger of ten seconds is not to the second
+    MetricSample.objects.bulk_create(sample(execution, NOON + timedelta(seconds=at), 300 + at, 30.0) for at in seconds)
+    metrics_roll_up(now=NOON + timedelta(minutes=2))
+    rows = list(MetricSample.objects.filter(resolution=10).order_by("time"))
+    assert [row.rows_in for row in rows] == [309, 309, 320, 331, 340]
+    assert [row.in_per_second for row in rows] == pytest.approx([30.0, 30.0, 30.0, 30.0, 3.0]), "nothing was heard of it after 40 s"
 
 
 def test_what_is_half_pruned_is_not_rolled_up_anew() -> None:
