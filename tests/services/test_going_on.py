@@ -46,9 +46,10 @@ def start(job: Job, **options: Any) -> Execution:
 
 
 def left(job: Job, **options: Any) -> Execution:
-    """An execution that was cancelled, with what it left."""
+    """An execution that ran and was cancelled, with what it left."""
     execution = start(job, **options)
     execution_cancel(execution=execution, user=operator())
+    Execution.objects.filter(pk=execution.pk).update(attempt=1)
     return execution
 
 
