@@ -229,7 +229,7 @@ def savepoint_keep(*, checkpoint: Checkpoint) -> Checkpoint:
     except BaseException:
         mine.update(is_savepoint=checkpoint.is_savepoint)
         raise
-    if not mine.update(exclusive_bytes=taken):
+    if not mine.update(is_savepoint=True, exclusive_bytes=taken):  # another who kept it at the same time may have failed
         raise CheckpointRefused(f"checkpoint {checkpoint.checkpoint_id} was deleted meanwhile")
     checkpoint.refresh_from_db(fields=["is_savepoint", "exclusive_bytes", "status"])
     return checkpoint

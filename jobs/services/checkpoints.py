@@ -36,7 +36,7 @@ def checkpoint_change(
             services.checkpoint_update(checkpoint=checkpoint, label=label, pinned=pinned)
             changed = {"label": label, "pinned": pinned, "is_savepoint": is_savepoint}
             checkpoint_audit(checkpoint, user, "checkpoint changed", {name: value for name, value in changed.items() if value is not None})
-        if is_savepoint and not checkpoint.is_savepoint:
+        if is_savepoint:  # of one that is a savepoint already as well: what copied its files may have died
             services.savepoint_keep(checkpoint=checkpoint)
     except services.CheckpointRefused as refused:
         raise Conflict(str(refused), code="checkpoint.refused") from None

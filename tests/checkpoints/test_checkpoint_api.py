@@ -253,3 +253,12 @@ def test_state_is_shown_to_members_of_complete_ones_and_only_by_a_driver(executi
         send(stranger, "GET", address, expected=404)
     Checkpoint.objects.filter(pk=row.pk).update(status="EXPIRED")
     assert "EXPIRED" in send(viewer, "GET", path, expected=409)["error"]["message"]
+
+
+def test_a_savepoint_whose_copying_died_is_kept_again() -> None:
+    execution, client = execution_row(job_row()), member("olga", Role.OPERATOR)
+    checkpoint, _ = kept(execution), kept(execution)
+    Checkpoint.objects.filter(pk=checkpoint.pk).update(is_savepoint=True)
+    found = send(client, "PATCH", f"/api/checkpoints/{checkpoint.pk}", {"is_savepoint": True})
+    assert found["exclusive_bytes"] == found["storage_size_bytes"]
+    assert all(path.stat().st_nlink == 1 for path in folder_of(checkpoint).rglob("*") if path.is_file())
