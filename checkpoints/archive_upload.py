@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -11,6 +13,16 @@ from django.core.files.uploadhandler import FileUploadHandler
 
 from jobs.api.errors import TooLarge
 from jobs.selectors.installation import largest_upload
+from jobs.selectors.refusals import Conflict
+
+
+@contextmanager
+def _kept() -> Iterator[None]:
+    """Conflict where its disk is full, or takes nothing."""
+    try:
+        yield
+    except OSError as error:
+        raise Conflict(f"the upload cannot be kept here: {error.strerror or error}", code="checkpoint.storage") from error
 
 
 class ArchiveUploadHandler(FileUploadHandler):
@@ -20,7 +32,8 @@ class ArchiveUploadHandler(FileUploadHandler):
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
-        self._file = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115  closed with the request
+        with _kept():
+            self._file = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115  closed with the request
         self._left = largest_upload()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
@@ -28,8 +41,10 @@ class ArchiveUploadHandler(FileUploadHandler):
         if self._left < 0:
             self._file.close()
             raise TooLarge(f"an archive has at most {settings.CHECKPOINT_ARCHIVE_BYTES:,} bytes")
-        self._file.write(raw_data)
+        with _kept():
+            self._file.write(raw_data)
 
     def file_complete(self, file_size: int) -> UploadedFile[bytes]:
-        self._file.seek(0)
+        with _kept():
+            self._file.seek(0)
         return UploadedFile(file=self._file, name=self.file_name, content_type=self.content_type, size=file_size)

@@ -4,7 +4,8 @@ Files come first, rows last: what a crash leaves is a folder that no row stands 
 """
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -121,19 +122,30 @@ def copy_arrive(
     return arrive(job=job, user=user, way=way, fill=fill, checkpoint=checkpoint, label=label)
 
 
+@contextmanager
+def _taking() -> Iterator[None]:
+    try:
+        yield
+    except (StorageFailed, OSError) as failed:
+        why = getattr(failed, "strerror", None) or failed
+        raise Conflict(f"the store of checkpoints does not take it now: {why}", code="checkpoint.storage") from failed
+
+
+@_taking()
 def arrive(
     *, job: Job, user: "User", way: Way, fill: Callable[[Path], Taken], checkpoint: Checkpoint | None = None, label: str = ""
 ) -> Checkpoint:
     """`fill` puts the files into an empty folder and says what they are; whatever it raises leaves nothing behind.
 
-    They go to the installation's store; Conflict where that does not answer.
+    They go to the installation's store; Conflict where that does not answer, or the disk takes nothing.
     """
-    _root_take()
+    if settings.CHECKPOINT_STORAGE == LOCAL:
+        root_take()
     execution_id = str(uuid.uuid4())
     place = Path(settings.CHECKPOINT_ROOT).resolve(), str(job.job_uid), execution_id
     partial = partial_of(checkpoint_folder(*place, 1))
-    partial.mkdir(parents=True)
     try:
+        partial.mkdir(parents=True)
         taken = fill(partial)
         document = _document(taken)
         sources = {node_id for node_id, node in document.nodes.items() if node.type.startswith("source.")}
@@ -144,7 +156,7 @@ def arrive(
         arrival = _arrival(way, user, taken, checkpoint)
         state = state_moved(taken.checkpoint.state_data, job_type=taken.run.job_type, sources=positions)
         moved = taken.checkpoint.model_copy(update={"state_data": state})
-        brought = _brought(folder, storage_key(*place[1:], taken.checkpoint.number))
+        brought = files_bring(folder, storage_key(*place[1:], taken.checkpoint.number))
         row = _rows(job, user, execution_id, brought, taken.model_copy(update={"checkpoint": moved}), document, arrival, label)
         if brought.placed:
             folder_remove(folder)
@@ -154,21 +166,6 @@ def arrive(
         if partial.parent.is_dir() and not any(partial.parent.iterdir()):
             partial.parent.rmdir()
         raise
-
-
-def _root_take() -> None:
-    try:
-        if settings.CHECKPOINT_STORAGE == LOCAL:
-            root_take()
-    except StorageFailed as failed:
-        raise Conflict(f"the store of checkpoints does not take it now: {failed}", code="checkpoint.storage") from None
-
-
-def _brought(folder: Path, key: str) -> Brought:
-    try:
-        return files_bring(folder, key)
-    except StorageFailed as failed:
-        raise Conflict(f"the store of checkpoints does not take it now: {failed}", code="checkpoint.storage") from None
 
 
 def _arrival(way: Way, user: "User", taken: Taken, checkpoint: Checkpoint | None) -> Arrival:

@@ -304,6 +304,22 @@ def test_a_bad_archive_is_refused_with_what_is_wrong_and_leaves_nothing(
     assert len(os.listdir("/proc/self/fd")) <= descriptors
 
 
+@pytest.mark.parametrize("where", ["upload", "root"])
+def test_where_nothing_can_be_written_the_import_says_so(
+    archive: bytes, target: Job, editor: Client, settings: Any, tmp_path: Path, where: str
+) -> None:
+    (tmp_path / "file").touch()
+    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path / "file") if where == "upload" else None
+    place = Path(settings.CHECKPOINT_ROOT) / str(target.job_uid)
+    if where == "root":
+        place.touch()
+    error = imported(editor, target.job_name, archive, expected=409)["error"]
+    assert (error["code"], error["message"].endswith(": Not a directory")) == ("checkpoint.storage", True), error
+    if where == "root":
+        place.unlink()
+    assert left_behind(target) == []
+
+
 def zipped() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
