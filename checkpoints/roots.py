@@ -8,7 +8,6 @@ from typing import Any
 from django.conf import settings
 
 from checkpoints.models import Checkpoint, CheckpointRoot, CheckpointStatus
-from checkpoints.stores.base import StorageFailed
 from checkpoints.stores.local import LOCAL
 
 MARKER = "checkpoint-root"
@@ -27,27 +26,21 @@ def root_away() -> str:
     return _unmarked() if _is_remembered() else f"there is nothing in {settings.CHECKPOINT_ROOT}: is its disk mounted?"
 
 
-def root_take() -> None:
-    """Before something new is put there. The first time marks the folder; from then on StorageFailed where there is no mark."""
+def root_refusal() -> str:
+    """Why nothing new is put there, "" where it may be: the mark is gone, or what was there before folders were marked."""
     root = Path(settings.CHECKPOINT_ROOT)
-    if not (root / MARKER).is_file():
-        if _is_remembered() or (not root_is_there() and _was_filled(root)):
-            raise StorageFailed(_unmarked())
-        try:
-            root.mkdir(parents=True, exist_ok=True)
-            (root / MARKER).touch()
-        except OSError as error:
-            raise StorageFailed(f"nothing can be written to {root}: {error.strerror or error}") from error
-    CheckpointRoot.objects.get_or_create(**_named())
+    if (root / MARKER).is_file():
+        return ""
+    return _unmarked() if _is_remembered() or (not root_is_there() and _was_filled(root)) else ""
 
 
-def _named() -> dict[str, Any]:
+def root_named() -> dict[str, Any]:
     """Another folder, or another host's disk, is another root."""
     return {"host": "" if settings.CHECKPOINT_ROOT_SHARED else settings.STORAGE_HOST, "path": str(settings.CHECKPOINT_ROOT)}
 
 
 def _is_remembered() -> bool:
-    return CheckpointRoot.objects.filter(**_named()).exists()
+    return CheckpointRoot.objects.filter(**root_named()).exists()
 
 
 def _was_filled(root: Path) -> bool:

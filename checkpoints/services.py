@@ -17,8 +17,9 @@ from checkpoints.cut import folder_remove, partial_of
 from checkpoints.files import Brought, Stores, files_own
 from checkpoints.ledger import CheckpointResult, LedgerRefused
 from checkpoints.manifest import MANIFEST
-from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus, CheckpointType
+from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointRoot, CheckpointStatus, CheckpointType
 from checkpoints.query_facts import query_facts
+from checkpoints.roots import MARKER, root_named, root_refusal
 from checkpoints.selectors import abandoned, checkpoint_problems, completed, executions
 from checkpoints.storage import bytes_exclusive, bytes_logical, checkpoint_folder
 from checkpoints.storages import folder_of
@@ -45,6 +46,19 @@ def nobody(_: Checkpoint) -> None:
 
 class CheckpointRefused(LedgerRefused):
     """It cannot be done with this checkpoint as it is; the text says why and what to do."""
+
+
+def root_take() -> None:
+    """Before something new is put on the local disk: the first time marks its folder; from then on StorageFailed where the mark is not."""
+    if away := root_refusal():
+        raise StorageFailed(away)
+    root = Path(settings.CHECKPOINT_ROOT)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        (root / MARKER).touch()
+    except OSError as error:
+        raise StorageFailed(f"nothing can be written to {root}: {error.strerror or error}") from error
+    CheckpointRoot.objects.get_or_create(**root_named())
 
 
 @transaction.atomic

@@ -14,9 +14,9 @@ from checkpoints.job_cut import job_queries
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
 from checkpoints.restorable import folders_restorable, positions_restorable
-from checkpoints.roots import root_away, root_take
+from checkpoints.roots import root_away
 from checkpoints.selectors import batches_kept
-from checkpoints.services import checkpoints_check, damage_note
+from checkpoints.services import checkpoints_check, damage_note, root_take
 from checkpoints.storage import checkpoint_restore
 from checkpoints.storages import opened
 from checkpoints.stores.base import StorageFailed, StorageUnfit

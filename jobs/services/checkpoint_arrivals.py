@@ -22,8 +22,7 @@ from checkpoints.cut import CutDamaged, folder_remove, partial_of, rename_into_p
 from checkpoints.files import Brought, files_bring
 from checkpoints.manifest import ManifestDamaged
 from checkpoints.models import Checkpoint
-from checkpoints.roots import root_take
-from checkpoints.services import checkpoint_adopt
+from checkpoints.services import checkpoint_adopt, root_take
 from checkpoints.spark_folder import FolderDamaged
 from checkpoints.state_data import state_moved
 from checkpoints.storage import checkpoint_folder, storage_key
