@@ -11,6 +11,7 @@ from checkpoints.files import Stores
 from checkpoints.models import Checkpoint, CheckpointStatus
 from checkpoints.selectors import needs_of_executions, newest_good
 from checkpoints.services import CheckpointRefused, checkpoints_expire, expired_files_delete, job_hold
+from checkpoints.stores.local import LOCAL
 
 #: So many are marked in one transaction.
 _AT_ONCE = 50
@@ -95,7 +96,18 @@ def _judged(rows: Sequence[Checkpoint], reason: str) -> list[Outcome]:
         elif row.pk == newest:
             needs.append(Need("NEWEST_GOOD"))
         outcomes.append(_outcome(row, status, tuple(needs), reason.strip()))
-    return outcomes
+    return [_unless_built_on(outcome) for outcome in outcomes]
+
+
+def _unless_built_on(outcome: Outcome) -> Outcome:
+    """In a store, the next checkpoint names files of the newest instead of sending them: those may not go while it is being taken."""
+    row = outcome.checkpoint
+    if outcome.refusal or row.storage == LOCAL or not any(need.kind == "EXECUTION" for need in outcome.needs):
+        return outcome
+    if not Checkpoint.objects.filter(generation=row.generation, status=CheckpointStatus.PENDING).exists():
+        return outcome
+    words = f"the next checkpoint is being taken, and may share files with checkpoint {row.checkpoint_id}: wait for it"
+    return replace(outcome, refusal="NEEDED", words=words)
 
 
 def _outcome(row: Checkpoint, status: str, needs: tuple[Need, ...], reason: str) -> Outcome:

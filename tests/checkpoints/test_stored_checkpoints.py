@@ -18,7 +18,7 @@ from checkpoints.fall_back import newest_readable
 from checkpoints.models import Checkpoint, CheckpointData
 from checkpoints.retention import Decision, Scope
 from checkpoints.selectors import needed_among, newest_key, not_restorable
-from checkpoints.services import CheckpointRefused, checkpoints_check, savepoint_keep
+from checkpoints.services import CheckpointRefused, checkpoint_begin, checkpoint_fail, checkpoints_check, savepoint_keep
 from checkpoints.storages import folder_of, key_of, opened, storage_chosen, storage_named
 from checkpoints.stores.base import StorageUnfit
 from checkpoints.verification import checkpoint_verify
@@ -326,3 +326,13 @@ def test_the_editor_warns_of_a_store_that_cannot_be(chosen: str, told: list[str]
 def test_rows_from_before_are_on_the_local_disk(execution: Execution) -> None:
     assert kept(execution).storage == "local"
     assert not CheckpointData.objects.exists()
+
+
+def test_the_newest_stays_while_the_next_is_being_taken(execution: Execution) -> None:
+    older, newest = stored(execution, "file"), stored(execution, "file", 3)
+    pending = checkpoint_begin(execution_id=execution.execution_id, attempt=1, origin="INTERVAL", storage="file")
+    with pytest.raises(CheckpointRefused, match=r"the next checkpoint is being taken, and may share files with checkpoint 2: wait for it"):
+        checkpoint_delete(checkpoint=newest, deleted_by="olga", reason="too large")
+    checkpoint_delete(checkpoint=older, deleted_by="olga")
+    checkpoint_fail(row=pending.pk, reason="the store was full", phases={})
+    checkpoint_delete(checkpoint=newest, deleted_by="olga", reason="too large")
