@@ -1,13 +1,14 @@
 """One run of one job version, what happened in it, and what people asked of it."""
 
 import uuid
+from datetime import datetime
 
 from django.conf import settings
 from django.db import models
 
 from jobs.models.driver import Driver
 from jobs.models.job import Job
-from jobs.models.lifecycle import UNFINISHED, ExecutionStatus, JobType, TriggeredBy
+from jobs.models.lifecycle import FINAL, UNFINISHED, ExecutionStatus, JobType, TriggeredBy
 
 
 def new_execution_id() -> str:
@@ -28,6 +29,8 @@ class Execution(models.Model):
     `resolved` keeps the settings the execution runs with; `parameters` the values given at start. `waiting_for` is a system that
     does not answer the running attempt. `buffer_size`: messages that wait in buffers of its sources, null without any; `dropped_before`:
     node id → what its buffer had dropped before this execution.
+
+    `duration_ms`: for how long it ran until it ended or was paused last; `resume_time`: since when it goes on after a pause.
 
     `roll_back`: what the sinks take away before the first batch (`RollBackPlan.data`), empty where nobody asked for it.
 
@@ -57,6 +60,7 @@ class Execution(models.Model):
     create_time = models.DateTimeField(auto_now_add=True)
     start_time = models.DateTimeField(null=True)
     end_time = models.DateTimeField(null=True)
+    resume_time = models.DateTimeField(null=True)
     duration_ms = models.BigIntegerField(null=True)
     processed_records = models.BigIntegerField(default=0)
     written_records = models.BigIntegerField(default=0)
@@ -107,6 +111,15 @@ class Execution(models.Model):
 
     def __str__(self) -> str:
         return self.execution_id
+
+    def ran_ms(self, now: datetime) -> int | None:
+        """Milliseconds it ran until `now`, on the database's clock, without its pauses; None where it never began."""
+        if self.start_time is None:
+            return None
+        if self.status == ExecutionStatus.PAUSED or self.status in FINAL:
+            return self.duration_ms
+        going = now - (self.resume_time or self.start_time)
+        return (self.duration_ms or 0) + max(0, int(going.total_seconds() * 1000))
 
 
 class ForgottenExecutions(models.Model):

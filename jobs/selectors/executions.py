@@ -121,6 +121,7 @@ def execution_out(row: Execution, *, detailed: bool = False) -> ExecutionOut:
         create_time=row.create_time,
         start_time=row.start_time,
         end_time=row.end_time,
+        resume_time=row.resume_time,
         duration_ms=row.duration_ms,
         processed_records=row.processed_records,
         written_records=row.written_records,

@@ -88,13 +88,13 @@ class _Figures(Collector):
 
     def _durations(self, executions: QuerySet[Execution]) -> Metric:
         """Of the job's newest execution."""
-        family = GaugeMetricFamily("pipeline_job_duration", "Seconds that the newest execution took, or runs already", labels=_JOB)
+        family = GaugeMetricFamily("pipeline_job_duration", "Seconds that the newest execution ran, without its pauses", labels=_JOB)
         newest = executions.order_by().values("job").annotate(newest=Max("id")).values("newest")
         now = timezone.now()
-        rows = Execution.objects.filter(pk__in=newest)
-        for project, name, start, end in rows.values_list("job__project", "job_name", "start_time", "end_time"):
-            if start is not None:
-                family.add_metric([self._slugs[project], name], max(0.0, ((end or now) - start).total_seconds()))
+        columns = ("job__project_id", "job_name", "status", "start_time", "resume_time", "duration_ms")
+        for row in Execution.objects.filter(pk__in=newest).select_related("job").only(*columns):
+            if (ran := row.ran_ms(now)) is not None:
+                family.add_metric([self._slugs[row.job.project_id], row.job_name], ran / 1000)
         return family
 
     def _rates(self, unfinished: QuerySet[Execution]) -> Iterator[Metric]:

@@ -55,7 +55,7 @@ def figures(client: Client, **headers: str) -> dict[str, Figures]:
 
 def ended(one: Job, status: S, *, ago: timedelta, seconds: int = 30, **given: int) -> Execution:
     end = timezone.now() - ago
-    return execution(one, status, start_time=end - timedelta(seconds=seconds), end_time=end, **given)
+    return execution(one, status, start_time=end - timedelta(seconds=seconds), end_time=end, duration_ms=seconds * 1000, **given)
 
 
 def busy_driver() -> Driver:
@@ -115,6 +115,16 @@ def test_totals_keep_what_executions_that_were_forgotten_counted(editor: User, c
     found = figures(client)
     assert found["records_processed"] == {("default", "orders"): 50 + 15 + 3 + NEWEST}
     assert found["job_execution_count"] == {("default", "orders", "COMPLETED"): 5 + NEWEST, ("default", "orders", "FAILED"): 6}
+
+
+def test_a_pause_is_no_time_that_an_execution_ran(editor: User, client: Client) -> None:
+    begun = timezone.now() - timedelta(hours=64)
+    execution(job(editor, "paused"), S.PAUSED, start_time=begun, duration_ms=7_200_000)
+    back = timezone.now() - timedelta(minutes=30)
+    execution(job(editor, "resumed"), S.RUNNING, start_time=begun, resume_time=back, duration_ms=7_200_000)
+    found = figures(client)["job_duration"]
+    assert found["default", "paused"] == 7200
+    assert 9000 <= found["default", "resumed"] < 9100
 
 
 def test_what_is_gone_has_no_figure(editor: User, client: Client) -> None:

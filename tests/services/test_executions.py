@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.db import OperationalError, connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -535,6 +536,41 @@ def test_a_running_execution_is_paused_only_once_its_driver_confirmed() -> None:
     assert list(Command.objects.values_list("kind", "status")) == [("STOP", "PENDING")]
     assert execution_stopped(execution_id=execution.execution_id, attempt=execution.attempt, actor="d") == "PAUSED"
     assert Command.objects.get().status == "DONE"
+
+
+def hours_ago(execution: Execution, hours: int) -> None:
+    """As if all that happened to it so far had happened so much earlier."""
+    earlier = timedelta(hours=hours)
+    Execution.objects.filter(pk=execution.pk).update(start_time=F("start_time") - earlier, resume_time=F("resume_time") - earlier)
+
+
+def hours_run(execution: Execution) -> float:
+    ran = fresh(execution).ran_ms(timezone.now())
+    assert ran is not None
+    return round(ran / 3_600_000, 2)
+
+
+def paused_after(execution: Execution, hours: int) -> Execution:
+    hours_ago(execution, hours)
+    execution_stop(execution=execution, user=operator())
+    held = fresh(execution)
+    execution_stopped(execution_id=held.execution_id, attempt=held.attempt, actor="d")
+    return fresh(execution)
+
+
+def test_the_time_in_a_pause_is_none_that_it_ran() -> None:
+    execution = paused_after(running(job_row()), 2)
+    hours_ago(execution, 60)
+    assert hours_run(execution) == 2
+    execution_resume(execution=execution, user=operator())
+    assert hours_run(execution) == 2
+    hours_ago(execution, 1)
+    assert hours_run(execution) == 3
+    execution_stop(execution=fresh(execution), user=operator())  # before a driver claimed it
+    hours_ago(execution, 60)
+    execution_cancel(execution=fresh(execution), user=operator())
+    ended = fresh(execution)
+    assert (ended.status, hours_run(execution), round((ended.duration_ms or 0) / 3_600_000, 2)) == ("CANCELLED", 3, 3)
 
 
 def test_a_stop_is_handed_out_until_it_is_settled_and_a_savepoint_once() -> None:

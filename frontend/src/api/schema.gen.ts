@@ -2800,6 +2800,8 @@ export interface components {
             start_time: string | null;
             /** End Time */
             end_time: string | null;
+            /** Resume Time */
+            resume_time: string | null;
             /** Duration Ms */
             duration_ms: number | null;
             /** Processed Records */

@@ -5,7 +5,7 @@ import type { EventMessage, ExecutionSnapshot, MetricsMessage } from './messages
 
 export const execution = (change: Partial<Execution> = {}): Execution => ({
   execution_id: 'e1', job_name: 'orders', job_title: 'Orders', job_type: 'STREAMING', project: 'default', version: 1, generation: 'g', attempt: 1, first_attempt: 1, status: 'RUNNING', shown_status: 'RUNNING', checkpointing: false,
-  confirmed_time: null, lease_expires_at: null, next_attempt_at: null, create_time: '2026-11-21T10:00:00Z', start_time: null, end_time: null, duration_ms: null, processed_records: 0, written_records: 0, failed_records: 0,
+  confirmed_time: null, lease_expires_at: null, next_attempt_at: null, create_time: '2026-11-21T10:00:00Z', start_time: null, end_time: null, resume_time: null, duration_ms: null, processed_records: 0, written_records: 0, failed_records: 0,
   error_message: '', error_stack_trace: null, error_node_id: '', error_class: '', waiting_for: '', waiting_node_id: '', waiting_since: null, buffer_size: null, backpressure_status: '', dropped_records: 0, retry_count: 0, max_retry_times: 3, triggered_by: 'MANUAL', restored_from_checkpoint_id: null, parameters: {}, resolved: {}, seq: 1, storage_host: '', checkpoint_path: '', worker: '', created_by: '', last_checkpoint_time: null, checkpoint_overdue: null, checkpoint_storage_warning: null, delivery: null,
   ...change,
 })

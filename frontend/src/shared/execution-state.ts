@@ -1,6 +1,7 @@
 import type { Execution, ExecutionEvent, Status } from '../api/types'
+import { isFinal } from '../live/final'
 
-export { isFinal } from '../live/final'
+export { isFinal }
 
 const LEASED: readonly Status[] = ['INITIALIZING', 'RUNNING']
 /** The driver's last word may be this much older than its lease before we call it unconfirmed. */
@@ -21,11 +22,11 @@ export const isAtWork = (execution: Execution, now: number): boolean => executio
 /** Whether a rate that was told at `time` is of now. */
 export const isRateOfNow = (execution: Execution, time: string, now: number): boolean => isAtWork(execution, now) && now - Date.parse(time) <= RATE_TERM_MS
 
-/** Milliseconds it ran: to its end, to now, or while it is paused to its driver's last word. */
+/** Milliseconds it ran, without its pauses: to its end, to now, or while it is paused to the begin of that pause. */
 export function ranFor(execution: Execution, now: number): number | null {
   if (!execution.start_time) return null
-  const until = execution.end_time ?? (execution.status === 'PAUSED' ? execution.confirmed_time : null)
-  return Math.max(0, (until ? Date.parse(until) : now) - Date.parse(execution.start_time))
+  if (execution.status === 'PAUSED' || isFinal(execution.status)) return execution.duration_ms
+  return (execution.duration_ms ?? 0) + Math.max(0, now - Date.parse(execution.resume_time ?? execution.start_time))
 }
 
 /** Which try of this execution an attempt is: attempts are numbered through all executions of a job. */

@@ -45,6 +45,7 @@ class ExecutionOut(Shape):
     create_time: datetime
     start_time: datetime | None
     end_time: datetime | None
+    resume_time: datetime | None
     duration_ms: int | None
     processed_records: int
     written_records: int

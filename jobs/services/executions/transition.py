@@ -13,6 +13,7 @@ from jobs.models import FINAL, Event, Execution, ExecutionStatus, TransitionRefu
 from jobs.services.events import event_append
 
 _TRIES = 10
+_READ = ("status", "attempt", "start_time", "resume_time", "duration_ms")
 
 
 class LeaseLost(TransitionRefused):
@@ -36,18 +37,18 @@ def execution_transition(
     """Move the execution from one of `expected` to `to` and set `fields` with it.
 
     TransitionRefused where the table forbids it or somebody else moved it first; LeaseLost where `attempt` is not the current one.
-    A final status also gets its end time and duration; whatever is not held by a driver gives up its lease.
+    A final status also gets its end time; it and a pause, how long the execution ran. Whatever is not held by a driver gives up its lease.
     """
     wanted = {expected} if isinstance(expected, str) else set(expected)
     for _ in range(_TRIES):
-        row = Execution.objects.only("status", "attempt", "start_time").annotate(now=Now()).get(execution_id=execution_id)
+        row = Execution.objects.only(*_READ).annotate(now=Now()).get(execution_id=execution_id)
         if attempt is not None and row.attempt != attempt:
             raise LeaseLost(execution_id=execution_id, current=f"{row.status} in attempt {row.attempt}", wanted=to)
         if row.status not in wanted:
             raise TransitionRefused(execution_id=execution_id, current=row.status, wanted=to)
         transition_check(execution_id=execution_id, current=row.status, wanted=to)
         changed = Execution.objects.filter(execution_id=execution_id, status=row.status, attempt=row.attempt).update(
-            status=to, seq=F("seq") + 1, **(_fields_of(to, row.start_time, row.now) | storable_data(fields))
+            status=to, seq=F("seq") + 1, **(_fields_of(to, row, row.now) | storable_data(fields))
         )
         if changed:
             return event_append(
@@ -68,15 +69,17 @@ def error_cleared() -> dict[str, Any]:
     return {"error_message": "", "error_node_id": "", "error_class": "", "error_stack_trace": ""}
 
 
-def _fields_of(to: str, started: datetime | None, now: datetime) -> dict[str, Any]:
+def _fields_of(to: str, row: Execution, now: datetime) -> dict[str, Any]:
     """`now` on the database's clock, which the start was taken from, too."""
     fields: dict[str, Any] = {"waiting_for": "", "waiting_node_id": "", "waiting_since": None}
     if to not in (ExecutionStatus.INITIALIZING, ExecutionStatus.RUNNING):
         fields |= {"lease_expires_at": None}
     if to in (ExecutionStatus.RUNNING, ExecutionStatus.COMPLETED):
         fields |= error_cleared()  # what failed before is mended; how this ends must not be put down to it
-    if to in FINAL:
-        fields |= {"end_time": now, "next_attempt_at": None}
-        # A database that another took over from may have a clock of its own.
-        fields["duration_ms"] = max(0, int((now - started).total_seconds() * 1000)) if started else 0
+    if to == ExecutionStatus.PAUSED:
+        fields |= {"duration_ms": row.ran_ms(now)}
+    elif to in FINAL:
+        fields |= {"end_time": now, "next_attempt_at": None, "duration_ms": row.ran_ms(now) or 0}
+    elif row.status == ExecutionStatus.PAUSED and row.start_time is not None:
+        fields |= {"resume_time": now}
     return fields

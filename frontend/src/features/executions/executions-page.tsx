@@ -6,7 +6,7 @@ import { said } from '../../api/sentences/said'
 import type { Execution } from '../../api/types'
 import { DataTable, type Column } from '../../shared/data-table'
 import { ExecutionBadge } from '../../shared/execution-badge'
-import { isFinal, ranFor } from '../../shared/execution-state'
+import { ranFor } from '../../shared/execution-state'
 import { Failure } from '../../shared/failure'
 import { FilterMenu } from '../../shared/filter-menu'
 import { MoreRows } from '../../shared/more-rows'
@@ -29,7 +29,7 @@ const State = ({ row }: { row: Execution }) => <ExecutionBadge execution={useHea
 function Ran({ row }: { row: Execution }) {
   const now = useNow()
   const heard = useHeard(row)
-  return <>{duration(isFinal(heard.status) ? heard.duration_ms : ranFor(heard, now))}</>
+  return <>{duration(ranFor(heard, now))}</>
 }
 
 function Identity({ row }: { row: Execution }) {
