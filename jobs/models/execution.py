@@ -28,7 +28,7 @@ class Execution(models.Model):
     `lease_expires_at` is the database's clock plus the lease term: past it, the driver no longer owns the execution.
     `resolved` keeps the settings the execution runs with; `parameters` the values given at start. `waiting_for` is a system that
     does not answer the running attempt. `buffer_size`: messages that wait in buffers of its sources, null without any; `dropped_before`:
-    node id → what its buffer had dropped before this execution.
+    node id → what its buffer had dropped before this execution; `dropped_counted`: node id → what it dropped since, null before it is told.
 
     `duration_ms`: for how long it ran until it ended or was paused last; `resume_time`: since when it goes on after a pause.
 
@@ -77,6 +77,7 @@ class Execution(models.Model):
     backpressure_status = models.CharField(max_length=20, blank=True, default="")
     dropped_records = models.BigIntegerField(default=0)
     dropped_before = models.JSONField(default=dict)
+    dropped_counted = models.JSONField(null=True)
     retry_count = models.PositiveIntegerField(default=0)
     triggered_by = models.CharField(max_length=20, choices=TriggeredBy.choices)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

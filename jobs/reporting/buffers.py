@@ -9,14 +9,19 @@ _WORST_LAST = ("OK", "HOLDING", "DROPPING", "FAILED")
 
 
 class Buffers:
-    """`dropped_before`: node id → what its buffer had dropped before this execution; a node not seen yet begins where it stands."""
+    """`dropped_before`: node id → what its buffer had dropped before this execution; a node not seen yet begins where it stands.
 
-    def __init__(self, dropped_before: Mapping[str, int]) -> None:
-        self._before = dict(dropped_before)
+    `dropped_counted`: node id → what it dropped since, which never falls: in a new generation or on another host, a buffer counts from 0.
+    """
+
+    def __init__(self, dropped_before: Mapping[str, int], dropped_counted: Mapping[str, int]) -> None:
+        self._before, self._counted = dict(dropped_before), dict(dropped_counted)
         self._stand: dict[str, BufferStands] = {}
 
     def note(self, event: BufferStands) -> None:
-        self._before.setdefault(event.node_id, event.dropped)
+        began = event.dropped - self._counted.get(event.node_id, 0)
+        self._before[event.node_id] = min(began, self._before.get(event.node_id, began))
+        self._counted[event.node_id] = event.dropped - self._before[event.node_id]
         self._stand[event.node_id] = event
 
     def figures(self) -> dict[str, Any]:
@@ -25,7 +30,7 @@ class Buffers:
         return {
             "buffer_size": sum(one.waiting for one in stand) if stand else None,
             "backpressure_status": max((one.status for one in stand), key=_WORST_LAST.index, default=""),
-            "dropped": sum(one.dropped - self._before[one.node_id] for one in stand),
+            "dropped": sum(self._counted.values()),
         }
 
     def backlog(self, behind: Iterable[Mapping[str, int]]) -> int | None:
@@ -40,4 +45,5 @@ class Buffers:
             "backpressure_status": figures["backpressure_status"],
             "dropped_records": figures["dropped"],
             "dropped_before": dict(self._before),
+            "dropped_counted": dict(self._counted),
         }

@@ -55,7 +55,7 @@ class Reporter:
         self._execution, self._writer, self._project, self._log = execution, writer, project, log
         self._history = History(log)
         self._counts = Counts(counts_read(execution_id=execution.execution_id))
-        self._buffers = Buffers(execution.dropped_before)
+        self._buffers = Buffers(execution.dropped_before, execution.dropped_counted or {})
         self._outdated: dict[str, str] = {}
         self._rates = Rates(window=max(3.0, 2 * trigger_seconds))
         self._totals = self._so_far = self._counts.totals()
