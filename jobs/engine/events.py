@@ -120,6 +120,8 @@ class Progressed:
 
 #: In the detail of a Noticed: since when the table beside its node could not be read again, ISO 8601; "": it was.
 OUTDATED = "outdated_since"
+#: In the detail of a Noticed: how many messages were left out since the one before. A stream that never catches up tells it each minute.
+SKIPPED = "skipped"
 
 
 @dataclass(frozen=True)

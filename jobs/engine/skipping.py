@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobs.engine.events import Noticed, Report
+from jobs.engine.events import SKIPPED, Noticed, Report
 from jobs.engine.grouping import query_folder
 from jobs.engine.offset_log import named_offsets, plan_end
 from jobs.engine.query import StreamQuery
@@ -88,7 +88,8 @@ class Skipping:
                 self._quiet_until[node_id] = now + NOTICE_SECONDS
                 del self._untold[node_id]
         for node_id, messages in due.items():
-            self._report(Noticed(f"skipped {messages:,} messages: more waited than may", node_id, "warning"))
+            told = f"skipped {messages:,} messages: more waited than may"
+            self._report(Noticed(told, node_id, "warning", {SKIPPED: messages}))
 
     def _work_dir(self, node_id: str) -> Path:
         return self._steps.context(node_id, "stream").work_dir

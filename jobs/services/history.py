@@ -17,6 +17,7 @@ from django.db.models import Count, F, Max, Min, Model, Q, QuerySet, Sum
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus
+from jobs.engine.events import SKIPPED
 from jobs.models import (
     FINAL,
     UNFINISHED,
@@ -66,7 +67,8 @@ class Forgotten:
 def history_prune(*, now: datetime | None = None) -> Forgotten:
     """Forget what is older than HISTORY_KEPT_DAYS, and of deleted checkpoints than CHECKPOINT_HISTORY_DAYS; 0 keeps it for ever.
 
-    Of executions that have not ended, the events of those checkpoints go as well. Links and sessions go once they are over.
+    Of executions that have not ended, the events of those checkpoints go as well, and others that come all the time.
+    Links and sessions go once they are over.
 
     In short transactions, and of each at most some 400,000 rows: the rest goes the next time.
     """
@@ -111,7 +113,7 @@ def _in_pieces(rows: QuerySet[Model], forget: Callable[[list[int]], int], size: 
 
 def _of_checkpoints(before: datetime) -> tuple[int, int]:
     """How many of their rows and events went: events last, for those stay as long as their checkpoint is listed."""
-    return _checkpoints(before), _checkpoint_events(before)
+    return _checkpoints(before), _recurring_events(before)
 
 
 def _checkpoints(before: datetime) -> int:
@@ -131,7 +133,7 @@ def _checkpoints(before: datetime) -> int:
     return _in_pieces(gone, forget, _PIECE)
 
 
-def _checkpoint_events(before: datetime) -> int:
+def _recurring_events(before: datetime) -> int:
     count = 0
     for execution_id in Execution.objects.filter(status__in=UNFINISHED).order_by("pk").values_list("execution_id", flat=True):
         rows, place = Event.objects.filter(execution_id=execution_id).order_by("seq"), 0
@@ -143,10 +145,14 @@ def _checkpoint_events(before: datetime) -> int:
 
 
 def _came_by_itself(event: Event) -> bool:
-    """Whether it tells of a checkpoint as they come and go all the time: of no failure, and of nothing that a person did."""
+    """Whether it tells of what comes and goes all the time, as checkpoints do: of no failure, and of nothing that a person did."""
+    if event.kind == "notice":
+        return SKIPPED in event.detail
     if event.kind == "checkpoint_deleted":
         return event.actor == "retention"
-    return event.kind in ("checkpoint_pending", "checkpoint_completed") and event.detail.get("origin") in _BY_ITSELF
+    if event.kind in ("checkpoint_pending", "checkpoint_completed"):
+        return event.detail.get("origin") in _BY_ITSELF
+    return event.kind in ("waiting", "answers")
 
 
 def _events_forget(events: Collection[Event]) -> int:

@@ -51,6 +51,7 @@ def test_the_sums_add_up_before_and_after_a_stop(bench: Bench, kafka_server: Kaf
     assert batches == list(range(len(batches))), "every batch is told of, by whichever of Spark's runs"
     told = [re.fullmatch(r"skipped ([\d,]+) messages: more waited than may", event.message) for event in first.of(Noticed)]
     assert sum(int(match[1].replace(",", "")) for match in told if match) == dropped(first)
+    assert sum(event.detail.get("skipped", 0) for event in first.of(Noticed)) == dropped(first)
 
     second = drained(bench, kafka_server, replace(plan, attempt=2))
     assert second.of(BufferStands)[0].dropped == dropped(first), "it begins where the attempt before ended"

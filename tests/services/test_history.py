@@ -221,6 +221,24 @@ def test_events_of_old_checkpoints_go_while_their_execution_runs_on(job: Job, mo
     assert not history_prune(now=NOW)
 
 
+def test_what_a_stream_tells_all_the_time_goes_while_it_runs_on(job: Job) -> None:
+    """One that is always behind tells each minute what it skips, for years."""
+    running, old = ran(job, NOW, status=ExecutionStatus.RUNNING), NOW - timedelta(days=40)
+    for _ in range(3):
+        noticed(running, old, skipped=1200)
+        told(running, "waiting", old)
+        told(running, "answers", old)
+    stay = [told(running, "given_up", old), noticed(running, old, before="generation"), noticed(running, NOW, skipped=7)]
+    assert history_prune(now=NOW) == Forgotten(events=9)
+    assert list(Event.objects.order_by("seq").values_list("seq", flat=True)) == stay
+
+
+def noticed(execution: Execution, at: datetime, **detail: object) -> int:
+    seq = told(execution, "notice", at)
+    Event.objects.filter(execution=execution, seq=seq).update(detail=detail)
+    return seq
+
+
 def test_old_times_of_schedules_rejected_rows_and_links_go(job: Job) -> None:
     running = ran(job, NOW, status=ExecutionStatus.RUNNING)
     schedule = JobSchedule.objects.create(job=job, schedule_type="CRON", cron_expression="* * * * *")
