@@ -5,15 +5,11 @@ import { useLog } from './use-log'
 
 /** Attempt → the lines of its file; a line is a byte long here. */
 let files: Record<number, string[]>
-/** From where it was read. */
-let starts: number[]
 
 beforeEach(() => {
   vi.useFakeTimers()
-  starts = []
   vi.stubGlobal('fetch', (path: string) => {
     const after = Number(new URL(path, location.origin).searchParams.get('after'))
-    starts.push(after)
     const attempts = Object.keys(files).map(Number)
     const attempt = attempts.at(-1) ?? null
     const lines = files[attempt ?? 0] ?? []
@@ -41,11 +37,24 @@ it('an attempt that begins while one follows is shown from its beginning', async
   expect(result.current.lines.map((line) => line.message)).toEqual(['begun', 'connected', 'reading', 'written'])
 })
 
-it('what is looked for is looked for from the beginning of the log, and else its tail is shown', async () => {
-  files = { 1: ['one', 'failed'] }
-  const { rerender } = renderHook(({ search }) => useLog(execution(), { level: '', search, nodeId: '', attempt: '', follow: false }), { initialProps: { search: '' } })
+it.each([
+  ['level', { level: 'ERROR' }],
+  ['search', { search: 'refused' }],
+  ['node', { nodeId: 'orders' }],
+])('what a %s asks for is looked for from the beginning, and not found only at the end', async (_, asked) => {
+  const pages = [
+    { results: [], next_offset: 4_000_000, more: true, attempt: 1, attempts: [1] },
+    { results: [{ time: null, level: 'ERROR', node_id: 'orders', message: 'refused' }], next_offset: 5_000_000, more: false, attempt: 1, attempts: [1] },
+  ]
+  const offsets: (string | null)[] = []
+  vi.stubGlobal('fetch', (path: string) => {
+    offsets.push(new URL(path, location.origin).searchParams.get('after'))
+    return new Promise((resolve) => setTimeout(() => resolve(new Response(JSON.stringify(pages[offsets.length - 1]))), 100))
+  })
+  const { result } = renderHook(() => useLog(execution(), { level: '', search: '', nodeId: '', attempt: '', follow: false, ...asked }))
+  await act(() => vi.advanceTimersByTimeAsync(150))
+  expect(result.current.pending).toBe(true)
   await later()
-  rerender({ search: 'fail' })
-  await later()
-  expect(starts).toEqual([-200_000, 0])
+  expect(offsets).toEqual(['0', '4000000'])
+  expect([result.current.pending, result.current.lines.map((line) => line.message)]).toEqual([false, ['refused']])
 })

@@ -7,7 +7,7 @@ import { isFinal } from '../../shared/execution-state'
 const TAIL_BYTES = 200_000
 const POLL_MS = 1_500
 const LINES_KEPT = 3_000
-/** The most that the server tells together. */
+/** As many lines as an answer may hold. */
 const LINES_ASKED = 2_000
 
 interface Asked {
@@ -40,14 +40,14 @@ const isOfAnother = (page: LogPage, { attempt }: Place) => attempt !== null && p
 
 const withLines = (lines: LogLine[], fresh: LogLine[]): LogLine[] => (fresh.length ? [...lines, ...fresh].slice(-LINES_KEPT) : lines)
 
-/** The tail of the log, or all lines that fit the filters; then what is written after it, as long as one follows. */
+/** The tail of the log, or all of it where something is looked for, then what is written after it, as long as one follows. */
 export function useLog(execution: Execution, { level, search, nodeId, attempt, follow }: Asked): Log {
   const [log, setLog] = useState<Omit<Log, 'retry'>>({ lines: [], attempts: [], error: null, pending: true })
   const [round, setRound] = useState(0)
-  const place = useRef(TAIL)
+  const start = level || search || nodeId ? BEGINNING : TAIL
+  const place = useRef(start)
   const id = execution.execution_id
   const over = isFinal(execution.status)
-  const start = level || search || nodeId ? BEGINNING : TAIL
   const retry = useCallback(() => setRound((old) => old + 1), [])
 
   useEffect(() => {
@@ -65,7 +65,7 @@ export function useLog(execution: Execution, { level, search, nodeId, attempt, f
         const { attempts, results } = page
         const isAnother = isOfAnother(page, place.current)
         place.current = isAnother ? start : { offset: page.next_offset, attempt: page.attempt ?? place.current.attempt }
-        setLog((old) => ({ lines: isAnother ? [] : withLines(old.lines, results), attempts, error: null, pending: isAnother }))
+        setLog((old) => ({ lines: isAnother ? [] : withLines(old.lines, results), attempts, error: null, pending: isAnother || page.more }))
         if (isAnother || page.more) timer = setTimeout(() => void ask(), 0)
         else if (follow && !over) timer = setTimeout(() => void ask(), POLL_MS)
       } catch (error) {
@@ -79,6 +79,6 @@ export function useLog(execution: Execution, { level, search, nodeId, attempt, f
       gone = true
       clearTimeout(timer)
     }
-  }, [id, level, search, nodeId, attempt, start, follow, over, round])
+  }, [id, level, search, nodeId, attempt, follow, over, start, round])
   return { ...log, retry }
 }
