@@ -1,5 +1,6 @@
 """/api/jobs/{name}/config: what an operator lays over a job."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.http import QueryDict
@@ -15,7 +16,7 @@ from jobs.selectors.jobs import job_get
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body
 from jobs.selectors.shapes.job import ConfigKeyOut, ConfigsOut
-from jobs.services.configs import KNOWN_KEYS, config_set, configs_delete, configs_replace
+from jobs.services.configs import KNOWN_KEYS, config_set, configs_change, configs_delete, configs_replace
 
 ConfigValue = str | int | float | bool | dict[str, Any] | list[Any]
 
@@ -33,6 +34,22 @@ class ConfigsBody(Body):
     """All settings of the job: what is not named is taken off."""
 
     results: list[ConfigEntry] = Field(max_length=200)
+
+
+class ConfigChange(Body):
+    """`config_value` null takes it off. `seen`: its `update_time` as it was read, null where there was none."""
+
+    config_key: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    config_value: ConfigValue | None
+    config_type: Literal["STRING", "INT", "BOOLEAN", "JSON"] | None = None
+    description: Annotated[str, StringConstraints(max_length=500)] = ""
+    seen: datetime | None
+
+
+class ConfigsChange(Body):
+    """What is not named stays."""
+
+    results: list[ConfigChange] = Field(max_length=200)
 
 
 class JobConfigView(ApiView):
@@ -56,6 +73,18 @@ class JobConfigView(ApiView):
             configs_replace(job=job, user=self.user(), entries=entries)
         else:
             configs_replace(job=job, user=self.user(), entries=_entries(data))
+        return answer(_configs(job))
+
+    @described(
+        "Change some settings and leave the others; refused where somebody changed one of them since it was read",
+        takes=ConfigsChange,
+        responds=ConfigsOut,
+        tag="jobs",
+    )
+    def patch(self, request: Request, job_name: str) -> Response:
+        job = job_get(user=self.user(), job_name=job_name)
+        changes = [change.model_dump() for change in body_read(request, ConfigsChange).results]
+        configs_change(job=job, user=self.user(), changes=changes)
         return answer(_configs(job))
 
     @described("Take one setting off, or all", responds=ConfigsOut, tag="jobs", query=[asked("key", "Only this one.")])

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from drf_spectacular.utils import OpenApiParameter
 from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -26,6 +27,12 @@ class ScheduleBody(Body):
     enabled: bool = True
 
 
+IF_UNCHANGED = [
+    OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="Only if nobody changed it since: its `revision`, in quotes."),
+    OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER, description="*: only if there is none yet."),
+]
+
+
 class JobScheduleView(ApiView):
     @described("When the job starts by itself; 204 without a schedule", responds=ScheduleOut, tag="jobs")
     def get(self, request: Request, job_name: str) -> Response:
@@ -33,17 +40,24 @@ class JobScheduleView(ApiView):
         row = JobSchedule.objects.filter(job=job).first()
         return answer(schedule_out(row, with_times=True)) if row else Response(status=204)
 
-    @described("Set when the job starts by itself", takes=ScheduleBody, responds=ScheduleOut, tag="jobs")
+    @described("Set when the job starts by itself", takes=ScheduleBody, responds=ScheduleOut, tag="jobs", query=IF_UNCHANGED)
     def put(self, request: Request, job_name: str) -> Response:
         body = body_read(request, ScheduleBody)
         job = job_get(user=self.user(), job_name=job_name)
-        row = schedule_set(job=job, user=self.user(), **body.model_dump())
+        row = schedule_set(job=job, user=self.user(), seen=_seen(request), **body.model_dump())
         return answer(schedule_out(row, with_times=True))
 
     @described("No longer start by itself", status=204, tag="jobs")
     def delete(self, request: Request, job_name: str) -> Response:
         schedule_delete(job=job_get(user=self.user(), job_name=job_name), user=self.user())
         return Response(status=204)
+
+
+def _seen(request: Request) -> str | None:
+    if request.headers.get("If-None-Match") == "*":
+        return ""
+    seen = request.headers.get("If-Match")
+    return seen and seen.strip().strip('"')
 
 
 class ScheduleTimesView(ApiView):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from hashlib import md5
 from itertools import islice
 from typing import Literal, cast
 from zoneinfo import ZoneInfo
@@ -89,7 +90,13 @@ def schedule_out(row: JobSchedule, *, with_times: bool = False) -> ScheduleOut:
         words=cron_words(row.cron_expression) if cron else "",
         next_times=times,
         fires=_fires(row) if with_times else [],
+        revision=schedule_revision(row),
     )
+
+
+def schedule_revision(row: JobSchedule) -> str:
+    """Told by what is set alone: that it fired changes nothing."""
+    return md5(repr((row.schedule_type, row.cron_expression, row.time_zone, row.enabled)).encode(), usedforsecurity=False).hexdigest()
 
 
 def _fires(row: JobSchedule) -> list[ScheduleFireOut]:

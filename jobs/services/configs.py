@@ -11,7 +11,7 @@ from django.db import transaction
 
 from jobs.dag.problems import Problem
 from jobs.models import ConfigType, Job, JobConfig, Role
-from jobs.selectors.refusals import Invalid, NotFound
+from jobs.selectors.refusals import Conflict, Invalid, NotFound
 from jobs.selectors.surveys import surveys_outdate
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
@@ -111,6 +111,26 @@ def configs_delete(*, job: Job, user: "User", key: str | None = None) -> None:
     if key is not None and not gone:
         raise NotFound(f'the job has no setting "{key[:100]}"')
     _audit(job, user, {"deleted": key or "all"})
+
+
+@transaction.atomic
+def configs_change(*, job: Job, user: "User", changes: Sequence[Mapping[str, Any]]) -> None:
+    """What is named is written, or taken off where its config_value is None; the others stay.
+
+    `seen`: the update_time of the setting when it was read, None where there was none. Conflict where somebody changed it since.
+    """
+    role_check(user=user, project=job.project_id, role=Role.OPERATOR)
+    kept = {row.config_key: row.update_time for row in JobConfig.objects.select_for_update().filter(job=job)}
+    if changed := [key for change in changes if kept.get(key := str(change["config_key"])) != change["seen"]]:
+        raise Conflict(
+            f"somebody changed {', '.join(changed)} meanwhile: close the settings, open them again, and change them as they are now",
+            code="config.changed",
+        )
+    rows = _rows(job, [change for change in changes if change["config_value"] is not None])
+    gone = [change["config_key"] for change in changes if change["config_value"] is None]
+    JobConfig.objects.filter(job=job, config_key__in=gone).delete()
+    _write(rows)
+    _audit(job, user, {row.config_key: row.config_value for row in rows} | ({"deleted": ", ".join(gone)} if gone else {}))
 
 
 def _audit(job: Job, user: "User", detail: Mapping[str, str]) -> None:

@@ -13,8 +13,8 @@ from django.utils import timezone
 from jobs.dag.document import parse_document
 from jobs.dag.problems import Problem
 from jobs.models import FireOutcome, Job, JobSchedule, Role, ScheduleFire, ScheduleType, TriggeredBy
-from jobs.selectors.refusals import Invalid, NotYet, Refusal
-from jobs.selectors.schedules import cron_times
+from jobs.selectors.refusals import Conflict, Invalid, NotYet, Refusal
+from jobs.selectors.schedules import cron_times, schedule_revision
 from jobs.services.access import role_check
 from jobs.services.audit import audit_record
 from jobs.services.executions import execution_start
@@ -38,9 +38,17 @@ def schedule_set(
     event_topic: str = "",
     dependencies: Sequence[str] = (),
     enabled: bool = True,
+    seen: str | None = None,
 ) -> JobSchedule:
-    """The job's schedule from now on; Invalid where the expression or the zone cannot be read, NotYet for EVENT and DEPENDENCY."""
+    """The job's schedule from now on; Invalid where the expression or the zone cannot be read, NotYet for EVENT and DEPENDENCY.
+
+    `seen`: the revision that was read, "" where there was no schedule; Conflict where somebody set another since.
+    """
     role_check(user=user, project=job.project_id, role=Role.OPERATOR)
+    if seen is not None and seen != _revision_now(job):
+        raise Conflict(
+            "somebody changed this schedule meanwhile: close it, open it again, and change it as it is now", code="schedule.changed"
+        )
     if schedule_type in (ScheduleType.EVENT, ScheduleType.DEPENDENCY) or event_topic or dependencies:
         raise NotYet("starting on an event or after other jobs is not there yet: use CRON or MANUAL")
     cron = schedule_type == ScheduleType.CRON
@@ -59,6 +67,11 @@ def schedule_set(
     detail = {"schedule_type": schedule_type, "cron_expression": row.cron_expression, "time_zone": time_zone, "enabled": enabled}
     audit_record(user=user, action="schedule set", object_type="job", object_id=job.job_name, project=job.project, detail=detail)
     return row
+
+
+def _revision_now(job: Job) -> str:
+    row = JobSchedule.objects.select_for_update().filter(job=job).first()
+    return schedule_revision(row) if row else ""
 
 
 def _values_lacking(job: Job) -> list[Problem]:

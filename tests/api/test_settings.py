@@ -50,6 +50,40 @@ def test_settings_are_replaced_as_a_mapping_or_as_a_list(browser: Client) -> Non
     assert send(browser, "DELETE", CONFIG).json()["results"] == []
 
 
+def test_two_people_at_the_settings_take_nothing_off_from_each_other(browser: Client) -> None:
+    send(browser, "PUT", CONFIG, {"parallelism": 4, "team.limit": 7})
+    read = {row["config_key"]: row["update_time"] for row in browser.get(CONFIG).json()["results"]}
+    theirs = [
+        {"config_key": "checkpoint.interval", "config_value": "30000", "seen": None},
+        {"config_key": "team.limit", "config_value": None, "seen": read["team.limit"]},
+    ]
+    assert send(browser, "PATCH", CONFIG, {"results": theirs}).status_code == 200
+    mine = {"config_key": "parallelism", "config_value": "8", "seen": read["parallelism"]}
+    assert send(browser, "PATCH", CONFIG, {"results": [mine]}).status_code == 200
+    kept = values()
+    assert kept == {"parallelism": ("8", "INT"), "checkpoint.interval": ("30000", "INT")}
+    for same in (mine, theirs[1], {**theirs[0], "config_value": "60000"}):
+        other = {"config_key": "max.retry.times", "config_value": "3", "seen": None}
+        refused = send(browser, "PATCH", CONFIG, {"results": [other, same]})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "config.changed")
+        assert f"somebody changed {same['config_key']} meanwhile" in refused.json()["error"]["message"]
+    assert values() == kept
+
+
+def test_a_schedule_that_somebody_else_set_since_it_was_read_stays(browser: Client) -> None:
+    path = "/api/jobs/numbers/schedule"
+    body = {"schedule_type": "CRON", "cron_expression": "0 6 * * *", "time_zone": "UTC", "enabled": True}
+    made = send(browser, "PUT", path, body, if_none_match="*").json()
+    assert send(browser, "PUT", path, body, if_none_match="*").json()["error"]["code"] == "schedule.changed"
+    JobSchedule.objects.update(last_trigger_time=timezone.now())  # it fired
+    theirs = send(browser, "PUT", path, {**body, "enabled": False}, if_match=f'"{made["revision"]}"')
+    assert theirs.status_code == 200
+    refused = send(browser, "PUT", path, {**body, "cron_expression": "0 7 * * *"}, if_match=f'"{made["revision"]}"')
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "schedule.changed")
+    assert browser.get(path).json()["enabled"] is False
+    assert send(browser, "PUT", path, body).status_code == 200
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -890,7 +890,11 @@ export interface paths {
         delete: operations["jobs_job_name_config_delete"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change some settings and leave the others; refused where somebody changed one of them since it was read
+         * @description A view of the API; signed-in users only unless it says otherwise.
+         */
+        patch: operations["jobs_job_name_config_patch"];
         trace?: never;
     };
     "/api/jobs/{job_name}/disable": {
@@ -2173,6 +2177,30 @@ export interface components {
             nullable: boolean;
         };
         /**
+         * ConfigChange
+         * @description `config_value` null takes it off. `seen`: its `update_time` as it was read, null where there was none.
+         */
+        ConfigChange: {
+            /** Config Key */
+            config_key: string;
+            /** Config Value */
+            config_value: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /**
+             * Config Type
+             * @default null
+             */
+            config_type: ("STRING" | "INT" | "BOOLEAN" | "JSON") | null;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** Seen */
+            seen: string | null;
+        };
+        /**
          * ConfigEntry
          * @description `config_type` may be left out: a known key has its own, another one that of the value.
          */
@@ -3438,6 +3466,14 @@ export interface components {
             is_savepoint: boolean | null;
         };
         /**
+         * ConfigsChange
+         * @description What is not named stays.
+         */
+        PatchedConfigsChangeRequest: {
+            /** Results */
+            results: components["schemas"]["ConfigChange"][];
+        };
+        /**
          * ConnectionPatch
          * @description A secret that is not named stays as it is, null removes it, text replaces it. The kind never changes.
          */
@@ -4207,6 +4243,8 @@ export interface components {
         /**
          * ScheduleOut
          * @description `words` says the times for people; `next_times` are the next five, `fires` the last five, the newest first (empty in lists).
+         *
+         *     `revision` is another one once what is set has changed.
          */
         ScheduleOut: {
             /**
@@ -4239,6 +4277,8 @@ export interface components {
             next_times: string[];
             /** Fires */
             fires: components["schemas"]["ScheduleFireOut"][];
+            /** Revision */
+            revision: string;
         };
         /**
          * ScheduleTimesOut
@@ -8913,6 +8953,79 @@ export interface operations {
             };
         };
     };
+    jobs_job_name_config_patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchedConfigsChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigsOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictOut"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorOut"];
+                };
+            };
+        };
+    };
     jobs_job_name_disable_post: {
         parameters: {
             query?: never;
@@ -9999,7 +10112,12 @@ export interface operations {
     jobs_job_name_schedule_put: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if nobody changed it since: its `revision`, in quotes. */
+                "If-Match"?: string;
+                /** @description *: only if there is none yet. */
+                "If-None-Match"?: string;
+            };
             path: {
                 job_name: string;
             };

@@ -30,7 +30,10 @@ class ScheduleFireOut(Shape):
 
 
 class ScheduleOut(Shape):
-    """`words` says the times for people; `next_times` are the next five, `fires` the last five, the newest first (empty in lists)."""
+    """`words` says the times for people; `next_times` are the next five, `fires` the last five, the newest first (empty in lists).
+
+    `revision` is another one once what is set has changed.
+    """
 
     schedule_type: Literal["CRON", "MANUAL", "EVENT", "DEPENDENCY"]
     cron_expression: str
@@ -44,6 +47,7 @@ class ScheduleOut(Shape):
     words: str
     next_times: list[datetime]
     fires: list[ScheduleFireOut]
+    revision: str
 
 
 class ScheduleTimesOut(Shape):

@@ -1,7 +1,7 @@
 import { ActionIcon, Autocomplete, Button, Modal, TextInput } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/request'
 import { said } from '../../api/sentences/said'
@@ -9,29 +9,34 @@ import type { Configs, Job } from '../../api/types'
 import { answer } from '../../shared/answers'
 import { Failure } from '../../shared/failure'
 import { SkeletonBar } from '../../shared/skeleton'
-import { readConfigs, saveConfigs } from './job-requests'
+import { whileWritten } from '../../shared/while-written'
+import { configChanges, type ConfigRow } from './config-changes'
+import { changeConfigs, readConfigs } from './job-requests'
 
-interface Row {
-  config_key: string
-  config_value: string
-  description: string
+interface FormProps {
+  job: Job
+  found: Configs
+  onClose: () => void
+  onWritten: (isWritten: boolean) => void
 }
 
-function ConfigForm({ job, found, onClose }: { job: Job; found: Configs; onClose: () => void }) {
+function ConfigForm({ job, found, onClose, onWritten }: FormProps) {
   const { t } = useTranslation(['jobs', 'shared'])
-  const [rows, setRows] = useState<Row[]>(found.results.map(({ config_key, config_value, description }) => ({ config_key, config_value, description })))
+  const [begun] = useState<ConfigRow[]>(() => found.results.map(({ config_key, config_value, description }) => ({ config_key, config_value, description })))
+  const [rows, setRows] = useState(begun)
   const [error, setError] = useState('')
   const [busy, setBusy] = useState(false)
-  const change = (index: number, part: Partial<Row>) => {
+  const change = (index: number, part: Partial<ConfigRow>) => {
     setError('')
     setRows((old) => old.map((row, at) => (at === index ? { ...row, ...part } : row)))
   }
+  useEffect(() => onWritten(rows !== begun), [rows, begun, onWritten])
   const help = (key: string) => said(found.known.find((known) => known.config_key === key)?.help ?? '')
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
     try {
-      await saveConfigs(job.job_name, rows.filter((row) => row.config_key.trim()))
+      await changeConfigs(job.job_name, configChanges(found.results, rows))
       answer(true, t('config.kept', { job: job.job_name }))
       onClose()
     } catch (failure) {
@@ -74,12 +79,13 @@ function ConfigForm({ job, found, onClose }: { job: Job; found: Configs; onClose
 /** Settings laid over the job's document: key, value, and what the known keys mean. */
 export function ConfigDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const { t } = useTranslation('jobs')
+  const [isWritten, setWritten] = useState(false)
   const found = useQuery({ queryKey: ['configs', job.job_name], queryFn: () => readConfigs(job.job_name), gcTime: 0, refetchOnWindowFocus: false })
   return (
-    <Modal opened onClose={onClose} title={t('config.title', { job: job.title || job.job_name })} size={560}>
+    <Modal opened onClose={onClose} {...whileWritten(isWritten)} title={t('config.title', { job: job.title || job.job_name })} size={560}>
       {found.error && <Failure error={found.error} what={t('config.act')} retry={() => void found.refetch()} />}
       {found.isPending && <SkeletonBar width={240} />}
-      {found.data && <ConfigForm job={job} found={found.data} onClose={onClose} />}
+      {found.data && <ConfigForm job={job} found={found.data} onClose={onClose} onWritten={setWritten} />}
     </Modal>
   )
 }

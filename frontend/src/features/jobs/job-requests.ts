@@ -1,6 +1,6 @@
 import { withQuery } from '../../api/pages'
 import { request } from '../../api/request'
-import type { Configs, Job, JobConfig, JobType, Schedule, ScheduleTimes } from '../../api/types'
+import type { ConfigChange, Configs, Job, JobType, Schedule, ScheduleTimes } from '../../api/types'
 
 const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
 
@@ -15,11 +15,12 @@ export const createJob = (name: string, title: string, type: JobType, project: s
   request<Job>('POST', '/api/jobs', { schema_version: 1, name, title, type, nodes: {}, edges: {}, publish: false, project })
 
 export const readConfigs = (name: string) => request<Configs>('GET', `${job(name)}/config`)
-export const saveConfigs = (name: string, results: Pick<JobConfig, 'config_key' | 'config_value' | 'description'>[]) => request<Configs>('PUT', `${job(name)}/config`, { results })
+export const changeConfigs = (name: string, results: ConfigChange[]) => request<Configs>('PATCH', `${job(name)}/config`, { results })
 
 export const readSchedule = (name: string) => request<Schedule>('GET', `${job(name)}/schedule`)
-export const saveSchedule = (name: string, schedule: Pick<Schedule, 'schedule_type' | 'cron_expression' | 'time_zone' | 'enabled'>) =>
-  request<Schedule>('PUT', `${job(name)}/schedule`, schedule)
+/** `seen`: the revision that was changed, "" where there was none. Refused where somebody else set another since. */
+export const saveSchedule = (name: string, schedule: Pick<Schedule, 'schedule_type' | 'cron_expression' | 'time_zone' | 'enabled'>, seen: string) =>
+  request<Schedule>('PUT', `${job(name)}/schedule`, schedule, seen ? { 'If-Match': `"${seen}"` } : { 'If-None-Match': '*' })
 export const readTimes = (expression: string, zone: string) => request<ScheduleTimes>('GET', withQuery('/api/schedule-times', { cron_expression: expression, time_zone: zone }))
 export const removeSchedule = (name: string) => request<undefined>('DELETE', `${job(name)}/schedule`)
 

@@ -1,7 +1,7 @@
 import { Button, Modal, SegmentedControl, Select, Switch, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { ApiError } from '../../api/request'
@@ -12,11 +12,12 @@ import { answer } from '../../shared/answers'
 import { SkeletonBar } from '../../shared/skeleton'
 import { timeZones } from '../../shared/time-zones'
 import { wholeTime } from '../../shared/times'
+import { whileWritten } from '../../shared/while-written'
 import { readSchedule, readTimes, saveSchedule } from './job-requests'
 
 const EXAMPLES = ['*/15 * * * *', '0 * * * *', '0 6 * * *', '0 6 * * 1-5', '0 3 1 * *']
 
-const MANUAL: Schedule = { schedule_type: 'MANUAL', cron_expression: '', time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC', enabled: true, last_trigger_time: null, next_trigger_time: null, words: '', next_times: [], fires: [] }
+const MANUAL: Schedule = { schedule_type: 'MANUAL', cron_expression: '', time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC', enabled: true, last_trigger_time: null, next_trigger_time: null, words: '', next_times: [], fires: [], revision: '' }
 
 /** The server answers with nothing where no schedule was ever set. */
 const readOrNone = async (name: string): Promise<Schedule> => ((await readSchedule(name)) as Schedule | undefined) ?? MANUAL
@@ -75,7 +76,13 @@ function LastTimes({ fires }: { fires: Schedule['fires'] }) {
   )
 }
 
-function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedule; onClose: () => void; onDone: () => void }) {
+interface Props {
+  job: Job
+  onClose: () => void
+  onDone: () => void
+}
+
+function ScheduleForm({ job, found, onClose, onDone, onWritten }: Props & { found: Schedule; onWritten: (isWritten: boolean) => void }) {
   const { t } = useTranslation(['jobs', 'shared'])
   const [saved, setSaved] = useState(found)
   const [type, setType] = useState(found.schedule_type === 'CRON' ? 'CRON' : 'MANUAL')
@@ -87,12 +94,13 @@ function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedu
   const { times, problem } = useTimes(cron, zone)
   const refused = type === 'CRON' && (problem !== '' || cron.trim() === '')
   const changed = type !== saved.schedule_type || (type === 'CRON' && (cron !== saved.cron_expression || zone !== saved.time_zone || enabled !== saved.enabled))
+  useEffect(() => onWritten(changed), [changed, onWritten])
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
     setError('')
     try {
-      const kept = await saveSchedule(job.job_name, { schedule_type: type as 'CRON' | 'MANUAL', cron_expression: type === 'CRON' ? cron.trim() : '', time_zone: zone, enabled })
+      const kept = await saveSchedule(job.job_name, { schedule_type: type as 'CRON' | 'MANUAL', cron_expression: type === 'CRON' ? cron.trim() : '', time_zone: zone, enabled }, saved.revision)
       setSaved(kept)
       onDone()
       answer(true, t('schedule.kept', { job: job.job_name }))
@@ -136,14 +144,15 @@ function ScheduleForm({ job, found, onClose, onDone }: { job: Job; found: Schedu
 }
 
 /** When the job starts by itself: never, or by a CRON expression in a time zone, with the next five times. */
-export function ScheduleDialog({ job, onClose, onDone }: { job: Job; onClose: () => void; onDone: () => void }) {
+export function ScheduleDialog({ job, onClose, onDone }: Props) {
   const { t } = useTranslation('jobs')
+  const [isWritten, setWritten] = useState(false)
   const found = useQuery({ queryKey: ['schedule', job.job_name], queryFn: () => readOrNone(job.job_name), gcTime: 0, refetchOnWindowFocus: false })
   return (
-    <Modal opened onClose={onClose} title={t('schedule.title', { job: job.title || job.job_name })} size={460}>
+    <Modal opened onClose={onClose} {...whileWritten(isWritten)} title={t('schedule.title', { job: job.title || job.job_name })} size={460}>
       {found.error && <Failure error={found.error} what={t('schedule.act')} retry={() => void found.refetch()} />}
       {found.isPending && <SkeletonBar width={240} />}
-      {found.data && <ScheduleForm job={job} found={found.data} onClose={onClose} onDone={onDone} />}
+      {found.data && <ScheduleForm job={job} found={found.data} onClose={onClose} onDone={onDone} onWritten={setWritten} />}
     </Modal>
   )
 }
