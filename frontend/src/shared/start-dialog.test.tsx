@@ -115,3 +115,10 @@ it.each([
   await waitFor(() => expect(server).toHaveBeenCalledTimes(calls))
   await waitFor(() => expect(useStartAsked.getState().asked?.jobName).toBe(asked))
 })
+
+it('Escape closes it until a value is typed', () => {
+  opened()
+  fireEvent.change(screen.getByLabelText('day'), { target: { value: '2013-02-02' } })
+  fireEvent.keyDown(screen.getByRole('dialog'), { key: 'Escape' })
+  expect(useStartAsked.getState().asked).not.toBeNull()
+})

@@ -1,6 +1,6 @@
 import { Button, Modal } from '@mantine/core'
 import { IconPlayerPlay } from '@tabler/icons-react'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { ApiError } from '../api/request'
@@ -11,6 +11,7 @@ import { ParameterField } from './parameter-field'
 import { useStartAsked, type StartAsked } from './start-asked'
 import { valuesSent, type ParameterValue } from './start-parameters'
 import { startRefusal } from './start-refusal'
+import { whileWritten } from './while-written'
 
 const close = () => useStartAsked.setState({ asked: null })
 
@@ -47,12 +48,14 @@ function Refused({ error, start }: { error: Error; start: (from: StartFrom) => v
   )
 }
 
-function StartForm({ asked }: { asked: StartAsked }) {
+function StartForm({ asked, onWritten }: { asked: StartAsked; onWritten: (isWritten: boolean) => void }) {
   const { t } = useTranslation('shared')
-  const [typed, setTyped] = useState<Record<string, ParameterValue | undefined>>(() => Object.fromEntries(asked.parameters.map(({ name, value }) => [name, value])))
+  const [begun] = useState<Record<string, ParameterValue | undefined>>(() => Object.fromEntries(asked.parameters.map(({ name, value }) => [name, value])))
+  const [typed, setTyped] = useState(begun)
   const [failure, setFailure] = useState<Error | null>(null)
   const [busy, setBusy] = useState(false)
   const problems = problemsByName(failure)
+  useEffect(() => onWritten(typed !== begun), [typed, begun, onWritten])
   const start = async (from: StartFrom | undefined) => {
     setBusy(true)
     setFailure(null)
@@ -89,9 +92,10 @@ function StartForm({ asked }: { asked: StartAsked }) {
 /** The values of a job's parameters, asked for before it starts; what the server says of one stands at its field. */
 export default function StartDialog({ asked }: { asked: StartAsked }) {
   const { t } = useTranslation('shared')
+  const [isWritten, setWritten] = useState(false)
   return (
-    <Modal opened onClose={close} title={t('parameters.title', { job: asked.title })} size={440}>
-      <StartForm asked={asked} />
+    <Modal opened onClose={close} {...whileWritten(isWritten)} title={t('parameters.title', { job: asked.title })} size={440}>
+      <StartForm asked={asked} onWritten={setWritten} />
     </Modal>
   )
 }

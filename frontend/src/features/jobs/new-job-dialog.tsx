@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { JobType } from '../../api/types'
 import { ProjectField } from '../../shared/project-field'
+import { whileWritten } from '../../shared/while-written'
 import { createJob } from './job-requests'
 import { slugOf } from './slug'
 
@@ -37,7 +38,7 @@ export function NewJobDialog({ onClose }: { onClose: () => void }) {
     }
   }
   return (
-    <Modal opened onClose={onClose} title={t('new.title')} size={460}>
+    <Modal opened onClose={onClose} {...whileWritten(title !== '' || name !== null)} title={t('new.title')} size={460}>
       <form className="pw-form-column" onSubmit={(event) => void create(event)}>
         <TextInput data-autofocus label={t('new.jobTitle')} value={title} maxLength={200} onChange={(event) => { setTitle(event.currentTarget.value); setError('') }} />
         <TextInput label={t('new.name')} description={slug && slug !== typed ? t('new.becomes', { name: slug }) : t('new.nameHelp')} value={typed} maxLength={200} error={error} inputWrapperOrder={['label', 'input', 'error', 'description']} classNames={{ input: 'pw-mono' }} onChange={(event) => { setName(event.currentTarget.value); setError('') }} />

@@ -8,6 +8,7 @@ import { Failure } from '../../failure'
 import { count } from '../../numbers'
 import { SkeletonBar } from '../../skeleton'
 import { useAct } from '../../use-act'
+import { whileWritten } from '../../while-written'
 import { SizeFigure } from '../size-figure'
 import './deletion.css'
 import { deleteMany } from './deletion-requests'
@@ -73,7 +74,7 @@ export default function DeletionDialog({ ids, onClose, onDone }: Props) {
     if (went) onClose()
   }
   return (
-    <Modal opened onClose={onClose} title={t('title', { count: ids.length })} size={560}>
+    <Modal opened onClose={onClose} {...whileWritten(reason !== '')} title={t('title', { count: ids.length })} size={560}>
       <div className="pw-deletion">
         <p className="pw-help">{t('help')}</p>
         {asked.isPending && <div role="status" aria-label={t('asking')}><SkeletonBar width={280} /></div>}

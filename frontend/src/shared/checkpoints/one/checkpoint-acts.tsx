@@ -4,6 +4,7 @@ import { lazy, Suspense, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Checkpoint } from '../../../api/types'
 import { useAct } from '../../use-act'
+import { whileWritten } from '../../while-written'
 import { changeCheckpoint } from '../checkpoint-requests'
 import './i18n'
 
@@ -24,7 +25,7 @@ function LabelDialog({ checkpoint, onClose, onChange }: Props) {
     if (await act('label', { run: () => changeCheckpoint(checkpoint.id, { label: label.trim() }), done: () => t('label.done', { number: checkpoint.checkpoint_id }), after: onChange })) onClose()
   }
   return (
-    <Modal opened onClose={onClose} title={t('label.title', { number: checkpoint.checkpoint_id })} size={380}>
+    <Modal opened onClose={onClose} {...whileWritten(label !== checkpoint.label)} title={t('label.title', { number: checkpoint.checkpoint_id })} size={380}>
       <form className="pw-form-column" onSubmit={(event) => void save(event)}>
         <TextInput data-autofocus label={t('label.field')} value={label} maxLength={200} onChange={(event) => setLabel(event.currentTarget.value)} />
         <div className="pw-form-acts">
