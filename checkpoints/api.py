@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from checkpoints.retention import Decision
-from jobs.api.base import PAGED, ApiView, answer, answer_page, asked, body_read, described, number_asked, text_asked
+from jobs.api.base import PAGED, ApiView, answer, answer_page, asked, body_read, described, number_asked
 from jobs.api.jobs import StartedOut
 from jobs.selectors.checkpoint_details import checkpoint_detail_out, checkpoint_files_out
 from jobs.selectors.checkpoint_filters import checkpoints_filtered
@@ -17,6 +17,7 @@ from jobs.selectors.checkpoint_prechecks import PrecheckOut, checkpoint_precheck
 from jobs.selectors.checkpoint_usage import checkpoint_usage
 from jobs.selectors.checkpoints import checkpoint_get, checkpoint_out, checkpoints_out, checkpoints_visible
 from jobs.selectors.executions import execution_get
+from jobs.selectors.query_words import text_asked
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.checkpoint import (
     CheckpointComparisonOut,
@@ -182,7 +183,7 @@ class CheckpointView(ApiView):
     def delete(self, request: Request, checkpoint_id: int) -> Response:
         """Deletes the files of one checkpoint. What is pinned, a savepoint, the newest good one of its job, or what an execution may fall
         back to, goes for a reason only; what an execution starts from never."""
-        reason = text_asked(request, "reason", most=500)
+        reason = text_asked(request.query_params, "reason", most=500)
         checkpoint_remove(checkpoint=checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id), user=self.user(), reason=reason)
         return Response(status=204)
 

@@ -183,11 +183,3 @@ def number_asked(request: Request, name: str, default: int, *, least: int, most:
         return max(least, min(most, int(str(text))))
     except ValueError:
         raise query_refused({name: f"{name} must be a whole number"}) from None
-
-
-def text_asked(request: Request, name: str, *, most: int) -> str:
-    """A text of the query; "" if it was not given. One that is longer than `most` characters is refused, not cut."""
-    text = request.query_params.get(name, "")
-    if len(text) <= most:
-        return text
-    raise query_refused({name: f"{name} has {len(text):,} characters; at most {most:,} are kept"})

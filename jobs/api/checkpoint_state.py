@@ -10,11 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from checkpoints.models import Checkpoint, CheckpointStatus
-from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, described, number_asked, text_asked
+from jobs.api.base import ANY_OBJECT, ApiView, answer, asked, described, number_asked
 from jobs.api.csv_cells import csv_cell
 from jobs.api.driver_questions import driver_answer
 from jobs.selectors.checkpoints import checkpoint_get
-from jobs.selectors.query_words import query_refused
+from jobs.selectors.query_words import query_refused, text_asked
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.selectors.shapes.base import Shape
 
@@ -109,7 +109,7 @@ def _rows(view: ApiView, request: Request, checkpoint_id: int, *, most: int) -> 
             "query": _query_asked(given.get("query", ""), checkpoint),
             "operator": _operator_asked(given.get("operator", "") or "0"),
             "part": given.get("part", "default"),
-            "search": text_asked(request, "q", most=1000),
+            "search": text_asked(request.query_params, "q", most=1000),
             "offset": number_asked(request, "offset", 0, least=0, most=2**31 - MOST_ROWS - 2),
             "rows": number_asked(request, "rows", most, least=1, most=MOST_ROWS),
         }

@@ -12,6 +12,7 @@ from jobs.api.base import ApiView, answer, answer_list, asked, body_read, descri
 from jobs.nodes.connection_kind import CheckStep
 from jobs.nodes.form import hints
 from jobs.selectors.connections import connection_get, connection_kinds_out, connections_out, connections_visible, node_types_out
+from jobs.selectors.query_words import text_asked
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.connection import CheckStepOut, ConnectionKindOut, ConnectionOut, ConnectionTestOut, NodeTypeOut
 from jobs.services.connection_health import connection_test, connection_try, connection_try_new
@@ -92,7 +93,7 @@ class ConnectionsView(ApiView):
     def get(self, request: Request) -> Response:
         rows = connections_visible(self.user())
         for name, condition in (("kind", "kind"), ("project", "project__slug"), ("q", "name__icontains")):
-            if given := request.query_params.get(name):
+            if given := text_asked(request.query_params, name):
                 rows = rows.filter(**{condition: given})
         return answer_list(connections_out(list(rows)))
 

@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 
 from checkpoints.models import Checkpoint, CheckpointOrigin, CheckpointStatus
 from jobs.selectors.execution_filters import time_read
-from jobs.selectors.query_words import truth_asked, words_asked
+from jobs.selectors.query_words import text_asked, truth_asked, words_asked
 
 
 def checkpoints_filtered(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -> QuerySet[Checkpoint]:
@@ -22,7 +22,7 @@ def checkpoints_filtered(rows: QuerySet[Checkpoint], given: Mapping[str, str]) -
         if words := words_asked(given, column, known):
             rows = rows.filter(**{f"{column}__in": words})
     rows = _kept(rows, given)
-    if text := given.get("q", "").strip():
+    if text := text_asked(given, "q").strip():
         in_job = Q(execution__job_name__icontains=text) | Q(execution__job__title__icontains=text)
         rows = rows.filter(in_job | Q(label__icontains=text) | Q(execution__execution_id__startswith=text))
     for name, condition in (("created_after", "create_time__gte"), ("created_before", "create_time__lt")):

@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
 from jobs.models import Execution, ExecutionStatus, JobType, TriggeredBy
-from jobs.selectors.query_words import query_refused, words_asked
+from jobs.selectors.query_words import query_refused, text_asked, words_asked
 
 
 def executions_filtered(rows: QuerySet[Execution], given: Mapping[str, str]) -> QuerySet[Execution]:
@@ -18,7 +18,7 @@ def executions_filtered(rows: QuerySet[Execution], given: Mapping[str, str]) -> 
     for column, known in choices:
         if words := words_asked(given, column, known):
             rows = rows.filter(**{f"{column}__in": words})
-    if text := given.get("q", "").strip():
+    if text := text_asked(given, "q").strip():
         rows = rows.filter(Q(job_name__icontains=text) | Q(job__title__icontains=text) | Q(execution_id__startswith=text))
     for name, condition in (("created_after", "create_time__gte"), ("created_before", "create_time__lt")):
         if given.get(name):

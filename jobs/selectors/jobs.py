@@ -13,7 +13,7 @@ from jobs.models import FINAL, LEASED, UNFINISHED, Execution, ExecutionStatus, J
 from jobs.selectors.access import projects_visible
 from jobs.selectors.executions import executions_for_lists, executions_out
 from jobs.selectors.overdue import checkpoints_overdue
-from jobs.selectors.query_words import truth_asked, words_asked
+from jobs.selectors.query_words import text_asked, truth_asked, words_asked
 from jobs.selectors.refusals import NotFound
 from jobs.selectors.schedules import schedule_out
 from jobs.selectors.shapes.execution import ExecutionOut, JobTypeWord, StatusWord
@@ -46,7 +46,7 @@ def job_get(*, user: "User | AnonymousUser", job_name: str) -> Job:
 
 def jobs_filtered(rows: QuerySet[Job], given: dict[str, str]) -> QuerySet[Job]:
     """`given` may hold q (in name, title or description), job_type, enabled, project, scheduled, status (of the latest execution)."""
-    if text := given.get("q", "").strip():
+    if text := text_asked(given, "q").strip():
         rows = rows.filter(Q(job_name__icontains=text) | Q(title__icontains=text) | Q(description__icontains=text))
     if types := words_asked(given, "job_type", JobType.values):
         rows = rows.filter(job_type__in=types)

@@ -27,6 +27,14 @@ def truth_asked(given: Mapping[str, str], name: str) -> bool | None:
     return word in _YES if word else None
 
 
+def text_asked(given: Mapping[str, str], name: str, *, most: int = 200) -> str:
+    """A text of the query; "" if it was not given. One that is longer than `most` characters is refused, not cut."""
+    text = given.get(name, "")
+    if len(text) <= most:
+        return text
+    raise query_refused({name: f"{name} has {len(text):,} characters; at most {most:,} are kept"})
+
+
 def query_refused(told: Mapping[str, str], *, code: str = "query.invalid") -> Invalid:
     """`told`: name of a parameter → what is wrong with it."""
     problems = [Problem(code=code, pointer=pointer_of([name]), message=message) for name, message in told.items()]

@@ -177,3 +177,11 @@ def test_true_is_no_number(browser: Client, editor: User, path: str, body: dict[
     assert answer.status_code == 422
     (problem,) = answer.json()["error"]["problems"]
     assert (problem["pointer"], problem["message"]) == (pointer, f'"{pointer[1:]}" must be a whole number')
+
+
+@pytest.mark.parametrize("address", ["/api/jobs", "/api/executions", "/api/checkpoints", "/api/connections"])
+def test_a_text_too_long_to_be_looked_for_is_refused_in_words(browser: Client, address: str) -> None:
+    answer = browser.get(address, {"q": "x" * 60_000})
+    (problem,) = answer.json()["error"]["problems"]
+    assert (answer.status_code, problem["message"]) == (422, "q has 60,000 characters; at most 200 are kept")
+    assert browser.get(address, {"q": "x" * 200}).status_code == 200
