@@ -84,6 +84,7 @@ def _next_starts(schedules: QuerySet[JobSchedule], now: datetime) -> list[NextSt
             title=row.job.title or row.job.job_name,
             next_trigger_time=row.next_trigger_time or now,
             words=cron_words(row.cron_expression),
+            time_zone=row.time_zone,
             skipped=row.reason if row.outcome == FireOutcome.SKIPPED else "",
         )
         for row in rows

@@ -205,7 +205,7 @@ def test_next_starts_come_in_order_with_words(browser: Client, editor: User) -> 
         send(browser, "PUT", f"/api/jobs/{name}/schedule", {"cron_expression": expression, "enabled": name != "off"})
     found = browser.get("/api/overview").json()
     assert ([start["job_name"] for start in found["next_starts"]], found["scheduled"]) == (["soon", "later"], 2)
-    assert found["next_starts"][0]["words"] == "Every minute"
+    assert (found["next_starts"][0]["words"], found["next_starts"][0]["time_zone"]) == ("Every minute", "UTC")
     chinese = browser.get("/api/overview", headers={"Accept-Language": "zh"}).json()
     assert chinese["next_starts"][0]["words"] == "每分钟"
     assert browser.get("/api/overview", headers={"Accept-Language": "de"}).json()["next_starts"][0]["words"] == "Every minute"

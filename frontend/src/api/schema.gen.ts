@@ -3246,7 +3246,7 @@ export interface components {
         };
         /**
          * NextStartOut
-         * @description `skipped`: why the job was not started when its time last came; empty where it was.
+         * @description `words` are of the clock in `time_zone`. `skipped`: why the job was not started when its time last came; empty where it was.
          */
         NextStartOut: {
             /** Job Name */
@@ -3260,6 +3260,8 @@ export interface components {
             next_trigger_time: string;
             /** Words */
             words: string;
+            /** Time Zone */
+            time_zone: string;
             /** Skipped */
             skipped: string;
         };

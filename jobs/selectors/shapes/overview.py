@@ -50,12 +50,13 @@ class LaneOut(Shape):
 
 
 class NextStartOut(Shape):
-    """`skipped`: why the job was not started when its time last came; empty where it was."""
+    """`words` are of the clock in `time_zone`. `skipped`: why the job was not started when its time last came; empty where it was."""
 
     job_name: str
     title: str
     next_trigger_time: datetime
     words: str
+    time_zone: str
     skipped: str
 
 

@@ -23,6 +23,7 @@ import { SkeletonBar } from '../../shared/skeleton'
 import { hourMinute } from '../../shared/times'
 import { useIsWithoutProject } from '../../shared/use-is-without-project'
 import { useNow } from '../../shared/use-now'
+import { wordsInZone } from '../../shared/words-in-zone'
 import { AttentionTable } from './attention-table'
 import './home.css'
 import './i18n'
@@ -94,7 +95,7 @@ function LastHour({ overview }: { overview: Overview }) {
 }
 
 function NextStarts({ overview }: { overview: Overview }) {
-  const { t } = useTranslation('home')
+  const { t } = useTranslation(['home', 'shared'])
   return (
     <>
       <SectionHead title={t('next.title')}>
@@ -115,8 +116,8 @@ function NextStarts({ overview }: { overview: Overview }) {
                 {t('next.skipped', { why: said(one.skipped) })}
               </span>
             ) : (
-              <span className="pw-12 pw-2 pw-cut" title={one.words}>
-                {one.words}
+              <span className="pw-12 pw-2 pw-cut" title={wordsInZone(t, one)}>
+                {wordsInZone(t, one)}
               </span>
             )}
             <span className="pw-12 pw-num">

@@ -6,6 +6,7 @@ import { ExecutionBadge } from '../../shared/execution-badge'
 import { useLatest } from '../../shared/overview'
 import { NoCheckpoint } from '../../shared/no-checkpoint'
 import { RelativeTime } from '../../shared/relative-time'
+import { wordsInZone } from '../../shared/words-in-zone'
 
 /** State of the latest execution, and how old it is. */
 export function JobState({ job }: { job: Job }) {
@@ -50,10 +51,10 @@ export function JobIdentity({ job }: { job: Job }) {
 }
 
 export function NextStartCell({ job }: { job: Job }) {
-  const { t } = useTranslation('jobs')
+  const { t } = useTranslation(['jobs', 'shared'])
   if (!job.schedule?.next_trigger_time) return <span className="pw-3">–</span>
   return (
-    <Tooltip label={job.schedule.words || t('scheduled')}>
+    <Tooltip label={job.schedule.words ? wordsInZone(t, job.schedule) : t('scheduled')}>
       <span>
         <RelativeTime time={job.schedule.next_trigger_time} />
       </span>
