@@ -57,6 +57,7 @@ def log_page(
         offset = _start(file, after, size)
         file.seek(offset)
         block = file.read(MAX_BYTES)
+        overlong = _overlong(file, block)
     wanted = _Wanted(level, node_id, search)
     results: list[LogLine] = []
     position = 0
@@ -65,24 +66,41 @@ def log_page(
         position = end + 1
         if wanted.matches(line):
             results.append(line)
-    if not position and len(block) == MAX_BYTES:
-        position = MAX_BYTES  # one line longer than a block: it cannot be shown, and must not stop the reading
-    following = offset + position
-    return LogPage(results=results, next_offset=following, more=following < size and position > 0, attempt=chosen, attempts=attempts)
+    following = offset + (position or overlong)
+    return LogPage(results=results, next_offset=following, more=offset < following < size, attempt=chosen, attempts=attempts)
+
+
+def _overlong(file: Any, block: bytes) -> int:
+    """How long the line is that `block` is only a part of: it cannot be shown, and must not stop the reading. 0 until it is whole."""
+    if len(block) < MAX_BYTES or b"\n" in block:
+        return 0
+    length = len(block)
+    while part := file.readline(MAX_BYTES):
+        length += len(part)
+        if part.endswith(b"\n"):
+            return length
+    return 0
 
 
 def _start(file: Any, after: int, size: int) -> int:
     """The byte to read from: `after`, or the first line that begins within the last -`after` bytes.
 
-    A file that is shorter than `after` was begun anew when it grew too large: it is read from its beginning.
+    A file in which no line begins at `after` was begun anew when it grew too large: it is read from its beginning.
     """
     if after >= 0:
-        return after if after <= size else 0
+        return after if _begins_line(file, after, size) else 0
     start = max(0, size + after)
     if start == 0:
         return 0
     file.seek(start - 1)
     return start - 1 + len(file.readline(MAX_BYTES))
+
+
+def _begins_line(file: Any, offset: int, size: int) -> bool:
+    if offset == 0 or offset > size:
+        return False
+    file.seek(offset - 1)
+    return bool(file.read(1) == b"\n")
 
 
 class _Wanted:

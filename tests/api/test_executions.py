@@ -265,6 +265,14 @@ def test_a_log_that_was_begun_anew_is_read_from_its_beginning(browser: Client, l
     assert messages(log(browser, logged, f"after={offset}")) == ["fresh"]
 
 
+def test_a_log_that_was_begun_anew_and_grew_past_the_offset_is_read_from_its_beginning(
+    browser: Client, logged: Execution, tmp_path: Path
+) -> None:
+    offset = log(browser, logged)["next_offset"]
+    (tmp_path / logged.execution_id / "attempt-2.jsonl").write_text('{"message": "fresh, and longer than before"}\n' * 50)
+    assert messages(log(browser, logged, f"after={offset}")) == ["fresh, and longer than before"] * 50
+
+
 def test_the_end_of_a_log_is_read_from_a_whole_line_on(browser: Client, logged: Execution) -> None:
     assert messages(log(browser, logged, "after=-60")) == ["# A fatal error in the JVM"]
     assert len(messages(log(browser, logged, "after=-100000"))) == 4
