@@ -1,7 +1,9 @@
-"""/api/jobs/NAME/export, /api/jobs/defaults and /api/jobs/script: a document as a file, in full, and as a plain PySpark script."""
+"""Under /api: jobs/NAME/export, job-exports, jobs/defaults, jobs/script: documents as files, in full, and as plain PySpark scripts."""
 
 from collections.abc import Mapping
+from io import BytesIO
 from typing import Any, Literal
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -104,6 +106,21 @@ class JobExportView(ApiView):
         return _file(document_text(document, form), f"{job.job_name}.{form}", f"application/{form}; charset=utf-8")
 
 
+class JobExportsBody(Body):
+    names: list[str] = Field(min_length=1, max_length=1000)
+
+
+class JobExportsView(ApiView):
+    @described("The documents of several jobs as one ZIP archive, a JSON file each", takes=JobExportsBody, responds=bytes, tag="documents")
+    def post(self, request: Request) -> HttpResponse:
+        jobs = [job_get(user=self.user(), job_name=name) for name in dict.fromkeys(body_read(request, JobExportsBody).names)]
+        content = BytesIO()
+        with ZipFile(content, "w", ZIP_DEFLATED) as archive:
+            for job in jobs:
+                archive.writestr(f"{job.job_name}.json", document_text(job_document(job), "json"))
+        return _file(content.getvalue(), "jobs.zip", "application/zip")
+
+
 def script_of(document: Mapping[str, Any], *, project: Project, parameters: Mapping[str, Any]) -> ScriptOut:
     """Unavailable where no interactive driver answers."""
     checked, problems = check_document(dict(document), REGISTRY.catalogue())
@@ -121,7 +138,7 @@ def _script(document: Mapping[str, Any], project: Project) -> str:
     return written.text
 
 
-def _file(text: str, name: str, kind: str) -> HttpResponse:
-    response = HttpResponse(text, content_type=kind)
+def _file(content: str | bytes, name: str, kind: str) -> HttpResponse:
+    response = HttpResponse(content, content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

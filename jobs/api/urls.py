@@ -71,6 +71,7 @@ urlpatterns = [
     path("jobs/defaults", exports.DefaultsView.as_view()),
     path("jobs/script", exports.ScriptView.as_view()),
     path("jobs/import", documents.ImportView.as_view()),
+    path("job-exports", exports.JobExportsView.as_view()),
     path("jobs/<str:job_name>", jobs.JobView.as_view()),
     path("jobs/<str:job_name>/", include(_job)),
     path("examples", examples.ExamplesView.as_view()),

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable
+from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 from django.contrib.auth.models import User
@@ -181,6 +183,21 @@ def test_publishing_a_draft_with_problems_answers_them(browser: Client) -> None:
     assert answer.status_code == 422
     assert answer.json()["error"]["code"] == "document.problems"
     assert "port.missing" in codes(answer)
+
+
+def test_many_jobs_are_exported_as_one_archive_of_what_one_may_see(
+    browser: Client, editor: User, stranger: User, client_of: Callable[[User], Client]
+) -> None:
+    names = [f"job-{index}" for index in range(12)]
+    for name in names:
+        job(editor, name)
+    answer = send(browser, "POST", "/api/job-exports", {"names": [*names, names[0]]})
+    assert (answer.status_code, answer["Content-Disposition"]) == (200, 'attachment; filename="jobs.zip"')
+    with ZipFile(BytesIO(answer.content)) as archive:
+        assert archive.namelist() == [f"{name}.json" for name in names]
+        assert archive.read("job-3.json") == browser.get("/api/jobs/job-3/export").content
+    assert send(client_of(stranger), "POST", "/api/job-exports", {"names": names}).status_code == 404
+    assert send(browser, "POST", "/api/job-exports", {"names": []}).status_code == 422
 
 
 @pytest.mark.parametrize("kind", ["json", "yaml"])

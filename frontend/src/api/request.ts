@@ -48,12 +48,17 @@ function unanswered(error: unknown): never {
   throw error instanceof TypeError ? silence() : error
 }
 
-async function ask<T>(method: string, path: string, body: string | undefined, headers: Record<string, string>, signal?: AbortSignal): Promise<T> {
+async function answered(method: string, path: string, body: string | undefined, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
   const safety: Record<string, string> = method === 'GET' ? {} : { 'X-CSRFToken': csrfToken() }
   const asked = Date.now()
   const response = await fetch(path, { method, credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': document.documentElement.lang, ...safety, ...headers }, body, signal }).catch(unanswered)
   hearClock(response.headers.get('Date'), asked, Date.now())
   if (!response.ok) throw await failure(response)
+  return response
+}
+
+async function ask<T>(method: string, path: string, body: string | undefined, headers: Record<string, string>, signal?: AbortSignal): Promise<T> {
+  const response = await answered(method, path, body, headers, signal)
   return (response.status === 204 ? undefined : parseExact(await response.text())) as T
 }
 
@@ -63,5 +68,9 @@ export function request<T>(method: string, path: string, body?: unknown, headers
   return ask<T>(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers }, signal)
 }
 
-/** The same for a text that is sent as it is. */
+/** JSON in, a file out. */
+export const requestFile = async (method: string, path: string, body: unknown): Promise<Blob> =>
+  (await answered(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', Accept: '*/*' })).blob()
+
+/** As `request`, for a text that is sent as it is. */
 export const send = <T>(method: string, path: string, text: string, contentType: string): Promise<T> => ask<T>(method, path, text, { 'Content-Type': contentType })

@@ -56,3 +56,22 @@ it('a job that is paused is neither started nor stopped', () => {
   expect(screen.getByRole('button', { name: 'Start 2' })).toBeEnabled()
   expect(screen.getByRole('button', { name: 'Stop 1' })).toBeEnabled()
 })
+
+it('many jobs are exported in one archive', async () => {
+  const asked: unknown[] = []
+  vi.stubGlobal('fetch', (path: string, { body }: RequestInit) => {
+    asked.push([path, JSON.parse(String(body))])
+    return Promise.resolve(new Response('archive'))
+  })
+  vi.stubGlobal('URL', Object.assign(URL, { createObjectURL: () => 'blob:archive', revokeObjectURL: () => undefined }))
+  const clicks: string[] = []
+  const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
+    clicks.push(`${this.href} ${this.download}`)
+  })
+  const names = Array.from({ length: 12 }, (_, index) => `job-${index}`)
+  chosen(...names.map((name) => job(name)))
+  fireEvent.click(screen.getByRole('button', { name: 'Export 12' }))
+  await waitFor(() => expect(useAnswers.getState().answers.map(({ ok, text }) => [ok, text])).toEqual([[true, '12 jobs exported to jobs.zip']]))
+  expect([asked, clicks]).toEqual([[['/api/job-exports', { names }]], ['blob:archive jobs.zip']])
+  click.mockRestore()
+})

@@ -9,13 +9,23 @@ import type { Job } from '../../api/types'
 import { answer } from '../../shared/answers'
 import { useMay } from '../../api/use-may'
 import { isFinal } from '../../shared/execution-state'
-import { exportAddress, stopExecution } from './job-requests'
+import { exportAddress, exportJobs, stopExecution } from './job-requests'
 
-function download(address: string): void {
+/** So long a browser may take to begin with a file. */
+const KEPT_MS = 60_000
+
+function download(address: string, name = ''): void {
   const link = document.createElement('a')
   link.href = address
-  link.download = ''
+  link.download = name
   link.click()
+}
+
+/** All of them in one archive: of many files at once a browser leaves out some. */
+async function downloadAll(jobs: readonly Job[]): Promise<void> {
+  const address = URL.createObjectURL(await exportJobs(jobs.map((job) => job.job_name)))
+  download(address, 'jobs.zip')
+  setTimeout(() => URL.revokeObjectURL(address), KEPT_MS)
 }
 
 /** The first problem says more than the refusal as a whole. */
@@ -57,6 +67,29 @@ function useBulk(onDone: () => void): [busy: Bulk | null, each: Each] {
   return [busy, each]
 }
 
+function ExportButton({ jobs }: { jobs: readonly Job[] }) {
+  const { t } = useTranslation('jobs')
+  const [busy, setBusy] = useState(false)
+  const exportThem = async () => {
+    const [first] = jobs
+    if (first && jobs.length === 1) return download(exportAddress(first.job_name, 'json'))
+    setBusy(true)
+    try {
+      await downloadAll(jobs)
+      answer(true, t('bulk.done.export', { count: jobs.length }))
+    } catch (error) {
+      answer(false, wordsOf(error as Error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Button loading={busy} leftSection={<IconDownload size={14} />} onClick={() => void exportThem()}>
+      {t('bulk.export', { count: jobs.length })}
+    </Button>
+  )
+}
+
 /** Acts on every chosen job; those that refuse are named in one answer, the others go on. */
 export function BulkBar({ jobs, onDone, onClear }: { jobs: readonly Job[]; onDone: () => void; onClear: () => void }) {
   const { t } = useTranslation('jobs')
@@ -81,9 +114,7 @@ export function BulkBar({ jobs, onDone, onClear }: { jobs: readonly Job[]; onDon
           </Button>
         </>
       )}
-      <Button leftSection={<IconDownload size={14} />} onClick={() => jobs.forEach((job) => download(exportAddress(job.job_name, 'json')))}>
-        {t('bulk.export', { count: jobs.length })}
-      </Button>
+      <ExportButton jobs={jobs} />
       <button type="button" className="pw-link" onClick={onClear}>
         {t('bulk.clear')}
       </button>

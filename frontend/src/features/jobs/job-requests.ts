@@ -1,5 +1,5 @@
 import { withQuery } from '../../api/pages'
-import { request } from '../../api/request'
+import { request, requestFile } from '../../api/request'
 import type { ConfigChange, Configs, Job, JobType, Schedule, ScheduleTimes } from '../../api/types'
 
 const job = (name: string) => `/api/jobs/${encodeURIComponent(name)}`
@@ -9,6 +9,8 @@ export const resumeExecution = (id: string) => request<unknown>('POST', `/api/ex
 export const deleteJob = (name: string) => request<undefined>('DELETE', job(name))
 export const switchJob = (name: string, on: boolean) => request<Job>('POST', `${job(name)}/${on ? 'enable' : 'disable'}`, {})
 export const exportAddress = (name: string, format: 'json' | 'yaml') => `${job(name)}/export?format=${format}`
+
+export const exportJobs = (names: readonly string[]) => requestFile('POST', '/api/job-exports', { names })
 
 /** A draft without nodes; it is published from the editor. */
 export const createJob = (name: string, title: string, type: JobType, project: string) =>
