@@ -22,7 +22,7 @@ const StartDialog = later(() => import('../../shared/start-dialog'))
 /** Rail, top bar and the page; one live socket for all of them. Without a session the server's sign-in page takes over. */
 export function Shell({ children }: { children: ReactNode }) {
   const { t } = useTranslation()
-  const { pathname } = useLocation()
+  const { pathname, search, hash } = useLocation()
   const [searching, setSearching] = useState(false)
   const [sheet, setSheet] = useState(false)
   const asked = useStartAsked((state) => state.asked)
@@ -30,8 +30,8 @@ export function Shell({ children }: { children: ReactNode }) {
   const me = useMe()
   const signedOut = me.error instanceof ApiError && (me.error.status === 401 || me.error.status === 403)
   useEffect(() => {
-    if (signedOut) location.assign(`/sign-in?next=${encodeURIComponent(pathname)}`)
-  }, [signedOut, pathname])
+    if (signedOut) location.assign(`/sign-in?next=${encodeURIComponent(pathname + search + hash)}`)
+  }, [signedOut, pathname, search, hash])
   const signedIn = me.data !== undefined
   useEffect(() => (signedIn ? followOverview() : undefined), [signedIn])
   useGlobalKeys({ search: () => setSearching(true), sheet: () => setSheet(true) })
