@@ -150,10 +150,10 @@ def unfinished(job: Job, status: str) -> Execution:
 def test_after_a_reset_the_next_start_begins_anew(admin):
     job = streaming_example(admin)
     first = execution_start(job=job, user=admin, triggered_by="MANUAL")
-    Execution.objects.update(status="CANCELLED")
+    Execution.objects.update(status="CANCELLED", attempt=1)
     again = execution_start(job=job, user=admin, triggered_by="MANUAL")
     assert again.generation == first.generation
-    Execution.objects.update(status="CANCELLED")
+    Execution.objects.update(status="CANCELLED", attempt=1)
     example_reset(job=job, user=admin)
     anew = execution_start(job=job, user=admin, triggered_by="MANUAL")
     assert anew.generation != first.generation
