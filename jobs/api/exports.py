@@ -24,7 +24,7 @@ from jobs.dag.writing import document_text
 from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.job_details import holds_document
-from jobs.selectors.jobs import job_get
+from jobs.selectors.jobs import job_get, jobs_get
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.services.access import role_check
@@ -113,7 +113,7 @@ class JobExportsBody(Body):
 class JobExportsView(ApiView):
     @described("The documents of several jobs as one ZIP archive, a JSON file each", takes=JobExportsBody, responds=bytes, tag="documents")
     def post(self, request: Request) -> HttpResponse:
-        jobs = [job_get(user=self.user(), job_name=name) for name in dict.fromkeys(body_read(request, JobExportsBody).names)]
+        jobs = jobs_get(user=self.user(), names=dict.fromkeys(body_read(request, JobExportsBody).names))
         content = BytesIO()
         with ZipFile(content, "w", ZIP_DEFLATED) as archive:
             for job in jobs:

@@ -1,6 +1,6 @@
 """Jobs as a user may see them; a page of them costs the same few queries whatever its size."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
@@ -38,10 +38,16 @@ def jobs_visible(user: "User | AnonymousUser") -> QuerySet[Job]:
 
 def job_get(*, user: "User | AnonymousUser", job_name: str) -> Job:
     """One living job with its project, or NotFound."""
-    row = jobs_visible(user).select_related("project").filter(job_name=job_name).first()
-    if row is None:
-        raise NotFound(f'job "{job_name[:200]}" does not exist, or not for you')
-    return row
+    return jobs_get(user=user, names=[job_name])[0]
+
+
+def jobs_get(*, user: "User | AnonymousUser", names: Collection[str]) -> list[Job]:
+    """The living jobs of these names with their projects, in this order; NotFound where one of them is not to be seen."""
+    found = {job.job_name: job for job in jobs_visible(user).select_related("project").filter(job_name__in=names)}
+    for name in names:
+        if name not in found:
+            raise NotFound(f'job "{name[:200]}" does not exist, or not for you')
+    return [found[name] for name in names]
 
 
 def jobs_filtered(rows: QuerySet[Job], given: dict[str, str]) -> QuerySet[Job]:
