@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from checkpoints.source_logs import names_files, unambiguous
+
 _VERSIONED = re.compile(r"(?P<version>\d+)(?:_(?P<id>[0-9a-fA-F-]{36}))?\.(?P<kind>zip|changelog|delta|snapshot)")
 _SNAPSHOTS = {"zip", "snapshot"}
 #: What an archive of a snapshot holds is lists: more than this it never is.
@@ -92,7 +94,7 @@ def files_needed(folder: Path, batch_id: int) -> list[str]:
     for directory, names in found.items():
         top = directory.split("/")[0]
         if top == "sources":
-            keep |= _source_files(directory, names, offsets)
+            keep |= _source_files(folder, directory, names, offsets)
         elif top == "state":
             keep |= _state_files(folder, directory, found, batch_id + 1, ids)
         elif top not in ("offsets", "commits"):
@@ -119,14 +121,17 @@ def _log_files(found: Mapping[str, list[str]], log: str, batch_id: int) -> set[s
     return {f"{log}/{name}" for name in names if root_name(name) in wanted}
 
 
-def _source_files(directory: str, names: Iterable[str], offsets: Mapping[str, Any]) -> set[str]:
-    """A file source's log up to the entry that the batch names; what other sources keep is kept as it is."""
-    source = directory.removeprefix("sources").strip("/")
-    offset = offsets.get(source)
+def _source_files(folder: Path, directory: str, names: Iterable[str], offsets: Mapping[str, Any]) -> set[str]:
+    """A file source's log up to the entry that the batch names; what other sources keep is kept as it is.
+
+    Without an entry that it names, nothing of such a log: Spark would take the files in it for planned, wherever they lie.
+    """
+    offset = offsets.get(directory.removeprefix("sources").strip("/"))
     last = offset.get("logOffset") if isinstance(offset, dict) else None
     names = list(names)
     if not isinstance(last, int):
-        return {f"{directory}/{name}" for name in names}
+        left = {name for name in names if names_files(folder / directory / name)}
+        return {f"{directory}/{name}" for name in names if root_name(name) not in left}
     entries = {match["batch"]: bool(match["compact"]) for name in names if (match := _LOG_ENTRY.fullmatch(name))}
     batches = {int(batch): compact for batch, compact in entries.items() if int(batch) <= last}
     compacted = sorted((batch for batch, compact in batches.items() if compact), reverse=True)
@@ -289,7 +294,7 @@ def _json_of(path: Path, text: str) -> Any:
 def _offset(text: str) -> Any:
     """An offset as data where it is JSON (a Python source's may be JSON within JSON), else its text."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=unambiguous)
         return json.loads(value) if isinstance(value, str) else value
     except ValueError:
         return text

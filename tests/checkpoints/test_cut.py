@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import random
+import re
 import shutil
 from collections.abc import Callable
 from functools import partial
@@ -47,6 +48,18 @@ def test_the_log_of_a_file_source_ends_at_the_offset_of_the_batch(folder: Path, 
     query_cut(folder, 8, tmp_path / "before", real_copy=False)
     found = {name for name in names(tmp_path / "before" / "sources" / "orders") if not name.startswith(".")}
     assert found == {str(number) for number in range(9)}
+
+
+@pytest.mark.parametrize("offset", ["-", "7", "7.0", '{"logOffset":7.0}', '{"logOffset":7,"logOffset":9}', '{"other":7}'])
+def test_no_log_of_a_file_source_goes_along_whose_end_the_batch_does_not_name(folder: Path, tmp_path: Path, offset: str) -> None:
+    """Spark would take the files in it for planned. What another source keeps goes along."""
+    planned = folder / "offsets" / "7"
+    planned.write_text(re.sub(r"^orders:.*$", f"orders:{offset}", planned.read_text(), flags=re.MULTILINE))
+    (folder / "sources" / "kafka").mkdir()
+    (folder / "sources" / "kafka" / "0").write_text('v1\n{"path":{"0":12}}')
+    (folder / "offsets" / ".7.crc").unlink(missing_ok=True)
+    query_cut(folder, 7, tmp_path / "cut", real_copy=False)
+    assert {name for name in names(tmp_path / "cut" / "sources") if not Path(name).name.startswith(".")} == {"kafka/0"}
 
 
 def test_state_is_kept_up_to_the_version_that_the_batch_made(rocksdb_folder: Path, tmp_path: Path) -> None:

@@ -97,3 +97,21 @@ def test_samples_go_that_nobody_looked_at_for_days(tmp_path: Path) -> None:
 def test_nothing_is_looked_for_where_there_is_nothing(tmp_path: Path) -> None:
     assert mirrors_forget(data_dir=tmp_path, older_than=DAY) == []
     assert samples_forget(data_dir=tmp_path, older_than=DAY) == []
+
+
+def test_no_file_goes_but_a_copy_of_its_own_mirror(tmp_path: Path) -> None:
+    """The log of a checkpoint that was brought here may name any file."""
+    mirror = Mirror(copied(tmp_path, uuid4(), "files"))
+    other = copied(tmp_path, uuid4(), "files") / "files" / "a.csv"
+    key = tmp_path / "key"
+    key.write_text("secret")
+    named = [
+        str(key),
+        str(other),
+        f"{mirror.folder}/../../../../key",
+        str(mirror.folder),
+        f"{mirror.folder}/a.csv",
+        f"{mirror.folder}/b.csv",
+    ]
+    mirror.remove(named)
+    assert (key.exists(), other.exists(), (mirror.folder / "a.csv").exists()) == (True, True, False)

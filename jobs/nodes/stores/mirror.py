@@ -82,8 +82,10 @@ class Mirror:
         return known.stat().st_mtime if known.exists() else None
 
     def remove(self, paths: Sequence[str]) -> None:
-        for path in paths:
-            Path(path).unlink(missing_ok=True)
+        """Those of them that are copies here: a log that was brought from elsewhere may name whatever file it likes."""
+        for path in map(os.path.normpath, paths):
+            if path.startswith(f"{self.folder}{os.sep}"):
+                Path(path).unlink(missing_ok=True)
 
     def take(self, store: Store, wanted: Sequence[Wanted], order: Order) -> Iterator[Wanted]:
         """Copy files, several at once; each appears in its turn, and is then yielded. What is gone there is left out."""
