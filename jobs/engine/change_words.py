@@ -42,6 +42,10 @@ SENTENCES: Mapping[str, tuple[Verdict, str]] = {
         "needs_fresh_start",
         "Its messages lie in a buffer that belongs to one job: a position in that of another means nothing here",
     ),
+    "source.copies": (
+        "needs_fresh_start",
+        "Its files are copied for each job by itself, and Spark knows them by the copies: it would read all of them again here",
+    ),
     "source.none": ("needs_fresh_start", "The query read other sources only: nothing of its position fits"),
     "state.settings": (
         "needs_fresh_start",

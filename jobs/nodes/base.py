@@ -124,6 +124,10 @@ class Source(NodeType[ConfigT]):
     has_own_buffer: ClassVar[bool] = False  # its position counts messages that were kept for one job
     hand_positions: ClassVar[HandPositions | None] = None  # how a person may set its position; None: not at all
 
+    def position_of_one_job(self, config: ConfigT) -> Literal["", "buffer", "copies"]:
+        """What a position of a node with this config counts or names that is one job's alone; "" where another job may go on from it."""
+        return "buffer" if self.has_own_buffer else ""
+
     def guarantee_of(self, config: ConfigT) -> Guarantee:
         """Of a node with this config: one that discards what comes too fast may lose rows, whatever it gives otherwise."""
         return together([self.guarantee, "at most once"] if getattr(config, "backpressure", "") in ("DROP", "LATEST") else [self.guarantee])

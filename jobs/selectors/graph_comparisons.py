@@ -108,10 +108,12 @@ def compared(execution: Execution, after: Run) -> Compatibility:
 
 
 def _elsewhere(execution: Execution, after: GraphShape, changes: tuple[Change, ...]) -> Iterator[Change]:
-    """A position in a buffer of another job means nothing in this one's."""
+    """A position in a buffer of another job, or in its copies of files, means nothing in this one's."""
+    travelled = is_of_another(execution)
     for change in changes:
-        buffered = change.node_id in after.steps.sources and after.steps.source(change.node_id).has_own_buffer
-        yield Change(change.node_id, change.name, "source.buffer") if buffered and is_of_another(execution) else change
+        is_source = travelled and change.node_id in after.steps.sources
+        own = after.steps.source(change.node_id).position_of_one_job(after.step(change.node_id).config) if is_source else ""
+        yield Change(change.node_id, change.name, f"source.{own}") if own else change
 
 
 def is_of_another(execution: Execution) -> bool:

@@ -210,9 +210,16 @@ def test_a_damaged_checkpoint_neither_goes_out_nor_over(checkpoint: Checkpoint, 
     assert left_behind(target) == []
 
 
-def test_a_position_in_another_jobs_buffer_is_refused(editor: Client) -> None:
+@pytest.mark.parametrize(
+    ("node_type", "config", "code"),
+    [
+        ("source.mqtt", {"connection": "broker", "topics": "a/b"}, "source.buffer"),
+        ("source.file", {"path": "in", "format": "text", "order": "name"}, "source.copies"),
+    ],
+)
+def test_a_position_in_another_jobs_buffer_or_copies_is_refused(editor: Client, node_type: str, config: dict[str, Any], code: str) -> None:
     document = document_with(name="hooks")
-    document["nodes"]["numbers"] = {"type": "source.mqtt", "name": "Numbers", "config": {"connection": "broker", "topics": "a/b"}}
+    document["nodes"]["numbers"] = {"type": node_type, "name": "Numbers", "config": config}
     first, second = version_add(job_row("hooks"), document), version_add(job_row("other"), document | {"name": "other"})
     execution = execution_row(first)
     Execution.objects.filter(pk=execution.pk).update(version=2)
@@ -220,7 +227,7 @@ def test_a_position_in_another_jobs_buffer_is_refused(editor: Client) -> None:
     ended(execution)
     found = send(editor, "POST", f"/api/jobs/{second.job_name}/checkpoints/import", {"checkpoint": taken.pk}, expected=201)
     precheck = send(editor, "GET", f"/api/checkpoints/{found['id']}/precheck?version=2")
-    assert ("numbers", "source.buffer") in [(change["node_id"], change["code"]) for change in precheck["changes"]]
+    assert ("numbers", code) in [(change["node_id"], change["code"]) for change in precheck["changes"]]
     assert not precheck["ok"]
     send(editor, "POST", f"/api/checkpoints/{found['id']}/restore", {"version": 2}, expected=422)
     # It stays a position of the other job, however often it travels.

@@ -95,6 +95,9 @@ class FileSource(Source[FileConfig]):
         moves = {"order": before.is_copied != after.is_copied, "subfolders": after.is_copied and before.subfolders != after.subfolders}
         return [field for field, is_moved in moves.items() if is_moved]
 
+    def position_of_one_job(self, config: FileConfig) -> Literal["", "buffer", "copies"]:
+        return "copies" if config.is_copied else ""
+
     def plain_fault(self, context: NodeContext[FileConfig]) -> str:
         if context.config.is_copied:
             return "Pipeline Web itself copies its files before they are read"
