@@ -15,7 +15,7 @@ def unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON. ValueError where it gives a name twice: others would go by the first value, or by the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError
     return found
 
 
