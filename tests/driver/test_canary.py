@@ -41,13 +41,13 @@ def tasks_taken(what: str, seconds: float = 60) -> None:
 def test_tasks_are_taken_again_after_redis_was_killed_or_flushed(database_url: str, tmp_path: Path, redis: RedisServer) -> None:
     # It tries again after 2, 4, 6 s and so on, and the client of Redis within each try: the term is shorter than all of them together, and
     # longer than the last, during which Redis is back and beat sends tasks already.
-    settings = {"WORKER_SILENT_SECONDS": 18, **DRIVERLESS}
+    settings = {"WORKER_SILENT_SECONDS": 30, **DRIVERLESS}
     with Worker(database_url=database_url, data=tmp_path, ready=False, REDIS_URL=redis.url, **settings) as worker:
         tasks_taken("at the start")
         redis.kill()
         killed = time.monotonic()
         # Without Redis there is nothing to take: it waits instead of ending itself.
-        wait_until(lambda: time.monotonic() - killed > 25 and "Trying again in" in worker.output, seconds=90, what="a try to connect")
+        wait_until(lambda: time.monotonic() - killed > 38 and "Trying again in" in worker.output, seconds=90, what="a try to connect")
         redis.__enter__()
         tasks_taken("after Redis was killed")
         for _ in range(3):
