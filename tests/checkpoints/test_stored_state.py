@@ -76,7 +76,7 @@ def test_only_the_lists_of_the_source_are_fetched_to_put_its_files_away(executio
     live = spark_folder(live_of(execution) / "out", 2)
     for node_id in ("numbers", "others"):
         (live / "sources" / node_id).mkdir(parents=True)
-        (live / "sources" / node_id / "0").write_text('v1\n{"path":"file:///in/a.csv","timestamp":1,"batchId":0}')
+        (live / "sources" / node_id / "0").write_text('v1\n{"kept":"by the source"}')
     rows = [stored(execution, name, batches) for name, batches in (("file", 2), ("database", 3), ("local", 4))]
     with ExitStack() as stack:
         folders = folders_restorable(job_uid=str(execution.job.job_uid), node_id="numbers", until=stack, reaches=reaches)
