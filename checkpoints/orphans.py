@@ -188,7 +188,7 @@ def living_generations(jobs: Any) -> dict[str, set[str]]:
 
     One that was cancelled before it ran is not gone on from.
     """
-    ran = executions().exclude(status="CANCELLED", attempt=0)
+    ran = executions().model.objects.that_ran()
     runs = ran.filter(job=OuterRef("pk")).order_by("-create_time", "-id").values("generation")
     latest = {"latest": Subquery(runs[:1]), "not_completed": Subquery(runs.exclude(status="COMPLETED")[:1])}
     living: dict[str, set[str]] = {}

@@ -21,6 +21,10 @@ class RunsHere(models.Manager["Execution"]):
     def get_queryset(self) -> "models.QuerySet[Execution]":
         return super().get_queryset().filter(imported_from__isnull=True)
 
+    def that_ran(self) -> "models.QuerySet[Execution]":
+        """Without those that were cancelled before they ran: they left nothing to go on from."""
+        return self.get_queryset().exclude(status=ExecutionStatus.CANCELLED, attempt=0)
+
 
 class Execution(models.Model):
     """`attempt` is drawn from the job's counter when a driver claims; `seq` is the number of the latest event.

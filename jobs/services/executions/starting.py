@@ -174,7 +174,7 @@ def document_of(version: JobVersion) -> DagDocument:
 
 
 def _beginning(job: Job, version: JobVersion, document: DagDocument, parameters: dict[str, Any], start_from: str | None) -> Beginning:
-    continuable = Execution.objects.filter(job=job).exclude(status=ExecutionStatus.CANCELLED, attempt=0)  # which never ran
+    continuable = Execution.objects.that_ran().filter(job=job)
     if job.reset_time is not None:
         continuable = continuable.filter(create_time__gt=job.reset_time)
     last = continuable.order_by("-create_time", "-id").first()
