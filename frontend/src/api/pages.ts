@@ -52,11 +52,15 @@ interface Readable {
 /** A reading that takes longer hangs, as on a line that broke without a word. */
 const PATIENCE_MS = 20_000
 
-const patience = () => new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))
+function waitedFor(reading: Promise<unknown>): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout>
+  const patience = new Promise((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)))
+  return Promise.race([reading, patience]).finally(() => clearTimeout(timer))
+}
 
 /** Reads anew what a query shows, behind a reading that is under way: else that one would be dropped, and with it the page that it brings. */
 export async function readAnew(query: Readable): Promise<void> {
   const behind = query.isFetching
-  await Promise.race([query.refetch({ cancelRefetch: false }), patience()])
-  if (behind) await Promise.race([query.refetch({ cancelRefetch: true }), patience()])
+  await waitedFor(query.refetch({ cancelRefetch: false }))
+  if (behind) await waitedFor(query.refetch({ cancelRefetch: true }))
 }
