@@ -5,11 +5,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from pyspark.sql import SparkSession
 
 from tests.checkpoints.streams import MEMORY, ROCKSDB, Shape, Stream, plain, windows
 
 FILES = 12
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where checkpoints are kept on the local disk; beside it is a store."""
+    monkeypatch.setattr(settings, "CHECKPOINT_ROOT", tmp_path / "root")
+    monkeypatch.setattr(settings, "CHECKPOINT_STORAGE_URLS", [f"file://{tmp_path}/store"])
+    return tmp_path / "root"
 
 
 @pytest.fixture(scope="session")

@@ -18,14 +18,7 @@ from tests.checkpoints.test_checkpoint_api import ended, member, send
 from tests.checkpoints.test_damage import begun
 from tests.services.job_rows import job_row
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(settings, "CHECKPOINT_ROOT", tmp_path / "root")
-    monkeypatch.setattr(settings, "CHECKPOINT_STORAGE_URLS", [f"file://{tmp_path}/store"])
-    return tmp_path / "root"
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("root")]
 
 
 @pytest.fixture

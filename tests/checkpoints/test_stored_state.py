@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 from pyspark.sql import SparkSession
 
 from checkpoints.job_cut import JobCut, JobQuery, Phases, RunFacts
@@ -24,14 +23,7 @@ from jobs.selectors.graph_comparisons import reaches
 from tests.checkpoints.kept import execution_row, live_of, spark_folder, stored
 from tests.services.job_rows import job_row
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(settings, "CHECKPOINT_ROOT", tmp_path / "root")
-    monkeypatch.setattr(settings, "CHECKPOINT_STORAGE_URLS", [f"file://{tmp_path}/store"])
-    return tmp_path / "root"
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("root")]
 
 
 @pytest.fixture
