@@ -18,12 +18,14 @@ from rest_framework.response import Response
 from checkpoints.archive_upload import ArchiveUploadHandler
 from jobs.api.base import ApiView, answer, body_read, described
 from jobs.api.parsers import BoundedJsonParser
+from jobs.models import Role
 from jobs.nodes.hand_positions import Wanted
 from jobs.selectors.checkpoint_positions import PositionMoveOut, PositionsOut, SourcePositionOut, checkpoint_positions_out
 from jobs.selectors.checkpoints import checkpoint_get, checkpoint_out
 from jobs.selectors.jobs import job_get
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.selectors.shapes.checkpoint import CheckpointOut
+from jobs.services.access import role_check
 from jobs.services.checkpoint_arrivals import checkpoint_copy, checkpoint_import
 from jobs.services.checkpoint_positions import positions_edit, positions_plan
 from jobs.services.checkpoints import checkpoint_export
@@ -123,6 +125,7 @@ class CheckpointImportView(ApiView):
         """Checks every file of what is brought and keeps it as a savepoint of the job; nothing is started."""
         job = job_get(user=self.user(), job_name=job_name)
         if request.content_type.startswith("multipart/"):
+            role_check(user=self.user(), project=job.project_id, role=Role.EDITOR)
             file = request.FILES.get("file")
             if not isinstance(file, UploadedFile) or file.file is None:
                 raise ParseError('send the archive as the field "file"')

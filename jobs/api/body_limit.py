@@ -16,13 +16,17 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from jobs.api.authentication import TokenAuthentication
+from jobs.models import ApiToken, Role, TokenScope
+from jobs.selectors.access import role_covers, role_in
 from jobs.selectors.installation import largest_upload
+from jobs.selectors.jobs import job_get
+from jobs.selectors.refusals import NotFound
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-_ARCHIVES = re.compile(r"/api/jobs/[^/]+/checkpoints/import/?")
+_ARCHIVES = re.compile(r"/api/jobs/([^/]+)/checkpoints/import/?")
 #: Above what an address takes, so that a view that refuses a little too much can say so in its own words.
 _SLACK = 4
 
@@ -30,18 +34,18 @@ _SLACK = 4
 class BodyLimit:
     """Answers 413 to a body that is larger than any its address takes, before more of it is read.
 
-    An archive of a checkpoint may be large: of it nothing is read from who is not signed in.
+    An archive of a checkpoint may be large: of it nothing is read from who may not bring one; the view then says why.
     """
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> Any:
-        is_archive = _ARCHIVES.fullmatch(scope["path"]) is not None
-        most = largest_upload() if is_archive else settings.DATA_UPLOAD_MAX_MEMORY_SIZE * _SLACK
+        job_name = _archive_for(scope)
+        most = largest_upload() if job_name else settings.DATA_UPLOAD_MAX_MEMORY_SIZE * _SLACK
         if _declared(scope) > most:
             return await _refuse(send, most)
-        if is_archive and not await database_sync_to_async(_is_known)(scope):
+        if job_name and not await database_sync_to_async(_may_bring_archive)(scope, job_name):
             return await self.inner(scope, _Nothing(receive), send)
         return await self.inner(scope, _Counted(receive, send, most), send)
 
@@ -86,19 +90,41 @@ async def _refuse(send: Send, most: int) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
+def _header(scope: dict[str, Any], name: bytes) -> bytes:
+    return next((value for given, value in scope["headers"] if given.lower() == name), b"")
+
+
 def _declared(scope: dict[str, Any]) -> int:
     """The size that the request itself names, 0 without one; the server has seen to it that it is a number."""
-    return int(next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0"))
+    return int(_header(scope, b"content-length") or 0)
 
 
-def _is_known(scope: dict[str, Any]) -> bool:
-    """Whether somebody is signed in, by a session or by a token; what he may do is the view's to say."""
+def _archive_for(scope: dict[str, Any]) -> str:
+    """The job that an archive of a checkpoint is brought to; "" where none is."""
+    job = _ARCHIVES.fullmatch(scope["path"])
+    return job[1] if job and _header(scope, b"content-type").startswith(b"multipart/") else ""
+
+
+def _may_bring_archive(scope: dict[str, Any], job_name: str) -> bool:
+    """Whether whoever is signed in, by a session or by a token, may change the job."""
+    user, token = _signed_in(scope)
+    if isinstance(token, ApiToken) and token.scope != TokenScope.FULL:
+        return False
+    try:
+        job = job_get(user=user, job_name=job_name)
+    except NotFound:
+        return False
+    return role_covers(role_in(user, job.project_id), Role.EDITOR)
+
+
+def _signed_in(scope: dict[str, Any]) -> tuple[Any, ApiToken | None]:
+    """Who asks, and with which token."""
     request = ASGIRequest(scope, io.BytesIO())
     for middleware in (SessionMiddleware, AuthenticationMiddleware):
         middleware(lambda _: HttpResponse()).process_request(request)
     if request.user.is_authenticated:
-        return True
+        return request.user, None
     try:
-        return TokenAuthentication().authenticate(Request(request)) is not None
+        return TokenAuthentication().authenticate(Request(request)) or (request.user, None)
     except AuthenticationFailed:
-        return False
+        return request.user, None

@@ -13,6 +13,11 @@ def text_place(path: Path, text: str) -> None:
     os.replace(_part(path, text), path)
 
 
+def text_kept(path: Path) -> str:
+    """The text of `path`; "" where there is none."""
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
 def text_first(path: Path, make: Callable[[], str]) -> str:
     """The text of `path`, made where there is none. Where several make it at the same time, all get what the first one made."""
     if not path.is_file():

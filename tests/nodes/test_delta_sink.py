@@ -34,9 +34,9 @@ def write(sink: Built, frame: DataFrame, batch_id: int, **given: Any) -> Written
     return written
 
 
-def there(spark: SparkSession, root: Path) -> list[Any]:
+def there(spark: SparkSession, root: Path, name: str = "out") -> list[Any]:
     """What any reader of the table sees: plain values where it has one column."""
-    rows = [tuple(row) for row in spark.read.format("delta").load(str(root / "out")).collect()]
+    rows = [tuple(row) for row in spark.read.format("delta").load(str(root / name)).collect()]
     return sorted(row[0] for row in rows) if rows and len(rows[0]) == 1 else sorted(rows, key=str)
 
 
@@ -226,6 +226,16 @@ def test_a_table_that_vanished_with_written_rows_is_not_made_anew(spark: SparkSe
     (root / "away").rename(root / "out")
     write(sink_for(spark, build, attempt=2), spark.range(5, 10), 1)
     assert there(spark, root) == list(range(10))
+
+
+def test_a_job_that_was_changed_to_write_elsewhere_goes_on_there(spark: SparkSession, build: Build, root: Path):
+    write(sink_for(spark, build), spark.range(5), 0)
+    elsewhere = sink_for(spark, build, {"path": "elsewhere"}, attempt=2)
+    write(elsewhere, spark.range(5, 10), 1)
+    assert (there(spark, root), there(spark, root, "elsewhere")) == (list(range(5)), list(range(5, 10)))
+    shutil.rmtree(root / "elsewhere")
+    with pytest.raises(NodeError, match='elsewhere" is gone'):
+        sink_for(spark, build, {"path": "elsewhere"}, attempt=3)
 
 
 def test_values_of_every_kind_come_back_as_they_were(spark: SparkSession, build: Build, root: Path):

@@ -91,6 +91,23 @@ def test_rows_of_several_batches_appear_as_one_file_at_the_end(spark: SparkSessi
 
 
 @pytest.mark.spark
+def test_rows_that_wait_appear_where_they_were_written_after_the_job_was_changed_to_write_elsewhere(
+    spark: SparkSession, build: Build, root: Path
+):
+    """It was killed before batch 2 was committed, which comes again, at the new place."""
+    numbered(spark, sink_for(spark, build), range(3))
+    changed = LARGE | {"path": "elsewhere", "format": "json"}
+    numbered(spark, sink_for(spark, build, changed, attempt=2), range(2, 3))
+    again = sink_for(spark, build, changed, attempt=3)
+    assert files(root) == []
+    settle(spark, again, 1)
+    assert (seen(spark, root), len(files(root))) == ([0, 1], 1)
+    settle(spark, sink_for(spark, build, changed, attempt=4), 2, last=True)
+    assert [row["id"] for row in spark.read.json(str(root / "elsewhere")).collect()] == [2]
+    assert seen(spark, root) == [0, 1]
+
+
+@pytest.mark.spark
 def test_a_file_appears_when_it_is_large_enough_without_what_is_not_committed(spark: SparkSession, build: Build, root: Path):
     """Each batch's file has about 500 bytes."""
     sink = numbered(spark, sink_for(spark, build, {"roll_megabytes": 0.000_7}), range(3))

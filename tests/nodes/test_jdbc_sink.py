@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from io import BytesIO
@@ -64,6 +65,21 @@ def test_a_batch_written_again_changes_nothing(spark: SparkSession, build: Build
     assert write(again, frame, 0).repeated
     assert write(again, people(spark, (2, "b")), 1) == Written(rows=1)
     assert database.rows("SELECT id, _batch FROM people ORDER BY id") == [(1, 0), (2, 1)]
+
+
+def test_a_table_that_vanished_with_written_rows_is_not_made_anew_and_a_job_changed_to_another_table_goes_on_there(
+    spark: SparkSession, build: Build, database: Database
+):
+    write(sink_for(build, database, people(spark, (1, "a"))), people(spark, (1, "a")), 0)
+    database.run("DROP TABLE people")
+    with pytest.raises(NodeError, match="people is gone with the rows that this job wrote"):
+        sink_for(build, database, people(spark, (2, "b")), attempt=2)
+    others = {"table": "others"}
+    write(sink_for(build, database, people(spark, (2, "b")), others, attempt=3), people(spark, (2, "b")), 1)
+    assert database.rows("SELECT id, _batch FROM others") == [(2, 1)]
+    database.run("DROP TABLE others")
+    with pytest.raises(NodeError, match="others is gone"):
+        sink_for(build, database, people(spark, (3, "c")), others, attempt=4)
 
 
 def test_an_attempt_that_was_taken_over_writes_nothing_more(spark: SparkSession, build: Build, database: Database):
@@ -238,6 +254,7 @@ def test_a_text_that_no_table_can_hold_is_a_rejected_row(spark: SparkSession, bu
     ((reason, text),) = written.rejected_rows
     assert reason == "a text holds the character NUL, which PostgreSQL cannot store"
     assert "zero" in text
+    assert write(sink, frame, 0) == replace(written, rows=0, repeated=True)
     assert postgres_database.rows("SELECT id, name FROM people ORDER BY id") == [(1, "a"), (3, "c")]
 
 
@@ -266,6 +283,7 @@ def test_times_that_sqlite_does_not_know_reject_their_row(spark: SparkSession, b
         ("2023-10-29 01:00:00.000001", "2023-10-29"),
         ("9999-12-31 23:59:59.999999", "9999-12-31"),
     ]
+    assert write(sink_for(build, sqlite_database, frame, attempt=2), frame, 0) == replace(written, rows=0, repeated=True)
     with pytest.raises(NodeError, match="outside the years 1 to 9999"):
         write(sink, frame, 1, fails_at_rejected=True)
 

@@ -394,3 +394,23 @@ def test_a_broker_that_goes_away_while_rows_are_sent_is_waited_for(spark: SparkS
                 return len(found) == 20_000
 
             wait_until(all_there, seconds=60, what="all messages")
+
+
+def test_rows_that_no_line_has_taken_yet_are_sent_when_the_broker_is_back_in_quality_0_too(spark: SparkSession, build: Build):
+    """What a line had taken may be lost on the way, and no more."""
+    with MosquittoServer() as server:
+        built = sink(build, server.port, topic="numbers", qos=0)
+        done: list[Any] = []
+        thread = Thread(target=lambda: done.append(built.node.write(spark.range(0, 200_000, 1, 1), Batch(0, "q"), built.context)))
+        with heard(server, "numbers") as passing:
+            thread.start()
+            wait_until(lambda: len(passing) > 500, seconds=60, what="some messages")
+        server.stop()
+        assert len(passing) < 150_000
+        server.start()
+        with heard(server, "numbers") as found:
+            thread.join(100)
+            assert done[0].rows == 200_000
+            wait_until(
+                lambda: any(json.loads(message.payload)["id"] == 199_999 for message in found[-100:]), seconds=20, what="the last row"
+            )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta, names_table, only_read
-from jobs.nodes.durable_text import text_place
+from jobs.nodes.durable_text import text_kept, text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.groups import ReplacesByKeys
 from jobs.nodes.roll_back import Hindrance
@@ -65,14 +65,15 @@ class DeltaSink(ReplacesByKeys, Sink[DeltaSinkConfig]):
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[DeltaSinkConfig]) -> None:
         """1. Make the table, or look at it. 2. Raise the fence. 3. Add the columns it lacks."""
         folder, config = _checked_folder(context), context.config
-        kept = _Kept(context)
+        kept = _Kept(context, folder)
+        table_id = kept.table_id()
         if not is_delta(folder):
-            if kept.table_id:
+            if table_id:
                 raise _table_gone(folder)
             _check_new_table(folder, schema, config)
             _empty(spark, schema_written(schema, config)).partitionBy(*config.partition_by).save(str(folder))
         table = delta_open(spark, folder)
-        if kept.table_id and kept.table_id != table.table_id:
+        if table_id not in ("", table.table_id):
             raise _table_gone(folder)
         _check_table(table, schema, config)
         table.files_check()
@@ -114,17 +115,22 @@ class DeltaSink(ReplacesByKeys, Sink[DeltaSinkConfig]):
 
 
 class _Kept:
-    """Which table this generation writes to: one that is not that any more lacks the rows that were written."""
+    """Which table of `folder` this generation writes to: one that is not that any more lacks the rows that were written.
 
-    def __init__(self, context: NodeContext[DeltaSinkConfig]) -> None:
+    A file of two lines, the table's id and its folder; of one line where it was written before folders were kept.
+    """
+
+    def __init__(self, context: NodeContext[DeltaSinkConfig], folder: Path) -> None:
         self._file = context.work_dir / "delta_table_id"
+        self._folder = str(folder)
 
-    @property
     def table_id(self) -> str:
-        return self._file.read_text(encoding="utf-8") if self._file.is_file() else ""
+        """Empty where nothing was written, or to another folder, before the job was changed."""
+        table_id, _, folder = text_kept(self._file).partition("\n")
+        return table_id if folder in ("", self._folder) else ""
 
     def keep(self, table_id: str) -> None:
-        text_place(self._file, table_id)
+        text_place(self._file, f"{table_id}\n{self._folder}")
 
 
 def _folder(context: NodeContext[DeltaSinkConfig]) -> Path:

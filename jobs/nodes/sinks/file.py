@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,6 +20,7 @@ from jobs.nodes.sinks.file_columns import columns_check, text_column
 from jobs.nodes.sinks.file_config import FileSinkConfig
 from jobs.nodes.sinks.file_folders import with_time_folders
 from jobs.nodes.sinks.file_manifest import BatchFiles, FolderLedger, files_behind
+from jobs.nodes.sinks.file_places import Places
 from jobs.nodes.sinks.file_rolling import Ledger, Rolling
 from jobs.nodes.sinks.store_ledger import StoreLedger
 from jobs.nodes.stores.kinds import SINK_STORE_KINDS, store_open, store_silent, stored_path
@@ -37,7 +39,7 @@ class FileSink(Sink[FileSinkConfig]):
     Bounded and unbounded input. Exactly once: a batch's files appear together, and only from the attempt whose manifest came first.
     Rows of several batches may wait for each other to make larger files: hidden, but as safe as those that are seen. How large they are
     is told by their size as Parquet. A file also ends at a checkpoint, so that a restore takes it away whole or not at all, and when the
-    job stops, ends, fails or starts again.
+    job stops, ends, fails or starts again, elsewhere too. A job that was ended by force leaves them waiting until it starts again.
     """
 
     type = "sink.file"
@@ -53,11 +55,14 @@ class FileSink(Sink[FileSinkConfig]):
     def __init__(self) -> None:
         self._kept_ledger: Ledger | None = None
         self._rolling: Rolling | None = None
+        self._places: Places | None = None
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[FileSinkConfig]) -> None:
         self.check(spark, schema, context)
         self._ledger(context).begin(context.attempt)
         self._waiting(context).begin()
+        self._places = Places(context)
+        self._places.begin()
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[FileSinkConfig]) -> None:
         columns_check(schema, context.config)
@@ -86,6 +91,10 @@ class FileSink(Sink[FileSinkConfig]):
 
     def settle(self, spark: SparkSession, context: NodeContext[FileSinkConfig], *, committed: int, last: bool) -> None:
         self._waiting(context).roll(spark, committed=committed, everything=last)
+        if self._places is not None and self._places.left:
+            for config in self._places.left:
+                _settle_left(config, spark, context, committed)
+            self._places.settled()
 
     def mark(self, context: NodeContext[FileSinkConfig], batch_id: int) -> bool:
         return self._waiting(context).mark(batch_id)
@@ -132,6 +141,19 @@ class FileSink(Sink[FileSinkConfig]):
             else:
                 self._kept_ledger = FolderLedger(_folder(context), **line)
         return self._kept_ledger
+
+
+def _settle_left(config: FileSinkConfig, spark: SparkSession, context: NodeContext[FileSinkConfig], committed: int) -> None:
+    """What waits at a place that the job has left becomes files there. Where it cannot be reached that is told, and the job goes on."""
+    there, sink = replace(context, config=config, work_dir=context.work_dir / "left"), FileSink()
+    try:
+        if not sink._ledger(there).gathered():
+            return
+        sink._ledger(there).begin(context.attempt)
+        sink._waiting(there).begin()
+        sink._waiting(there).roll(spark, committed=committed, everything=True)
+    except NodeError as error:
+        context.log(f'rows that wait in "{config.path}", where this job wrote before it was changed, stay there unseen: {error.message}')
 
 
 def _folder(context: NodeContext[FileSinkConfig]) -> Path:

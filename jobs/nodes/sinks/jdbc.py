@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
+from jobs.nodes.durable_text import text_kept, text_place
 from jobs.nodes.groups import ReplacesByKeys
 from jobs.nodes.rejected_rows import whole_row
 from jobs.nodes.roll_back import RollBack, RollBackPoint
@@ -40,6 +41,7 @@ from jobs.nodes.sinks.jdbc_table import (
     table_gone,
 )
 from jobs.nodes.sinks.lines_underway import LinesUnderWay
+from jobs.nodes.sinks.refused_note import RefusedNote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -77,13 +79,14 @@ class JdbcSink(ReplacesByKeys, Sink[JdbcSinkConfig]):
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[JdbcSinkConfig]) -> None:
         dialect = _dialect(context)
         table = TableName.parsed(context.config.table)
+        kept = context.work_dir / "table"
         with dialect.transaction() as cursor:
             dialect.lock_definitions(cursor)
             marker = marker_of(dialect, context)
             marker.create_table(cursor)
             has_written = marker.raise_fence(cursor, context.attempt)
             if not dialect.columns(cursor, table):
-                if has_written:
+                if has_written and text_kept(kept) in ("", self.target_of(context.config)):
                     raise table_gone(table)
                 new_table_check(schema, table, context.config)
                 appended = context.config.mode == "append"
@@ -92,6 +95,7 @@ class JdbcSink(ReplacesByKeys, Sink[JdbcSinkConfig]):
             elif context.config.add_columns:
                 columns_add(dialect, cursor, table, schema_written(schema, context.config))
             table_check(dialect, cursor, schema, table, context.config)
+        text_place(kept, self.target_of(context.config))
         shutil.rmtree(_files_folder(context), ignore_errors=True)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[JdbcSinkConfig]) -> None:
@@ -115,7 +119,7 @@ class JdbcSink(ReplacesByKeys, Sink[JdbcSinkConfig]):
         dialect = _dialect(context)
         with dialect.transaction() as cursor:
             if marker_of(dialect, context).state(cursor, context.attempt, batch.batch_id) == "written":
-                return Written(rows=0, repeated=True)
+                return RefusedNote(batch, context).repeated()
         rows = frame if batch.rejections is None else frame.withColumn(KEPT_COLUMN, whole_row(frame))
         limit = dialect.files_above
         expected = batch.rows if batch.rows is not None else self._rows_before
@@ -163,9 +167,9 @@ def _write_counted(dialect: Dialect, frame: DataFrame, batch: Batch, context: No
             unstorable = None if batch.fails_at_rejected else refused
             staging = dialect.stage_rows(cursor, _staging_name(batch, context), frame.schema, bound, unstorable)
             rows_move(dialect, cursor, staging, frame.schema, batch, context, refused)
-            return _written(rows, refused)
+            return _written(rows, refused, batch, context)
     except WrittenAlready:
-        return Written(rows=0, repeated=True)
+        return RefusedNote(batch, context).repeated()
 
 
 @contextmanager
@@ -179,7 +183,8 @@ def _refusing(batch: Batch) -> Iterator[Refused]:
     batch.rejections.complete()
 
 
-def _written(rows: int, refused: Refused) -> Written:
+def _written(rows: int, refused: Refused, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
+    RefusedNote(batch, context).keep(refused)
     return Written(rows=rows - refused.rows, rejected=refused.rows, rejected_rows=tuple(refused.sample))
 
 
@@ -218,9 +223,9 @@ def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: Node
             staging, staged = dialect.stage_files(cursor, _staging_name(batch, context), schema, underway, unstorable)
             rows = staged + refused.rows
             rows_move(dialect, cursor, staging, schema, batch, context, refused)
-            return _written(rows, refused)
+            return _written(rows, refused, batch, context)
     except WrittenAlready:
-        return Written(rows=0, repeated=True)
+        return RefusedNote(batch, context).repeated()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -9,8 +9,8 @@ from threading import Condition
 from typing import Any
 
 import pyarrow as pa
-from paho.mqtt.client import Client, MQTTv5
-from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.client import Client, MQTTMessageInfo, MQTTv5
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
@@ -51,14 +51,14 @@ class MqttSender:
 
 
 class _Publishing:
-    """The client sends again by itself what a broken line has left unconfirmed.
+    """The client sends again by itself what a broken line has left unconfirmed, save in quality 0.
 
     Where the broker ended the line because of a message, that would go on for ever: then each is sent alone.
     """
 
     def __init__(self, sender: MqttSender, tally: TaskTally) -> None:
         self._sender, self._tally = sender, tally
-        self._under_way: dict[int, Outgoing] = {}
+        self._under_way: dict[int, tuple[Outgoing, MQTTMessageInfo]] = {}
         self._answered: dict[int, Any] = {}
         self._changed = Condition()
         self._heard_at = time.monotonic()
@@ -119,7 +119,7 @@ class _Publishing:
             self._tally.add([message.text], f"topic {topic[:100]!r}: {error}")
             return
         with self._changed:
-            self._under_way[info.mid] = message
+            self._under_way[info.mid] = message, info
         self._settle()
 
     def _confirmed(self, client: Client, data: Any, mid: int, reason: Any, properties: Any) -> None:
@@ -141,7 +141,7 @@ class _Publishing:
     def _settle(self) -> None:
         with self._changed:
             for mid in [mid for mid in self._answered if mid in self._under_way]:
-                message, reason = self._under_way.pop(mid), self._answered.pop(mid)
+                (message, _), reason = self._under_way.pop(mid), self._answered.pop(mid)
                 refused = reason.is_failure if reason is not None else False
                 self._tally.add([message.text], f"the broker refuses it: {reason}" if refused else "")
 
@@ -162,7 +162,7 @@ class _Publishing:
         """What is unconfirmed, one message after the other."""
         self._close()
         self._settle()
-        unconfirmed = list(self._under_way.values())
+        unconfirmed = [message for message, _ in self._under_way.values()]
         self._begin_again()
         for message in unconfirmed:
             while not self._is_done(message):
@@ -193,5 +193,14 @@ class _Publishing:
         with self._changed:
             self._changed.wait(0.5)
         self._settle()
+        self._send_dropped()
         if time.monotonic() - self._heard_at > _AWAY_SECONDS:
             raise mqtt_away(self._sender.act, f"nothing was confirmed for {_AWAY_SECONDS:.0f} s")
+
+    def _send_dropped(self) -> None:
+        """In quality 0 the client drops what no line has taken yet when one breaks, and what it is given while there is none."""
+        if self._sender.config.qos == 0 and self._client.is_connected():
+            for mid, (message, info) in list(self._under_way.items()):
+                if info.rc != MQTTErrorCode.MQTT_ERR_SUCCESS:
+                    del self._under_way[mid]
+                    self._send(message)
