@@ -30,8 +30,9 @@ from jobs.engine.events import BatchWritten, EngineEvent
 
 logger = logging.getLogger(__name__)
 
-_TELLING_TRIES = 4
-_TELLING_PAUSE_SECONDS = 0.5
+#: An attempt outlives a database that is away for about as long.
+_TELLING_SECONDS = 30.0
+_TELLING_PAUSE_SECONDS = 1.0
 _COMMIT_LOOK_SECONDS = 0.05
 #: What the job itself asks for: only these count among its failures in a row, and wait for its pause.
 _OF_THE_JOB = ("INTERVAL", "ROWS", "PAGE")
@@ -215,7 +216,7 @@ class Coordinator:
             self._failed_in_a_row = 0
             request.done.set_result(ticket)
             self._notified(ticket, result.state_data["sources"])
-        else:  # its row stays PENDING; once the attempt is over, the reconciler fails it and takes the files away
+        else:  # its row stays PENDING until the next one begins or the attempt is over, which take the files away
             self._count(request, "it could not be recorded")
             request.done.set_exception(CheckpointFailed("it could not be recorded"))
 
@@ -278,18 +279,18 @@ class Coordinator:
 
     def _tell(self, call: Callable[[], None], what: str) -> bool:
         """The ledger's database may be away for a moment. What it never hears, the reconciler finds out. Raises LedgerRefused."""
-        for attempt in range(1, _TELLING_TRIES + 1):
+        deadline = time.monotonic() + _TELLING_SECONDS
+        while True:
             try:
                 call()
                 return True
-            except LedgerRefused as refused:
-                logger.warning("the ledger does not take that %s: %s", what, refused)
-                raise
             except Exception as error:
                 logger.warning("the ledger could not be told that %s: %s", what, error)
-                if attempt < _TELLING_TRIES:
-                    time.sleep(_TELLING_PAUSE_SECONDS * attempt)
-        return False
+                if isinstance(error, LedgerRefused):
+                    raise
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_TELLING_PAUSE_SECONDS)
 
 
 def _sentence(error: Exception) -> str:

@@ -331,19 +331,20 @@ def test_a_damaged_live_folder_fails_the_checkpoint_and_names_the_file(bench: Be
     assert not book.failed[0][0].folder.exists()
 
 
-def test_a_ledger_that_does_not_answer_at_once_is_told_again(bench: Bench, tmp_path: Path) -> None:
+def test_a_ledger_that_does_not_answer_for_a_while_is_told_again(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checkpoints.coordinator._TELLING_PAUSE_SECONDS", 0.01)
     plan, book = stream(bench, rows=30), Book(tmp_path)
     bench.drained(plan, 30)
     complete = book.complete
     refused: list[Ticket] = []
 
-    def once_away(ticket: Ticket, result: CheckpointResult) -> None:
-        if not refused:
+    def long_away(ticket: Ticket, result: CheckpointResult) -> None:
+        if len(refused) < 20:
             refused.append(ticket)
             raise ConnectionError("the database is away")
         complete(ticket, result)
 
-    book.complete = once_away  # type: ignore[method-assign]
+    book.complete = long_away  # type: ignore[method-assign]
     made = coordinator(bench, plan, book)
     assert made.request().result(60).number == 1
     made.close()

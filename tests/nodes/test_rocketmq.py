@@ -343,9 +343,17 @@ def test_a_broker_that_answers_nothing_is_waited_for(build: Build, rocketmq_serv
     source = build("source.rocketmq", {"connection": "db", "topic": topic}, connections=connections(rocketmq_server))
     sink = build("sink.rocketmq", {"connection": "db", "topic": topic}, connections=connections(rocketmq_server))
     with rocketmq_server.frozen():
-        assert source.node.waits_for(source.context) == "rocketmq main"
+        assert source.node.waits_for(source.context) == source.node.needs_to_begin(source.context) == "rocketmq main"
     assert source.node.waits_for(source.context) == ""
     assert sink.node.waits_for(sink.context) == ""
+
+
+def test_what_is_refused_before_a_run_begins_is_not_waited_for_but_told(build: Build, rocketmq_server: RocketmqServer):
+    other = rocketmq_server.encrypted("verify-ca") | {"certificate_authority": self_signed()[0]}
+    untrusted = {"db": replace(rocketmq_server.settings, config=other)}
+    for kind, given in (("source", connections(rocketmq_server)), ("sink", connections(rocketmq_server)), ("source", untrusted)):
+        built = build(f"{kind}.rocketmq", {"connection": "db", "topic": "is_not_there"}, connections=given)
+        assert built.node.needs_to_begin(built.context) == ""
 
 
 def write(

@@ -13,12 +13,24 @@ _SILENT_SECONDS = 2.0
 def rocketmq_silent(connection: ConnectionSettings, topic: str) -> str:
     """What does not answer, as in "waiting for rocketmq main": the name servers, or all brokers of the topic; else ""."""
     try:
-        with RocketMq(connection, seconds=_SILENT_SECONDS) as client:
-            if any(_answers(client, address) for address in client.route(topic).addresses.values()):
-                return ""
+        return "" if _has_broker(connection, topic) else f"rocketmq {connection.name}"
     except NodeError:
-        pass
-    return f"rocketmq {connection.name}"
+        return f"rocketmq {connection.name}"
+
+
+def rocketmq_away(connection: ConnectionSettings, topic: str) -> str:
+    """The same before anything is read or written: what is refused then, as a topic that is not there, is not waited for but told."""
+    try:
+        return "" if _has_broker(connection, topic) else f"rocketmq {connection.name}"
+    except RocketmqAway:
+        return f"rocketmq {connection.name}"
+    except NodeError:
+        return ""
+
+
+def _has_broker(connection: ConnectionSettings, topic: str) -> bool:
+    with RocketMq(connection, seconds=_SILENT_SECONDS) as client:
+        return any(_answers(client, address) for address in client.route(topic).addresses.values())
 
 
 def _answers(client: RocketMq, address: str) -> bool:

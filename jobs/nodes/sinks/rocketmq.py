@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column, require_columns
-from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
+from jobs.nodes.connections.rocketmq_reach import rocketmq_away, rocketmq_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.rejected_rows import whole_row
 from jobs.nodes.rocketmq.client import RocketMq
@@ -129,6 +129,9 @@ class RocketmqSink(Sink[RocketmqSinkConfig]):
 
     def waits_for(self, context: NodeContext[RocketmqSinkConfig]) -> str:
         return rocketmq_silent(context.connection(context.config.connection), context.config.topic)
+
+    def needs_to_begin(self, context: NodeContext[RocketmqSinkConfig]) -> str:
+        return rocketmq_away(context.connection(context.config.connection), context.config.topic)
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[RocketmqSinkConfig]) -> None:
         self.check(spark, schema, context)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from jobs.nodes.backlog import Backlog, Place, ReadsLog
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
-from jobs.nodes.connections.rocketmq_reach import rocketmq_silent
+from jobs.nodes.connections.rocketmq_reach import rocketmq_away, rocketmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberEach
 from jobs.nodes.misfits import rejected_again
 from jobs.nodes.node_error import reworded
@@ -68,6 +68,9 @@ class RocketmqSource(ReadsLog, TellsUnreadFields, Source[RocketmqSourceConfig]):
 
     def waits_for(self, context: NodeContext[RocketmqSourceConfig]) -> str:
         return rocketmq_silent(context.connection(context.config.connection), context.config.topic)
+
+    def needs_to_begin(self, context: NodeContext[RocketmqSourceConfig]) -> str:
+        return rocketmq_away(context.connection(context.config.connection), context.config.topic)
 
     def resumes(self, config: RocketmqSourceConfig) -> bool:
         return True
