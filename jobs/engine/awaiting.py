@@ -21,25 +21,29 @@ logger = logging.getLogger(__name__)
 _LOOK_SECONDS = 3.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 5.0
 #: A run that is to end does not wait for ever: its next one may be due.
-_BOUNDED_WAIT_SECONDS = 300.0
+BOUNDED_WAIT_SECONDS = 300.0
 
 
 @contextmanager
-def awaited(steps: Steps, report: Report) -> Iterator[Set[str]]:
+def awaited(steps: Steps, report: Report, *, over_at_end: bool = False) -> Iterator[Set[str]]:
     """While inside, `report` hears of each node whose system falls silent, and when it answers again. The run itself goes on.
 
-    Yields the nodes whose systems are silent, all of them, as it stands at any time.
+    Yields the nodes whose systems are silent, all of them, as it stands at any time. `over_at_end`: in good order it ends when all answer.
     """
     asked = [node_id for node_id, node_type in steps.types.items() if type(node_type).waits_for is not NodeType.waits_for]
     ended = threading.Event()
     away: set[str] = set()
-    thread = threading.Thread(target=_look, args=(steps, asked, report, ended, away), name="awaiting", daemon=True)
+    told: dict[str, str] = {}
+    thread = threading.Thread(target=_look, args=(steps, asked, report, ended, away, told), name="awaiting", daemon=True)
     if asked:
         thread.start()
     try:
         yield away
     finally:
         ended.set()
+    if over_at_end:
+        for node_id in list(told.values()):
+            report(Waiting(node_id, ""))
 
 
 def answers_await(steps: Steps, report: Report, stopping: threading.Event, renewed: Callable[[Plan], Plan]) -> Steps | None:
@@ -47,7 +51,7 @@ def answers_await(steps: Steps, report: Report, stopping: threading.Event, renew
 
     An attempt that began without them would fail, and use up one of its retries. One that is to end goes on after some minutes.
     """
-    deadline = math.inf if steps.plan.job_type == "STREAMING" else time.monotonic() + _BOUNDED_WAIT_SECONDS
+    deadline = math.inf if steps.plan.job_type == "STREAMING" else time.monotonic() + BOUNDED_WAIT_SECONDS
     pause = _FIRST_PAUSE_SECONDS
     for node_id in steps.by_id:
         told = ""
@@ -63,14 +67,13 @@ def answers_await(steps: Steps, report: Report, stopping: threading.Event, renew
     return None if stopping.is_set() else steps
 
 
-def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event, away: set[str]) -> None:
+def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event, away: set[str], told: dict[str, str]) -> None:
     """A system counts as away once it was silent twice in a row, lest every blink makes a line in the history.
 
     Several nodes may need one system: it is told of at the first of them. Of several systems the one told last is shown: where that
-    answers, another is told again.
+    answers, another is told again. `told`: system → the node it was told of, of those that are silent.
     """
     silent_before: set[str] = set()
-    told: dict[str, str] = {}
     while not ended.wait(_LOOK_SECONDS):
         found = {node_id: _asked(steps, node_id, steps.types[node_id].waits_for) for node_id in asked}
         silent = {what: node_id for node_id, what in reversed(found.items()) if what}

@@ -8,9 +8,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from jobs.engine.awaiting import BOUNDED_WAIT_SECONDS, awaited
 from jobs.engine.events import BatchCommitted, BufferStands, Noticed, Report
 from jobs.engine.failure import AtNode
 from jobs.engine.query import StreamQuery
@@ -75,12 +76,13 @@ class Receiving:
 
     def await_bounded(self, stopping: threading.Event) -> None:
         """A bounded run reads what its receivers found: wait until they have it all. Raises their failure."""
-        while any(thread.is_alive() for thread in self._receivers) and not stopping.is_set():
+        if not self._receivers:
+            return
+        with awaited(self._steps, self._report, over_at_end=True):
+            while any(thread.is_alive() for thread in self._receivers) and not (stopping.is_set() or self.failure):
+                stopping.wait(0.1)
             if self.failure is not None:
                 raise self.failure
-            stopping.wait(0.1)
-        if self.failure is not None:
-            raise self.failure
 
     def _begin(self, node_id: str) -> None:
         try:
@@ -95,21 +97,19 @@ class Receiving:
         source = self._steps.source(node_id)
         context = replace(self._steps.context(node_id, "stream"), notice=lambda words: self._report(Noticed(words, node_id, "warning")))
         pause = _FIRST_PAUSE_SECONDS
-        refused_since: float | None = -math.inf
+        patience = _Patience(bounded=context.bounded)
         while not self._stopping.is_set():
             begun = time.monotonic()
             try:
                 source.receive(context, self._stopping)
-            except NodeError as error:
-                now = time.monotonic()
-                refused_since = (refused_since or now) if error.permanent and now - begun < _HEALTHY_SECONDS else None
-                if refused_since is not None and now - refused_since >= _SETTLING_SECONDS:
+            except Exception as error:
+                if not isinstance(error, NodeError):
+                    logger.exception("receiving at %s", node_id)
+                if patience.is_over(error, time.monotonic() - begun):
                     self.failure = AtNode(node_id, error)
                     return
-                context.log(f"{error.message}; it is tried again")
-            except Exception as error:
-                logger.exception("receiving at %s", node_id)
-                context.log(f"receiving broke off: {error}; it is tried again")
+                said = error.message if isinstance(error, NodeError) else f"receiving broke off: {error}"
+                context.log(f"{said}; it is tried again")
             else:
                 if context.bounded:
                     return
@@ -153,6 +153,29 @@ class Receiving:
 
     def _moved(self, query: str, node_id: str, position: Any) -> None:
         self._ends[query] = {**self._ends.get(query, {}), node_id: position}
+
+
+@dataclass
+class _Patience:
+    """How long a receiver that fails is tried again: for ever, but for what is refused for good, and where a run is to end."""
+
+    bounded: bool
+    _refused_since: float | None = -math.inf
+    _away_since: float | None = None
+
+    def is_over(self, error: Exception, worked_seconds: float) -> bool:
+        """`worked_seconds`: how long it had received when `error` came."""
+        now, is_healthy = time.monotonic(), worked_seconds >= _HEALTHY_SECONDS
+        is_refused = isinstance(error, NodeError) and error.permanent
+        self._refused_since = (self._refused_since or now) if is_refused and not is_healthy else None
+        if self._refused_since is not None and now - self._refused_since >= _SETTLING_SECONDS:
+            return True
+        if not self.bounded:
+            return False
+        if not isinstance(error, NodeError) or not error.outage:
+            return True
+        self._away_since = now if self._away_since is None or is_healthy else self._away_since
+        return now - self._away_since >= BOUNDED_WAIT_SECONDS
 
 
 def _overrun(found: Buffered) -> NodeError:

@@ -26,6 +26,7 @@ from tests.driver.flow import Flow
 from tests.nodes.conftest import Build, Built
 from tests.nodes.streams import Drained
 from tests.servers.sftp import SftpServer
+from tests.servers.waiting import wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.server]
 
@@ -109,6 +110,34 @@ def test_what_was_read_is_put_away(plant: Plant):
     assert [one.name for one in store.find("")] == ["read/below/a.csv"]
     assert store.head("read/below/a.csv", 2) == b"id"
     assert not store.fetch("in/gone.csv", plant.folder / "fetched")
+
+
+@pytest.mark.parametrize("order", ["time", "name"])
+def test_files_that_a_stream_looks_things_up_in_are_there_at_its_begin_and_again_as_they_change(plant: Plant, order: str):
+    rates, old = plant.folder / "in" / "rates.csv", plant.folder / "in" / "old.csv"
+    rates.write_text("id\n1\n")
+    old.write_text("id\n2\n")
+    source = plant.source({"order": order, "list_every_seconds": 1})
+    context = replace(source.context, mode="stream", bounded=False, beside=True)
+    mirror = StoredFiles(context).mirror
+
+    def copies() -> set[str]:
+        return {Path(path).read_text() for path in mirror.sizes()}
+
+    source.node.begin(context)
+    assert copies() == {"id\n1\n", "id\n2\n"}
+    stopping = threading.Event()
+    receiving = threading.Thread(target=source.node.receive, args=(context, stopping))
+    receiving.start()
+    rates.write_text("id\n3\n")
+    os.utime(rates, (rates.stat().st_mtime + 60,) * 2)
+    old.unlink()
+    wait_until(lambda: copies() == {"id\n3\n"}, seconds=20, what="the new rates")
+    rates.rename(plant.folder / "away.csv")
+    receiving.join(2)
+    assert copies() == {"id\n3\n"}
+    stopping.set()
+    receiving.join(20)
 
 
 def test_the_connection_test_names_the_step_that_fails(plant: Plant):

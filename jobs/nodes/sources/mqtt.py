@@ -84,7 +84,8 @@ class MqttSource(SpoolSource[MqttConfig]):
     """Reads messages from topics of an MQTT 5 broker, as JSON, CSV, Avro, text or bytes.
 
     Unbounded. At least once with quality of service 1 and 2: a message is acknowledged when it is on disk, and comes again after a
-    failure between the two; at most once with 0. The broker keeps what comes while the job does not read.
+    failure between the two; at most once with 0. The broker keeps what comes while the job does not read, as much of it as it is set up
+    to keep: Mosquitto 1,000 messages unless its `max_queued_messages` says more.
     """
 
     type = "source.mqtt"

@@ -22,8 +22,10 @@ from jobs.nodes.spool_source import PACE_FIELDS, SAMPLED, SpoolConfig, SpoolSour
 if TYPE_CHECKING:
     from pika.adapters.blocking_connection import BlockingChannel
 
-#: A bounded run that was promised more messages than come ends after so long: somebody else reads them.
-_IDLE_SECONDS = 3.0
+#: A bounded run that was promised more messages than come ends after so long, where the queue has none left: somebody else reads them.
+_IDLE_SECONDS = 10.0
+#: And after so long where it has, but sends none.
+_SILENT_SECONDS = 120.0
 #: A broker waits half an hour for an acknowledgement as it comes; then it takes the messages back, and a quorum queue counts a failure.
 _HELD_SECONDS = 600.0
 
@@ -113,8 +115,11 @@ class _Consumer:
         self._consumer = self._consume()
 
     def has_all(self) -> bool:
-        """Whether everything that was in the queue at the start is kept."""
-        return self._left <= 0 or (not self._arrived and time.monotonic() - self._arrived_at > _IDLE_SECONDS)
+        """Whether everything that was in the queue at the start is kept, or nobody sends the rest."""
+        idle = time.monotonic() - self._arrived_at
+        if self._left <= 0 or self._arrived or idle <= _IDLE_SECONDS:
+            return self._left <= 0
+        return idle > _SILENT_SECONDS or not self._channel.queue_declare(self._queue, passive=True).method.message_count
 
     def keep(self) -> None:
         """Keep what there is room for. What the broker has waited for too long is kept beyond that, and no more is let come meanwhile."""

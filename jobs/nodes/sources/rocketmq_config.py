@@ -53,7 +53,10 @@ class RocketmqSourceConfig(base.Config):
     avro_schema: AvroText = payload_avro_needed_field()
     start: Literal["earliest", "latest", "time", "offsets"] = Field(
         "earliest",
-        description="Where a start from the beginning begins: at the oldest message, behind the newest, at a time, or at given offsets.",
+        description=(
+            "Where a start from the beginning begins: at the oldest message, behind the newest, at a time, or at given offsets. "
+            "What needs all rows at once takes the oldest instead of behind the newest, where it would find none."
+        ),
         examples=["earliest", "latest"],
     )
     start_time: str = Field(

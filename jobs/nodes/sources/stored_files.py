@@ -48,7 +48,14 @@ class StoredFiles:
         self._read = FilesRead(context.live_dir, context.node_id)
 
     def begin(self) -> None:
-        """A generation that has read nothing copies all there is; one that goes on keeps what it has, in the order it has it."""
+        """A generation that has read nothing copies all there is; one that goes on keeps what it has, in the order it has it.
+
+        What a stream only looks things up in is there whole before its first row.
+        """
+        if self._is_looked_up:
+            self.mirror.make()
+            self._renew(self._store(), Event())
+            return
         taken_up = {path for log in self._read.logs() for path in log}
         if not taken_up:
             self.mirror.clear()
@@ -60,7 +67,7 @@ class StoredFiles:
         """Copy what is not there yet and was not read; bounded: what there is now, else again and again."""
         store = self._store()
         while not stopping.is_set():
-            self._catch_up(store, stopping)
+            self._renew(store, stopping) if self._is_looked_up else self._catch_up(store, stopping)
             if self._context.bounded:
                 return
             stopping.wait(self._config.list_every_seconds)
@@ -161,6 +168,28 @@ class StoredFiles:
                 if stopping.is_set():
                     return
             missing = missing[len(chunk) :]
+
+    @property
+    def _is_looked_up(self) -> bool:
+        return self._context.beside and not self._context.bounded
+
+    def _renew(self, store: Store, stopping: Event) -> None:
+        """Copy what is new there or another now, and let go of what is gone. A folder that holds nothing any more is left as it was."""
+        wanted, had = self.wanted(store), self.mirror.sizes()
+        if not wanted and had:
+            return
+        other = [one for one in wanted if had.get(self.mirror.path(one)) != one.stored.size or self._is_changed(one)]
+        self._check_space(other)
+        for _ in self.mirror.take(store, other, self._config.order):
+            if stopping.is_set():
+                return
+        self.mirror.remove(sorted(had.keys() - {self.mirror.path(one) for one in wanted}))
+
+    def _is_changed(self, wanted: Wanted) -> bool:
+        """Whether the file that is there was changed since it was copied."""
+        by_name = self._config.order == "name"
+        copied = self.mirror.time_there(wanted) if by_name else Path(self.mirror.path(wanted)).stat().st_mtime
+        return copied is None or abs(wanted.stored.modified - copied) > _SAME_SECONDS
 
     def _missing(self, store: Store) -> list[Wanted]:
         there = {*self.mirror.sizes(), *(path for log in self._read.logs() for path in log)}
