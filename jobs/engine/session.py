@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
+import shutil
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -225,13 +228,27 @@ def session_enter(session: SparkSession, plan: Plan) -> None:
 
 
 def _environment_set(options: SessionOptions) -> None:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = python_for_spark()
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = os.pathsep.join(_python_path())
     if options.is_local:
         os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
     if options.prepared and (home := spark_home_in(options.prepared)):
         os.environ.setdefault("SPARK_HOME", str(home.absolute()))
+
+
+def python_for_spark() -> str:
+    """What Spark starts as its Python, with what that needs to know in the environment: this one, behind `python.sh` where that can run."""
+    launcher = Path(__file__).with_name("python.sh")
+    if sys.platform != "linux" or not os.access(launcher, os.X_OK):
+        return sys.executable
+    if os.environ.get("PIPELINE_WEB_DRIVER") != str(os.getpid()):
+        folder = tempfile.mkdtemp(prefix="pipeline-web-readers-")  # short enough for the address of a socket, and nobody else's
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["PIPELINE_WEB_READERS"] = f"{folder}/readers"
+        os.environ["PIPELINE_WEB_DRIVER"] = str(os.getpid())
+    os.environ["PIPELINE_WEB_PYTHON"] = sys.executable
+    return str(launcher)
 
 
 def _quiet() -> None:

@@ -1,0 +1,154 @@
+"""Pythons that read streams are forked from one that has imported what they need, and begin without it where they must."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from jobs.engine import session
+from tests.servers.waiting import wait_until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forked on Linux only")
+
+LAUNCHER = Path(session.__file__).with_name("python.sh")
+RUNNER = "pyspark.sql.streaming.python_streaming_source_runner"
+
+
+class Parents(DataSource):
+    """Each batch is one row: the command of the process that its stream's reader was forked from."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "parents"
+
+    def schema(self) -> str:
+        return "command string"
+
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+        return ParentsReader()
+
+
+class ParentsReader(DataSourceStreamReader):
+    def initialOffset(self) -> dict[str, str]:  # noqa: N802
+        return {"command": ""}
+
+    def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, str]:  # noqa: N802
+        return {"command": Path(f"/proc/{os.getppid()}/cmdline").read_text().replace("\0", " ")}
+
+    def partitions(self, start: dict[str, str], end: dict[str, str]) -> list[InputPartition]:
+        return [InputPartition(end["command"])]
+
+    def read(self, partition: InputPartition) -> Iterator[tuple[str]]:
+        yield (partition.value,)
+
+
+@pytest.mark.spark
+def test_readers_of_a_drivers_streams_are_forked_from_one_process(spark: SparkSession, tmp_path: Path) -> None:
+    spark.dataSource.register(Parents)
+    found: list[str] = []
+    for number in range(2):
+        query = (
+            spark.readStream.format("parents")
+            .name("parents")
+            .load()
+            .writeStream.foreachBatch(lambda frame, _: found.extend(row.command for row in frame.collect()))
+            .option("checkpointLocation", str(tmp_path / str(number)))
+            .start()
+        )
+        wait_until(lambda wanted=number: len(found) > wanted, seconds=60, what="a batch")  # type: ignore[misc]
+        query.stop()
+    assert [f"jobs.engine.reader_server {os.environ['PIPELINE_WEB_READERS']} {os.getpid()}" in command for command in found[:2]] == [
+        True
+    ] * 2
+
+
+def asked(folder: Path, driver: int) -> subprocess.Popen[str]:
+    """A reader whose Spark does not exist: it ends at once, and says so."""
+    given = {"PIPELINE_WEB_PYTHON": sys.executable, "PIPELINE_WEB_READERS": str(folder / "readers"), "PIPELINE_WEB_DRIVER": str(driver)}
+    environment = os.environ | given | {"PYTHON_WORKER_FACTORY_PORT": "1", "PYTHON_WORKER_FACTORY_SECRET": "x"}
+    environment.pop("PYTHON_WORKER_FACTORY_SOCK_PATH", None)
+    command = [str(LAUNCHER), "-m", RUNNER]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _begun(error: str) -> str:
+    """How the reader came about that ended with this, for want of its Spark."""
+    assert "open socket" in error, error
+    return "forked" if "_become" in error else "started"
+
+
+def servers(folder: Path) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            command = (entry / "cmdline").read_text() if entry.name.isdecimal() else ""
+        except OSError:
+            continue
+        if "jobs.engine.reader_server" in command and str(folder) in command:
+            found.append(int(entry.name))
+    return found
+
+
+def test_the_server_serves_many_at_once_and_ends_with_its_driver(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    driver = subprocess.Popen(["sleep", "600"])
+    try:
+        several = [asked(folder, driver.pid) for _ in range(3)]
+        told = [one.communicate(timeout=60) for one in several]
+        assert [_begun(error) for _, error in told] == ["forked"] * 3
+        wait_until(lambda: len(servers(folder)) == 1, seconds=90, what="one server")
+        assert _begun(asked(folder, driver.pid).communicate(timeout=60)[1]) == "forked"
+    finally:
+        driver.kill()
+        driver.wait()
+    wait_until(lambda: not servers(folder), seconds=20, what="the end of the server")
+    assert not folder.exists()
+
+
+def test_a_reader_is_ended_by_who_started_it(tmp_path: Path) -> None:
+    """As Spark does with one that hangs: here it waits for a port that takes a line and says nothing."""
+    import socket
+
+    folder = tmp_path / "own"
+    folder.mkdir()
+    driver = subprocess.Popen(["sleep", "600"])
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            given = {"PIPELINE_WEB_PYTHON": sys.executable, "PIPELINE_WEB_READERS": str(folder / "readers")}
+            given |= {"PIPELINE_WEB_DRIVER": str(driver.pid), "PYTHON_WORKER_FACTORY_SECRET": "x"}
+            environment = os.environ | given | {"PYTHON_WORKER_FACTORY_PORT": str(silent.getsockname()[1])}
+            reader = subprocess.Popen([str(LAUNCHER), "-m", RUNNER], env=environment, stderr=subprocess.DEVNULL)
+            line, _ = silent.accept()
+            with line:
+                reader.send_signal(signal.SIGTERM)
+                assert reader.wait(20) == 0
+                line.settimeout(20)
+                while line.recv(1000):
+                    pass
+    finally:
+        driver.kill()
+        driver.wait()
+    wait_until(lambda: not servers(folder), seconds=20, what="the end of the server")
+
+
+def test_where_nothing_can_be_forked_it_is_begun_as_spark_would(tmp_path: Path) -> None:
+    """There is no such folder."""
+    _, error = asked(tmp_path / "gone", os.getpid()).communicate(timeout=60)
+    assert _begun(error) == "started"
+    assert not servers(tmp_path)
+
+
+def test_what_else_spark_starts_is_this_python() -> None:
+    environment = os.environ | {"PIPELINE_WEB_PYTHON": sys.executable, "PIPELINE_WEB_READERS": ""}
+    done = subprocess.run(
+        [LAUNCHER, "-c", "import sys; print(sys.executable, sys.argv[1:])", "a b"], env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == f"{sys.executable} ['a b']\n"
